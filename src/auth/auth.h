@@ -1,0 +1,48 @@
+/* auth.h — who is it, and may they. Logins live in the system store; this module reads them through a connection of its own. */
+#ifndef AUTH_AUTH_H
+#define AUTH_AUTH_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct auth;
+
+struct auth_options {
+	const char *system_file;        /* DIR/system.db */
+	unsigned fail_delay_ms;         /* first delay of the throttle */
+	unsigned fail_limit;            /* failures per address and per login before it is refused for a while */
+	unsigned fail_window_s;
+};
+MUST_CHECK int auth_open(const struct auth_options *o, struct auth **ret, struct err *reterr);
+void auth_close(struct auth *a);
+/* Forgets cached logins: after SIGHUP, and after an administration procedure. Thread-safe. */
+void auth_reload(struct auth *a);
+
+enum auth_result {
+	AUTH_OK = 0,
+	AUTH_NO_LOGIN,      /* log: no such login */
+	AUTH_DISABLED,
+	AUTH_WRONG_PASSWORD,
+	AUTH_THROTTLED,     /* too many failures */
+	AUTH_ERROR,         /* store trouble */
+};
+const char *auth_result_text(enum auth_result r);       /* for the log, never for the client */
+
+struct auth_login {
+	char name[129];         /* as stored */
+	char default_database[129];
+	bool admin;
+};
+/* Blocks (memory-hard hash): on a work thread only. peer is the address without port. A password that was right a moment ago is recognised by a keyed digest in
+ * memory, without hashing again. */
+enum auth_result auth_check_password(struct auth *a, struct str login, struct str password, const char *peer, struct auth_login *ret);
+/* How long the answer to a failed login is held back, in ms. */
+unsigned auth_penalty_ms(struct auth *a, const char *peer);
+/* Rights (enum call_right) of a login in a database; 0: none. Quick: cached. Admins have all. */
+uint8_t auth_rights(struct auth *a, const char *login, const char *database);
+
+/* PHC string of a new password (argon2id). dst has 256 bytes. */
+MUST_CHECK int auth_hash_password(struct str password, char dst[256], struct err *reterr);
+bool auth_verify_password(struct str password, const char *hash);
+
+#endif

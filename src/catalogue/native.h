@@ -1,0 +1,25 @@
+/* native.h — what a service's C functions get to work with: what SQL cannot say (XML, password hashes). */
+#ifndef CATALOGUE_NATIVE_H
+#define CATALOGUE_NATIVE_H
+
+#include "call/call.h"
+
+struct store_conn;
+
+struct native_ctx {
+	struct call *call;
+	struct store_conn *conn;
+	const struct value *args;       /* as the step lists them */
+	size_t nargs;
+	struct value *results;          /* STEP_NATIVE: one per target, NULL before */
+	size_t nresults;
+	void *userdata;                 /* given at registration */
+	/* STEP_EACH: call for each row of fields; runs the step's statement. Non-zero: stop and return it. */
+	int (*each)(struct native_ctx *ctx, const struct value *fields, size_t nfields, struct err *reterr);
+};
+typedef int (*native_fn)(struct native_ctx *ctx, struct err *reterr);
+
+/* name is a literal. At start-up only; at most 64. */
+void native_register(const char *name, native_fn fn, void *userdata);
+
+#endif

@@ -1,0 +1,108 @@
+/* proc.h — what a procedure is. The instances are generated from procedures/ by tools/procgen.py into constant tables. */
+#ifndef CATALOGUE_PROC_H
+#define CATALOGUE_PROC_H
+
+#include "call/call.h"
+#include "call/sink.h"
+
+/* The services; a database belongs to one. SYSTEM procedures can be called from every database and run in the system store. */
+enum service { SERVICE_SYSTEM, SERVICE_WORD, SERVICE_TRANSLATION, SERVICE_SCHEDULE, SERVICE_STATE, SERVICE_COUNT };
+
+enum null_rule {
+	NULL_OK,            /* NULL is a value like others, or matches nothing */
+	NULL_ERROR,         /* 515 [E-COM-02] */
+};
+
+struct param {
+	const char *name;           /* "@id" */
+	struct type type;
+	bool output;
+	bool has_default;           /* the default is NULL, or default_int for 0/1-like ones */
+	bool default_is_null;
+	int64_t default_int;
+	enum null_rule null_rule;
+	/* Range of an integer parameter, checked in the gate; range_error 0: none. */
+	int64_t min, max;
+	int32_t range_error;        /* number, class 16 */
+	const char *range_text;     /* message */
+};
+
+/* One SQL statement with the places where values go in. Text differs by store dialect only inside the store. */
+enum bind_source {
+	BIND_PARAM,         /* index: parameter (outputs and locals included: locals follow the parameters) */
+	BIND_NOW,           /* clock reading of the call, ticks */
+	BIND_LITERAL,       /* 1 when errata = literal, else 0 */
+	BIND_FIELD,         /* index: field of the current row of an EACH step */
+	BIND_LOGIN, BIND_DATABASE,  /* who calls, and from where (system procedures) */
+};
+struct bind {
+	uint8_t source;
+	uint16_t index;
+};
+struct statement {
+	const char *sql;            /* SQL with ?1, ?2 … in the order of binds */
+	const struct bind *binds;
+	uint16_t nbinds;
+	uint16_t id;                /* dense number within the service: index of the store's cache of prepared statements */
+	bool writes;
+};
+
+enum step_kind {
+	STEP_RUN,           /* run the statement, drop its rows */
+	STEP_CHECK,         /* first column of the first row must be true (non-zero), else error number/severity/text */
+	STEP_IF,            /* first column true: go on, else jump */
+	STEP_SET,           /* first row's columns become the values of targets[]; no row: unchanged (NULL for outputs) */
+	STEP_ROWS,          /* a result set with columns[] */
+	STEP_RETURN,        /* first column becomes the return status; the procedure ends */
+	STEP_NATIVE,        /* a C function of a service, by name */
+	STEP_EACH,          /* native function yields rows of fields; the statement runs for each */
+	STEP_MESSAGE,       /* an informational message (number, text) when the condition holds */
+};
+struct step {
+	uint8_t kind;
+	const struct statement *stmt;
+	const struct column *columns;       /* STEP_ROWS */
+	uint16_t ncolumns;
+	const uint16_t *targets;            /* STEP_SET: indexes of parameters/locals */
+	uint16_t ntargets;
+	uint16_t jump;                      /* STEP_IF: index of the step to go to when false */
+	int32_t number;                     /* STEP_CHECK, STEP_MESSAGE */
+	uint8_t severity;
+	const char *text;
+	const char *native;                 /* STEP_NATIVE, STEP_EACH: registered name */
+	const struct bind *args;            /* of the native function */
+	uint16_t nargs;
+};
+
+struct proc {
+	const char *name;
+	const char *section;        /* "[MS-SPSTATE] 3.1.5.4" */
+	const char *summary;        /* one sentence of our own */
+	const char *source;         /* the declaration as written: sp_helptext */
+	uint8_t service;
+	uint8_t needs;              /* enum call_right */
+	bool read_only;             /* no step writes: may run on a reader connection */
+	bool fails_with_status;     /* ScheduledJobs: an error while it runs is followed by status 1 [E-COM-03] */
+	const struct param *params;
+	uint16_t nparams;
+	const struct param *locals; /* follow the parameters in call->values */
+	uint16_t nlocals;
+	const struct step *steps;
+	uint16_t nsteps;
+	uint16_t nresults;          /* number of STEP_ROWS */
+};
+
+/* All procedures of one service, sorted by name (ASCII, no case); generated. */
+struct service_procs {
+	const char *name;                   /* "state" */
+	const struct proc *procs;
+	uint16_t nprocs;
+	uint16_t nstatements;
+	const char *const *migrations;      /* schema: migration i brings the store from version i to i + 1 */
+	uint16_t nmigrations;
+	const struct view *views;           /* what SELECT may read; see query.h */
+	uint16_t nviews;
+};
+extern const struct service_procs service_procs[SERVICE_COUNT];
+
+#endif

@@ -1,0 +1,28 @@
+/* query.h — SELECT … FROM over the readable views. tsql parses and translates; the store runs it on a read-only, sandboxed connection. */
+#ifndef CATALOGUE_QUERY_H
+#define CATALOGUE_QUERY_H
+
+#include "call/sink.h"
+
+/* A view (or system table) that SELECT can name; declared in procedures/<service>/views.sql, generated. */
+struct view {
+	const char *schema;         /* "dbo", "sys", "INFORMATION_SCHEMA" */
+	const char *name;           /* "Items", "procedures" */
+	const char *store_name;     /* name in the store: "view_items", "sys_procedures" */
+	bool per_database;          /* system table that shows only the session's database: store column "database_name" is filtered */
+	const struct column *columns;
+	uint16_t ncolumns;
+};
+
+/* A translated SELECT: lives in the request's arena. */
+struct query {
+	const char *sql;            /* the store's SQL, ?1 … are the values */
+	const struct value *values;
+	size_t nvalues;
+	const struct column *columns;
+	size_t ncolumns;
+	bool system;                /* runs in the system store, not in the session's database */
+	bool assign;                /* SELECT @v = col …: rows go to variables, not to the client */
+};
+
+#endif

@@ -1,0 +1,30 @@
+/* config.h — every setting in one table (settings.def): file, flag, environment, default, bounds, help text, manual. */
+#ifndef CONFIG_CONFIG_H
+#define CONFIG_CONFIG_H
+
+#include "base/err.h"
+
+enum encrypt_mode { ENCRYPT_NONE /* off */, ENCRYPT_OPTIONAL /* on */, ENCRYPT_REQUIRED, ENCRYPT_STRICT };
+
+/* One field per line of settings.def; strings are owned. */
+struct config {
+#define SETTING_STRING(name, flag, def, help) char *name;
+#define SETTING_INT(name, flag, def, min, max, unit, help) long long name;
+#define SETTING_BOOL(name, flag, def, help) bool name;
+#define SETTING_CHOICE(name, flag, def, choices, help) int name;
+#include "config/settings.def"
+#undef SETTING_STRING
+#undef SETTING_INT
+#undef SETTING_BOOL
+#undef SETTING_CHOICE
+};
+
+/* Order: default < file < environment (PROCESSION_<NAME>) < flag. An unknown name, a bad value or a bad line is an error that names the setting, where it was set, what
+ * it takes, and an example. */
+MUST_CHECK int config_load(int argc, char **argv, struct config **ret, struct err *reterr);
+/* Reads the file again for SIGHUP; flags and environment of the start still win. */
+MUST_CHECK int config_reload(const struct config *old, struct config **ret, struct err *reterr);
+void config_free(struct config *c);
+/* --help and --help-man (the manual page in mdoc) are answered by config_load: it returns 1 when something was printed and the program should end. */
+
+#endif

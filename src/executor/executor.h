@@ -1,0 +1,39 @@
+/* executor.h — one per database: a queue, a writer thread that commits calls in groups, readers beside it, explicit transactions, time limits.
+ * Promise: complete() of a call is called once, after its changes are durable or undone. */
+#ifndef EXECUTOR_EXECUTOR_H
+#define EXECUTOR_EXECUTOR_H
+
+#include "call/call.h"
+#include "catalogue/proc.h"
+#include "store/store.h"
+
+struct executor;
+
+struct executor_options {
+	const char *name;               /* database name; copied */
+	struct store *store;            /* borrowed: outlives the executor */
+	bool errata_literal;
+	int execution_timeout_s;        /* [E-COM-16]; 0: none */
+	int lock_timeout_ms;            /* default of calls with -1 */
+	int transaction_idle_s;         /* 0: none */
+	unsigned max_queue;             /* calls that may wait: 50012 beyond */
+	unsigned readers;               /* reader threads, started when first needed */
+};
+
+MUST_CHECK int executor_start(const struct executor_options *o, struct executor **ret, struct err *reterr);
+/* Finishes what runs, answers the rest with 50009, joins the threads. */
+void executor_stop(struct executor *ex);
+const char *executor_name(const struct executor *ex);
+/* Thread-safe. complete() may be called before this returns. Calls of one session are submitted one after another. */
+void executor_submit(struct executor *ex, struct call *c);
+/* Settings that may change while it runs (SIGHUP, ALTER of a database). Thread-safe. */
+void executor_set_errata(struct executor *ex, bool literal);
+
+/* An explicit transaction of one session in one database. It takes the writer with its first call and keeps it until CALL_COMMIT, CALL_ROLLBACK,
+ * a lost connection (submit CALL_ROLLBACK) or the idle limit. Others that write wait, at most their lock time-out (1222). */
+struct txn;
+struct txn *txn_new(struct executor *ex);       /* NULL: no memory */
+struct executor *txn_executor(const struct txn *t);
+void txn_free(struct txn *t);                   /* after its CALL_COMMIT or CALL_ROLLBACK completed, or when no call was ever submitted with it */
+
+#endif

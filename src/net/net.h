@@ -1,0 +1,102 @@
+/* net.h — listeners, loop threads, timers, TLS. Moves bytes, understands none of them.
+ * A stream belongs to one loop; all its functions are called on that loop's thread, except net_loop_post. */
+#ifndef NET_NET_H
+#define NET_NET_H
+
+#include "base/err.h"
+#include "base/list.h"
+
+struct net;             /* the loops and listeners */
+struct net_loop;
+struct net_stream;
+struct net_tls_ctx;     /* certificate and rules, for many streams; counted */
+
+/* Told by the owner of streams (the session). */
+struct net_handler {
+	/* A new connection, on its loop's thread. Returns the owner (NULL: close at once). */
+	void *(*opened)(struct net_stream *s, void *arg);
+	/* Bytes arrived (decrypted when TLS is on). Returns how many were consumed; the rest is offered again with what follows. If the reader can do nothing
+	 * until something else happens it calls net_stream_pause first. More than `limit` unconsumed bytes (net_stream_set_limit) end the stream. */
+	size_t (*data)(void *owner, const uint8_t *p, size_t n);
+	/* The TLS handshake that net_stream_start_tls began is complete. */
+	void (*secured)(void *owner);
+	/* Handshake bytes to send while they must be wrapped (wrap != NULL in start_tls): one whole flight at a time. The owner frames and writes them with net_stream_write_raw. */
+	void (*handshake_out)(void *owner, const uint8_t *p, size_t n);
+	/* Everything written has been handed to the kernel, and less than the low-water mark is pending. */
+	void (*drained)(void *owner);
+	/* The timer set by net_stream_set_timer fired. */
+	void (*timeout)(void *owner);
+	/* The stream is gone (peer closed, error, or net_stream_close); last call for this owner. reason is a short text for the log. */
+	void (*closed)(void *owner, const char *reason);
+};
+
+struct net_options {
+	const char *const *listen;      /* "host:port", "[::1]:port", NULL-terminated; port 0: any */
+	unsigned loops;                 /* I/O threads */
+	unsigned max_connections;       /* beyond: opened() still runs with net_stream_over_limit() true, so that the client can be told */
+	unsigned backlog;
+	const struct net_handler *handler;
+	void *arg;
+};
+
+MUST_CHECK int net_start(const struct net_options *o, struct net **ret, struct err *reterr);
+/* The first bound address as text, "127.0.0.1:14330". */
+const char *net_address(const struct net *n);
+void net_stop_listening(struct net *n);
+/* Closes all streams, ends the loops, joins the threads. */
+void net_stop(struct net *n);
+unsigned net_connections(const struct net *n);
+/* Runs fn on every open stream's owner, on its loop's thread (drain: sessions that are idle close). */
+void net_each(struct net *n, void (*fn)(void *owner));
+
+/* Runs item->fn on the loop's thread soon. Thread-safe, no allocation: the item is the caller's until fn is called. Several posts wake the loop once. */
+struct net_post {
+	struct list link;
+	void (*fn)(struct net_post *item);
+};
+void net_loop_post(struct net_loop *l, struct net_post *item);
+
+struct net_loop *net_stream_loop(struct net_stream *s);
+const char *net_stream_peer(const struct net_stream *s);        /* "127.0.0.1:50000" */
+bool net_stream_over_limit(const struct net_stream *s);
+void net_stream_set_limit(struct net_stream *s, size_t max_unconsumed);
+/* Sends (encrypts when TLS is on). Takes a copy only of what the kernel does not take at once. */
+void net_stream_write(struct net_stream *s, const uint8_t *p, size_t n);
+/* The same past TLS, for wrapped handshake packets and after login-only encryption ended. */
+void net_stream_write_raw(struct net_stream *s, const uint8_t *p, size_t n);
+size_t net_stream_pending(const struct net_stream *s);          /* bytes not yet taken by the kernel */
+void net_stream_pause(struct net_stream *s);                    /* stop reading: back-pressure on the client */
+void net_stream_resume(struct net_stream *s);                   /* and offer again what was not consumed */
+/* One-shot timer; 0 cancels. Each stream has one. Cheap: may be set for every request. */
+void net_stream_set_timer(struct net_stream *s, unsigned ms);
+/* Closes: at once, or after pending bytes have gone and the peer has had a moment to read them (at most 2 s). closed() follows later. */
+void net_stream_close(struct net_stream *s, bool gracefully, const char *reason);
+
+/* TLS. mode WRAPPED: records of the handshake come from net_stream_tls_feed and go to handshake_out, at most TLS 1.2, no tickets; after secured() the socket carries
+ * raw TLS records. mode DIRECT: TLS 1.2 or 1.3 from the first byte, ALPN tds/8.0 (selected when offered, other names only: refused). */
+enum net_tls_mode { NET_TLS_WRAPPED, NET_TLS_DIRECT };
+MUST_CHECK int net_stream_start_tls(struct net_stream *s, struct net_tls_ctx *ctx, enum net_tls_mode mode, struct err *reterr);
+/* WRAPPED handshake: TLS bytes found inside packets. False: the handshake failed (the stream will close with the reason). */
+bool net_stream_tls_feed(struct net_stream *s, const uint8_t *p, size_t n);
+/* Login-only encryption: reads exactly the TLS records that come before the first clear byte (0x17 record or 0x15 alert vs. a TDS packet), never past them.
+ * After net_stream_end_tls what is written goes in clear, records that still arrive (pytds sends all LOGIN7 packets in TLS) are still decrypted until the first clear byte. No close_notify. */
+void net_stream_end_tls(struct net_stream *s);
+bool net_stream_is_tls(const struct net_stream *s);
+const char *net_stream_tls_version(const struct net_stream *s); /* "TLSv1.3" or NULL */
+
+MUST_CHECK int net_tls_ctx_new(const char *cert_file, const char *key_file, struct net_tls_ctx **ret, struct err *reterr);
+struct net_tls_ctx *net_tls_ctx_ref(struct net_tls_ctx *c);
+void net_tls_ctx_unref(struct net_tls_ctx *c);
+/* Writes a self-signed pair (RSA 2048, SAN: localhost, 127.0.0.1, ::1, the host name) with mode 0600 for the key. Leaves existing files alone. */
+MUST_CHECK int net_tls_make_certificate(const char *cert_file, const char *key_file, struct err *reterr);
+
+/* A few threads for work that blocks (password hashing). done runs on the loop's thread. */
+struct net_work {
+	void (*run)(struct net_work *w);
+	void (*done)(struct net_work *w);
+	struct net_loop *loop;
+	struct net_post post;
+};
+void net_work_submit(struct net *n, struct net_work *w);
+
+#endif

@@ -1,0 +1,53 @@
+/* store.h — a database that can run the statements of procedures. store/sqlite implements it; store/postgres will.
+ * A struct store is one database; a struct store_conn is used by one thread at a time. */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include "base/err.h"
+#include "catalogue/proc.h"
+
+struct store;
+struct store_conn;
+struct store_stmt;
+
+struct store_options {
+	const char *path;           /* file of the database; ":memory:" for tests */
+	const char *name;           /* database name, for messages */
+	const struct service_procs *service;
+};
+
+/* Creates the file and its schema or migrates it; refuses a newer schema or another service's file, saying so. */
+MUST_CHECK int store_open(const struct store_options *o, struct store **ret, struct err *reterr);
+void store_close(struct store *st);
+MUST_CHECK int store_connect(struct store *st, bool read_only, struct store_conn **ret, struct err *reterr);
+void store_disconnect(struct store_conn *c);
+/* PRAGMA integrity_check and foreign keys: 0 when sound; ret_report from malloc either way. */
+MUST_CHECK int store_check(struct store *st, char **ret_report, struct err *reterr);
+
+/* Transactions. Depth 1 is the group's or the client's; savepoints nest inside, numbered. */
+MUST_CHECK int store_begin(struct store_conn *c, struct err *reterr);
+MUST_CHECK int store_commit(struct store_conn *c, struct err *reterr);     /* durable when it returns 0 */
+void store_rollback(struct store_conn *c);
+MUST_CHECK int store_save(struct store_conn *c, unsigned n, struct err *reterr);
+MUST_CHECK int store_release(struct store_conn *c, unsigned n, struct err *reterr);
+MUST_CHECK int store_rollback_to(struct store_conn *c, unsigned n, struct err *reterr);
+/* False when the engine itself gave the transaction up (disk full, interrupt): everything since begin is gone. */
+bool store_in_transaction(struct store_conn *c);
+
+/* Asked every few thousand engine steps while a statement runs; true stops it with ERR_CANCELLED. NULL: never. */
+void store_set_interrupt(struct store_conn *c, bool (*stop)(void *arg), void *arg);
+
+/* Statements of the catalogue are prepared once per connection and kept. At most one use at a time of each. */
+MUST_CHECK int store_statement(struct store_conn *c, const struct statement *s, struct store_stmt **ret, struct err *reterr);
+/* Text of a translated query; freed by store_finish. Only on read-only connections: the sandbox lets it touch views only. */
+MUST_CHECK int store_query(struct store_conn *c, const char *sql, struct store_stmt **ret, struct err *reterr);
+MUST_CHECK int store_bind(struct store_stmt *s, unsigned index /* from 1 */, const struct value *v, struct err *reterr);
+/* 1: a row, 0: no more, -1: error. Unique and foreign-key violations come as 2627 and 547. */
+MUST_CHECK int store_step(struct store_stmt *s, struct err *reterr);
+/* Column of the current row as a value of the type; slices are valid until the next step. */
+MUST_CHECK int store_column(struct store_stmt *s, unsigned index /* from 0 */, const struct type *as, struct value *ret, struct err *reterr);
+uint64_t store_changes(struct store_conn *c);
+/* Ends the use of a statement: resets a kept one, frees a query. NULL is welcome. */
+void store_finish(struct store_stmt *s);
+
+#endif

@@ -1,0 +1,69 @@
+/* out.h — answers → tokens → packets. Bytes go straight into the send buffer, packet headers included; no length is computed in
+ * advance, and failure is looked at once, at the end (out->wire.failed). */
+#ifndef TDS_OUT_H
+#define TDS_OUT_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "call/sink.h"
+#include "tds/request.h"
+#include "tds/tds.h"
+
+struct tds_out {
+	struct buf wire;            /* finished packets, and the one that is being filled */
+	size_t packet_start;        /* offset of the current packet's header in wire */
+	size_t packet_size;
+	uint16_t spid;
+	uint8_t packet_id;
+	uint8_t message_type;
+	bool open;                  /* a message has begun and not ended */
+	uint64_t payload;           /* bytes put into the current message, headers not counted */
+	enum tds_version version;
+	bool utf8;                  /* UTF8_SUPPORT was acknowledged */
+	const char *server_name;
+	/* Called when finished packets exceed flush_at bytes: takes them (wire is then empty but for the current packet). NULL: keep all. May block. */
+	int (*flush)(struct tds_out *o, void *arg);
+	void *flush_arg;
+	size_t flush_at;
+};
+
+void tds_out_init(struct tds_out *o, size_t max);
+void tds_out_fini(struct tds_out *o);
+/* A message begins (its first packet header is reserved) … */
+void tds_out_begin(struct tds_out *o, uint8_t type);
+/* … and ends: EOM. After it wire holds whole messages only. */
+void tds_out_end(struct tds_out *o);
+/* For taking back what has not left: a mark is valid until the next flush or end. */
+struct tds_mark { size_t wire_len, packet_start; uint64_t payload, flushes; uint8_t packet_id; };
+struct tds_mark tds_out_mark(const struct tds_out *o);
+bool tds_out_rewind(struct tds_out *o, const struct tds_mark *m);
+
+/* Raw pieces of the payload (cut into packets as they come). */
+void tds_put(struct tds_out *o, const void *p, size_t n);
+void tds_put_u8(struct tds_out *o, uint8_t v);
+void tds_put_u16(struct tds_out *o, uint16_t v);
+void tds_put_u32(struct tds_out *o, uint32_t v);
+void tds_put_u64(struct tds_out *o, uint64_t v);
+void tds_put_b_varchar(struct tds_out *o, struct str s);      /* cut at 255 units */
+void tds_put_us_varchar(struct tds_out *o, struct str s);     /* cut at 65535 units */
+
+/* Tokens. */
+void tds_put_message(struct tds_out *o, const struct err *e);  /* ERROR or INFO by severity; class 10 goes out as 0 */
+enum tds_done_kind { TDS_DONE = 0xFD, TDS_DONEPROC = 0xFE, TDS_DONEINPROC = 0xFF };
+enum tds_done_status {
+	TDS_DONE_MORE = 0x01, TDS_DONE_ERROR = 0x02, TDS_DONE_COUNT = 0x10, TDS_DONE_ATTN = 0x20, TDS_DONE_RPCINBATCH = 0x80,
+};
+void tds_put_done(struct tds_out *o, enum tds_done_kind kind, uint16_t status, uint16_t command, uint64_t count);
+void tds_put_envchange_text(struct tds_out *o, uint8_t type, struct str new_value, struct str old_value);
+void tds_put_envchange_bytes(struct tds_out *o, uint8_t type, const void *new_value, uint8_t new_len, const void *old_value, uint8_t old_len);
+void tds_put_loginack(struct tds_out *o, uint32_t asked);
+void tds_put_featureextack_utf8(struct tds_out *o);
+void tds_put_sspi(struct tds_out *o, const void *p, size_t n);
+void tds_put_colmetadata(struct tds_out *o, const struct column *cols, size_t n);
+/* flags the columns of an expression result: computed, not nullable … as column->nullable says. Types are brought down to what the version knows (crib 12.9). */
+void tds_put_row(struct tds_out *o, const struct column *cols, const struct value *vals, size_t n);
+void tds_put_returnstatus(struct tds_out *o, int32_t status);
+/* value is converted to the client's type before (value/convert, CONVERT_OUTPUT). */
+void tds_put_returnvalue(struct tds_out *o, uint16_t ordinal, struct str name, const struct tds_wire_type *wire, const struct value *v);
+
+#endif

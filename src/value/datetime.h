@@ -1,0 +1,30 @@
+/* datetime.h — calendar arithmetic and the texts of dates. Pure; proleptic Gregorian, years 1 to 9999. */
+#ifndef VALUE_DATETIME_H
+#define VALUE_DATETIME_H
+
+#include "value/value.h"
+
+struct civil { int year, month, day, hour, minute, second; int64_t nanosecond; int offset; };
+
+#define DAY_1900 693595             /* 1900-01-01 as days since 0001-01-01 */
+#define DATETIME_MIN (INT64_C(-53690) * 86400 * 300)                     /* 1753-01-01 */
+#define DATETIME_MAX (INT64_C(2958464) * 86400 * 300 - 1)               /* 9999-12-31 23:59:59.997 */
+
+bool civil_valid(const struct civil *c);
+int32_t day_from_civil(int year, int month, int day);
+void civil_from_day(int32_t day, struct civil *ret);
+/* datetime ticks ↔ parts; nearest tick on the way in (.998 → .997). False when outside 1753 … 9999. */
+bool datetime_from_civil(const struct civil *c, int64_t *ret);
+void civil_from_datetime(int64_t ticks, struct civil *ret);
+/* Milliseconds that a tick shows: 0, 3, 7, 10 … */
+int datetime_ms(int64_t ticks);
+/* Reads every form that us_english SQL Server reads and the specifications' examples use [E-COM-06]: ISO 8601 with T or blank, with Z or an offset,
+ * unseparated yyyymmdd, month names ('Jan 31 2008 01:01:01:000AM', 'January 31, 2008', '31 Jan 2008'), m/d/y, m-d-y, m.d.y, time alone.
+ * ret_digits: fractional digits given (more than 3 is a conversion error for datetime). False: not a date. */
+bool datetime_parse(struct str s, struct civil *ret, int *ret_digits, bool *ret_has_offset);
+/* Default texts: datetime 'Jan 31 2008  1:01AM' (style 0), ISO forms for the others. Returns the length. */
+size_t datetime_format(const struct value *v, char *dst, size_t size);
+/* CONVERT styles; 0 when the style is unknown. */
+size_t datetime_format_style(const struct value *v, int style, char *dst, size_t size);
+
+#endif
