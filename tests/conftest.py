@@ -1,0 +1,84 @@
+"""Fixtures of all outside tests: servers. Each worker of pytest-xdist has its own."""
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from support.server import Server, is_sanitized  # noqa: E402
+
+LIVE = []       # servers whose log is shown when a test fails
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: takes some seconds; still part of the suite")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed:
+        for server in LIVE:
+            report.sections.append(("log of the server " + server.address, server.log_tail()))
+
+
+def _live(server):
+    server.start()
+    LIVE.append(server)
+    return server
+
+
+def _end(server):
+    try:
+        server.stop()
+    finally:
+        if server in LIVE:
+            LIVE.remove(server)
+        server.remove()
+
+
+@pytest.fixture(scope="session")
+def server():
+    """One server with default settings for everything that leaves it as it was."""
+    made = _live(Server())
+    yield made
+    assert made.alive, "the server died\n" + made.log_tail()
+    _end(made)
+
+
+@pytest.fixture
+def new_server():
+    """new_server(settings={…}, config={…}) starts one more server; it is stopped and checked after the test."""
+    made = []
+
+    def make(**options):
+        made.append(_live(Server(**options)))
+        return made[-1]
+
+    yield make
+    for each in made:
+        if each.alive:
+            _end(each)
+        else:
+            if each in LIVE:
+                LIVE.remove(each)
+            each.check_log()
+            each.remove()
+
+
+@pytest.fixture(scope="module")
+def own_server():
+    """A server for the tests of one file."""
+    made = _live(Server())
+    yield made
+    assert made.alive, "the server died\n" + made.log_tail()
+    _end(made)
+
+
+@pytest.fixture(scope="session")
+def plain_build():
+    """Skips a test that would take too long under a sanitizer."""
+    if is_sanitized():
+        pytest.skip("only in a build without sanitizer: too slow with one")

@@ -1,0 +1,1 @@
+"""What the outside tests share: a server of their own (server.py), a client of our own for the wire (wire.py)."""
