@@ -1,5 +1,5 @@
 /* log.h — logfmt lines on stderr. One event a line; values are escaped here, so that no input can forge a line.
- *   log_event(LOG_INFO, &session->logctx, "login", "mechanism=sql client=%s", log_quote(...));  */
+ *   LOG(LOG_INFO, &session->logctx, "login", F_STR("mechanism", "sql"), F_INT("attempts", n));  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
@@ -20,10 +20,13 @@ struct log_field {
 	const char *value;      /* NULL: the number is meant */
 	long long number;
 };
-#define F_STR(k, v) ((struct log_field){ (k), (v) == NULL ? "" : (v), 0 })
+static inline const char *log_text(const char *s) { return s == NULL ? "" : s; }
+#define F_STR(k, v) ((struct log_field){ (k), log_text(v), 0 })
 #define F_INT(k, v) ((struct log_field){ (k), NULL, (long long)(v) })
 
 void log_set_level(enum log_level level);
+/* For callers whose fields are costly to compute. */
+bool log_enabled(enum log_level level);
 bool log_parse_level(const char *name, enum log_level *ret);
 /* time=… level=… event=… session=… peer=… login=… database=… then the fields; values quoted and escaped where needed. */
 void log_write(enum log_level level, const struct log_ctx *ctx, const char *event, const struct log_field *fields, size_t n);

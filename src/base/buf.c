@@ -1,0 +1,125 @@
+/* buf.c — the growable byte buffer. Writers need not look at every put: after the first failure all of them do nothing. */
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUF_SMALLEST ((size_t)64)
+
+void buf_init(struct buf *b, size_t max)
+{
+	*b = (struct buf){ .max = max };
+}
+
+void buf_fini(struct buf *b)
+{
+	free(b->data);
+	*b = (struct buf){ .max = b->max };
+}
+
+/* Capacity for need bytes, at least half as large again as now so that appending stays linear. */
+static bool buf_grow(struct buf *b, size_t need)
+{
+	size_t cap = b->cap < BUF_SMALLEST ? BUF_SMALLEST : b->cap;
+	uint8_t *data;
+
+	if (cap <= SIZE_MAX / 2)
+		cap *= 2;
+	if (cap > b->max)
+		cap = b->max;
+	if (cap < need)
+		cap = need;
+	data = realloc(b->data, cap);
+	if (data == NULL)
+		return false;
+	b->data = data;
+	b->cap = cap;
+	return true;
+}
+
+uint8_t *buf_reserve(struct buf *b, size_t n)
+{
+	if (b->failed)
+		return NULL;
+	if (b->len > b->max || n > b->max - b->len) {
+		b->failed = true;
+		return NULL;
+	}
+	if ((b->data == NULL || n > b->cap - b->len) && !buf_grow(b, b->len + n)) {
+		b->failed = true;
+		return NULL;
+	}
+	return b->data + b->len;
+}
+
+void buf_put(struct buf *b, const void *p, size_t n)
+{
+	uint8_t *to = buf_reserve(b, n);
+
+	if (to == NULL || n == 0)
+		return;
+	memcpy(to, p, n);
+	b->len += n;
+}
+
+void buf_put_u8(struct buf *b, uint8_t v)
+{
+	uint8_t *to = buf_reserve(b, 1);
+
+	if (to == NULL)
+		return;
+	*to = v;
+	b->len++;
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+	char small[256];
+	uint8_t *to;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(small, sizeof(small), fmt, ap);
+	va_end(ap);
+	if (n < 0) {
+		b->failed = true;
+		return;
+	}
+	if ((size_t)n < sizeof(small)) {
+		buf_put(b, small, (size_t)n);
+		return;
+	}
+	to = buf_reserve(b, (size_t)n + 1);     /* vsnprintf writes a NUL behind the text */
+	if (to == NULL)
+		return;
+	va_start(ap, fmt);
+	vsnprintf((char *)to, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	b->len += (size_t)n;
+}
+
+void buf_consume(struct buf *b, size_t n)
+{
+	if (n >= b->len) {
+		b->len = 0;
+		return;
+	}
+	if (n == 0)
+		return;
+	memmove(b->data, b->data + n, b->len - n);
+	b->len -= n;
+}
+
+void buf_reset(struct buf *b, size_t keep)
+{
+	b->len = 0;
+	b->failed = false;
+	if (b->cap > keep) {
+		free(b->data);
+		b->data = NULL;
+		b->cap = 0;
+	}
+}
