@@ -21,5 +21,7 @@ typedef int (*native_fn)(struct native_ctx *ctx, struct err *reterr);
 
 /* name is a literal. At start-up only; at most 64. */
 void native_register(const char *name, native_fn fn, void *userdata);
+/* NULL: no such function. ret_userdata may be NULL. */
+native_fn native_find(const char *name, void **ret_userdata);
 
 #endif

@@ -50,13 +50,13 @@ struct statement {
 enum step_kind {
 	STEP_RUN,           /* run the statement, drop its rows */
 	STEP_CHECK,         /* first column of the first row must be true (non-zero), else error number/severity/text */
-	STEP_IF,            /* first column true: go on, else jump */
+	STEP_IF,            /* first column true: go on, else jump (nsteps: the end) */
 	STEP_SET,           /* first row's columns become the values of targets[]; no row: unchanged (NULL for outputs) */
 	STEP_ROWS,          /* a result set with columns[] */
 	STEP_RETURN,        /* first column becomes the return status; the procedure ends */
 	STEP_NATIVE,        /* a C function of a service, by name */
 	STEP_EACH,          /* native function yields rows of fields; the statement runs for each */
-	STEP_MESSAGE,       /* an informational message (number, text) when the condition holds */
+	STEP_MESSAGE,       /* an informational message (number, text) when the condition holds (the generator gives SELECT 1) */
 };
 struct step {
 	uint8_t kind;
@@ -68,7 +68,7 @@ struct step {
 	uint16_t jump;                      /* STEP_IF: index of the step to go to when false */
 	int32_t number;                     /* STEP_CHECK, STEP_MESSAGE */
 	uint8_t severity;
-	const char *text;
+	const char *text;                   /* "{@name}" in it stands for the value of that parameter or local */
 	const char *native;                 /* STEP_NATIVE, STEP_EACH: registered name */
 	const struct bind *args;            /* of the native function */
 	uint16_t nargs;
@@ -92,6 +92,14 @@ struct proc {
 	uint16_t nresults;          /* number of STEP_ROWS */
 };
 
+/* What a client is told when a constraint of the store is violated; the key is SQLite's own wording after "constraint failed: ": "item.id",
+ * "word_group.job, word_group.id"; "FOREIGN KEY" for 547. The first entry that fits wins; no entry: a general text. */
+struct constraint_text {
+	int32_t number;             /* 2627 or 547 */
+	const char *key;
+	const char *text;
+};
+
 /* All procedures of one service, sorted by name (ASCII, no case); generated. */
 struct service_procs {
 	const char *name;                   /* "state" */
@@ -102,6 +110,9 @@ struct service_procs {
 	uint16_t nmigrations;
 	const struct view *views;           /* what SELECT may read; see query.h */
 	uint16_t nviews;
+	const char *views_sql;              /* script that drops and creates the store's views; run after the migrations, whenever a store is opened. Never NULL */
+	const struct constraint_text *constraints;  /* texts of the -- ERROR lines of schema.sql */
+	uint16_t nconstraints;
 };
 extern const struct service_procs service_procs[SERVICE_COUNT];
 
