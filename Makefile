@@ -1,0 +1,60 @@
+# The way in. `make help` lists the targets; meson and ninja do the building.
+PREFIX  ?= /usr/local
+DESTDIR ?=
+PORT    ?= 1433
+LISTEN  ?= 127.0.0.1:$(PORT)
+DATA    ?= ./procession-data
+# Seconds that `make fuzz` gives each target.
+FUZZ_TIME ?= 60
+
+MESON_DIR := build/meson
+
+.PHONY: all build run test bench fuzz lint format-check install clean help setup setup-test
+.DEFAULT_GOAL := build
+
+all: build
+
+help:
+	@echo 'make build         build build/processiond (the server) and build/procession (the command)'
+	@echo 'make run           the same, then start a server; DATA=$(DATA) PORT=$(PORT)'
+	@echo 'make test          every test, with sanitizers; ends with "N passed, N failed"'
+	@echo 'make bench         repeatable measurements (bench/)'
+	@echo 'make fuzz          the fuzz targets, FUZZ_TIME=$(FUZZ_TIME) seconds each (fuzz/)'
+	@echo 'make lint          clang-tidy, cppcheck and our own checkers'
+	@echo 'make format-check  what clang-format would change (advice)'
+	@echo 'make install       DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)'
+	@echo 'make clean         remove build/ (data stays)'
+	@echo 'On Debian 12, missing packages are installed by tools/setup.sh (root or sudo).'
+
+setup:
+	@tools/setup.sh build
+
+setup-test:
+	@tools/setup.sh build test
+
+build: setup
+	@tools/build.sh plain
+
+run: build
+	@exec build/processiond --data '$(DATA)' --listen '$(LISTEN)' $(ARGS)
+
+test: setup-test
+	@tools/test.sh
+
+bench: setup-test build
+	@tools/bench.sh
+
+fuzz: setup-test
+	@FUZZ_TIME=$(FUZZ_TIME) tools/fuzz.sh
+
+lint: setup-test
+	@tools/lint.sh
+
+format-check:
+	@clang-format --dry-run $$(git ls-files 'src/*.c' 'src/*.h')
+
+install: setup
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' tools/install.sh
+
+clean:
+	rm -rf build

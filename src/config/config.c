@@ -1,0 +1,319 @@
+/* config.c — the settings from their four places. Each place is applied on top of the one before: default, file, environment, flags; so the
+ * order of the calls in apply_all() is the rule itself. The arguments of the start are kept, so that a reload goes through the same steps. */
+#include "config/config.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config_int.h"
+
+/* inih reads a line into 200 bytes and would take the rest for another line: longer ones are refused before it sees them. */
+#define LINE_MAX_BYTES 198
+#define FILE_MAX_BYTES (1024 * 1024)
+
+struct config_loaded {
+	struct config config;       /* what others see */
+	int argc;
+	char **argv;                /* owned copy, without the program's name */
+};
+
+/* --- flags --------------------------------------------------------------------------------------------------------------------------- */
+
+/* What an argument says: setting and value. Advances *i past a value that stands apart. */
+static int read_flag(struct config_loaded *l, int *i, const struct setting **ret, const char **ret_value, struct err *reterr)
+{
+	const char *arg = l->argv[*i];
+	size_t n = strcspn(arg, "=");
+	const struct setting *s = setting_by_flag(arg, n);
+
+	if (s == NULL)
+		return err_raise(reterr, 50000, 16, 1, "unknown %s '%.100s'; processiond --help lists the settings",
+				 arg[0] == '-' ? "flag" : "argument", arg);
+	*ret = s;
+	if (arg[n] == '=') {
+		*ret_value = arg + n + 1;
+		return 0;
+	}
+	if (s->kind == KIND_BOOL) {
+		*ret_value = "yes";
+		return 0;
+	}
+	if (*i + 1 >= l->argc)
+		return err_raise(reterr, 50000, 16, 1, "flag %s: a value is missing; use %s", arg, s->flag);
+	*ret_value = l->argv[++*i];
+	return 0;
+}
+
+static int apply_flags(struct config_loaded *l, struct err *reterr)
+{
+	for (int i = 0; i < l->argc; i++) {
+		const struct setting *s;
+		const char *value;
+		char where[80];
+
+		if (read_flag(l, &i, &s, &value, reterr) < 0)
+			return -1;
+		snprintf(where, sizeof(where), "flag %.*s", (int)setting_flag_len(s), s->flag);
+		if (setting_assign(&l->config, s, value, where, reterr) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* --- environment --------------------------------------------------------------------------------------------------------------------- */
+
+static void environment_name(const struct setting *s, char *dst, size_t size)
+{
+	snprintf(dst, size, "PROCESSION_%s", s->name);
+	for (char *p = dst; *p != '\0'; p++)
+		if (*p >= 'a' && *p <= 'z')
+			*p = (char)(*p - 'a' + 'A');
+}
+
+/* Other PROCESSION_ names are left alone: the command has some of its own, and container platforms invent more. */
+static int apply_environment(struct config_loaded *l, struct err *reterr)
+{
+	for (size_t i = 0; i < settings_count; i++) {
+		char name[80], where[96];
+		const char *value;
+
+		if (settings[i].kind == KIND_GROUP)
+			continue;
+		environment_name(&settings[i], name, sizeof(name));
+		value = getenv(name);
+		if (value == NULL || value[0] == '\0')
+			continue;
+		snprintf(where, sizeof(where), "environment %s", name);
+		if (setting_assign(&l->config, &settings[i], value, where, reterr) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* --- file ---------------------------------------------------------------------------------------------------------------------------- */
+
+struct file_reader {
+	struct config_loaded *loaded;
+	const char *path;
+	bool seen[SETTINGS_MAX];
+	struct err err;             /* of the first line that was refused; its where is completed with the line's number */
+	char reason[900];
+};
+
+/* Called by inih for every name = value. 0 makes it report the line as bad; only the first reason is kept. */
+static int file_entry(void *arg, const char *section, const char *name, const char *value)
+{
+	struct file_reader *r = arg;
+	const struct setting *s = setting_by_name(name);
+
+	if (r->reason[0] != '\0')
+		return 0;
+	if (section[0] != '\0' && strcmp(section, "processiond") != 0)
+		snprintf(r->reason, sizeof(r->reason), "unknown section [%.60s]; settings stand in [processiond] or before any section", section);
+	else if (s == NULL)
+		snprintf(r->reason, sizeof(r->reason), "unknown setting '%.60s'; processiond --help lists the settings", name);
+	else if (s->offset == offsetof(struct config, config))
+		snprintf(r->reason, sizeof(r->reason), "'config' can only be given by flag or environment: a file cannot name another");
+	else if (r->seen[s - settings])
+		snprintf(r->reason, sizeof(r->reason), "'%s' is set twice", name);
+	else if (setting_assign(&r->loaded->config, s, value, "", &r->err) < 0)
+		snprintf(r->reason, sizeof(r->reason), "%.880s", r->err.text);
+	else
+		return r->seen[s - settings] = true;
+	return 0;
+}
+
+/* The whole file as text, from malloc. */
+static int read_file(const char *path, char **ret, struct err *reterr)
+{
+	FILE *f = fopen(path, "re");
+	char *text = NULL;
+	size_t n;
+
+	if (f == NULL)
+		return err_raise(reterr, 50000, 16, 1, "cannot read the configuration file '%s': %s", path, strerror(errno));
+	text = malloc(FILE_MAX_BYTES + 1);
+	if (text == NULL) {
+		fclose(f);
+		return err_nomem(reterr);
+	}
+	n = fread(text, 1, FILE_MAX_BYTES + 1, f);
+	if (ferror(f) != 0) {
+		err_raise(reterr, 50000, 16, 1, "cannot read the configuration file '%s': %s", path, strerror(errno));
+	} else if (n > FILE_MAX_BYTES) {
+		err_raise(reterr, 50000, 16, 1, "the configuration file '%s' is larger than a megabyte", path);
+	} else if (memchr(text, '\0', n) != NULL) {
+		err_raise(reterr, 50000, 16, 1, "the configuration file '%s' is not text", path);
+	} else {
+		text[n] = '\0';
+		fclose(f);
+		*ret = text;
+		return 0;
+	}
+	free(text);
+	fclose(f);
+	return -1;
+}
+
+static int check_line_lengths(const char *path, const char *text, struct err *reterr)
+{
+	int line = 1;
+
+	for (const char *p = text; *p != '\0'; line++) {
+		size_t n = strcspn(p, "\n");
+		if (n > LINE_MAX_BYTES)
+			return err_raise(reterr, 50000, 16, 1, "%s:%d: the line is longer than %d bytes; give this setting by flag or environment", path,
+					 line, LINE_MAX_BYTES);
+		p += n + (p[n] == '\n');
+	}
+	return 0;
+}
+
+static int apply_file(struct config_loaded *l, const char *path, struct err *reterr)
+{
+	struct file_reader r = { .loaded = l, .path = path };
+	char *text;
+	int line;
+
+	if (read_file(path, &text, reterr) < 0)
+		return -1;
+	if (check_line_lengths(path, text, reterr) < 0) {
+		free(text);
+		return -1;
+	}
+	line = ini_parse_string(text, file_entry, &r);
+	free(text);
+	if (line < 0)
+		return err_nomem(reterr);
+	if (line == 0)
+		return 0;
+	return err_raise(reterr, 50000, 16, 1, "%s:%d: %s", path, line,
+			 r.reason[0] != '\0' ? r.reason : "not a setting; write 'name = value', one a line, comments after ; or #");
+}
+
+/* --- all of it ----------------------------------------------------------------------------------------------------------------------- */
+
+static int apply_defaults(struct config_loaded *l, struct err *reterr)
+{
+	for (size_t i = 0; i < settings_count; i++)
+		if (settings[i].kind != KIND_GROUP && setting_assign(&l->config, &settings[i], settings[i].def, "default", reterr) < 0)
+			return -1;
+	return 0;
+}
+
+/* The path of the file has to be known before the file can be applied beneath the other two. */
+static int find_file(struct config_loaded *l, const char **ret, struct err *reterr)
+{
+	const char *path = getenv("PROCESSION_CONFIG");
+
+	for (int i = 0; i < l->argc; i++) {
+		const struct setting *s;
+		const char *value;
+
+		if (read_flag(l, &i, &s, &value, reterr) < 0)
+			return -1;
+		if (s->offset == offsetof(struct config, config))
+			path = value;
+	}
+	*ret = path;
+	return 0;
+}
+
+static int apply_all(struct config_loaded *l, struct err *reterr)
+{
+	const char *path;
+
+	if (apply_defaults(l, reterr) < 0 || find_file(l, &path, reterr) < 0)
+		return -1;
+	if (path != NULL && path[0] != '\0' && apply_file(l, path, reterr) < 0)
+		return -1;
+	if (apply_environment(l, reterr) < 0 || apply_flags(l, reterr) < 0)
+		return -1;
+	if (l->config.data[0] == '\0')
+		return err_raise(reterr, 50000, 16, 1,
+				 "--data DIR is missing: the folder that holds the databases. Example: processiond --data /var/lib/procession");
+	if (l->config.listen[0] == '\0')
+		return err_raise(reterr, 50000, 16, 1, "--listen is empty; example: --listen 127.0.0.1:1433");
+	return 0;
+}
+
+static int loaded_new(int argc, char *const *argv, struct config_loaded **ret, struct err *reterr)
+{
+	struct config_loaded *l = calloc(1, sizeof(*l));
+	int rc;
+
+	if (l == NULL)
+		return err_nomem(reterr);
+	l->argv = calloc((size_t)argc + 1, sizeof(*l->argv));
+	for (; l->argv != NULL && l->argc < argc; l->argc++) {
+		l->argv[l->argc] = strdup(argv[l->argc]);
+		if (l->argv[l->argc] == NULL)
+			break;
+	}
+	rc = l->argv == NULL || l->argc < argc ? err_nomem(reterr) : apply_all(l, reterr);
+	if (rc < 0) {
+		config_free(&l->config);
+		return rc;
+	}
+	*ret = l;
+	return 0;
+}
+
+/* True when the arguments ask for a text instead of a server. */
+static bool answered(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+			manual_print_help(stdout);
+		else if (strcmp(argv[i], "--version") == 0)
+			manual_print_version(stdout);
+		else if (strcmp(argv[i], "--help-man") == 0)
+			manual_print_man(stdout);
+		else
+			continue;
+		return true;
+	}
+	return false;
+}
+
+int config_load(int argc, char **argv, struct config **ret, struct err *reterr)
+{
+	struct config_loaded *l;
+
+	if (answered(argc, argv))
+		return 1;
+	if (loaded_new(argc > 0 ? argc - 1 : 0, argv + (argc > 0), &l, reterr) < 0)
+		return -1;
+	*ret = &l->config;
+	return 0;
+}
+
+int config_reload(const struct config *old, struct config **ret, struct err *reterr)
+{
+	const struct config_loaded *was = CONTAINER_OF(old, struct config_loaded, config);
+	struct config_loaded *l;
+
+	if (loaded_new(was->argc, was->argv, &l, reterr) < 0)
+		return -1;
+	*ret = &l->config;
+	return 0;
+}
+
+void config_free(struct config *c)
+{
+	struct config_loaded *l;
+
+	if (c == NULL)
+		return;
+	l = CONTAINER_OF(c, struct config_loaded, config);
+	for (size_t i = 0; i < settings_count; i++)
+		if (settings[i].kind == KIND_STRING)
+			free(*(char **)(void *)((char *)c + settings[i].offset));
+	for (int i = 0; i < l->argc; i++)
+		free(l->argv[i]);
+	free(l->argv);
+	free(l);
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Static checks: our own checkers first (seconds), then cppcheck and clang-tidy (a minute or two).
+# `lint.sh quick` stops after our own.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+# Debian's interpreter, whatever else is on the path.
+python=/usr/bin/python3
+[ -x $python ] || python=python3
+failed=0
+
+check() {
+    local name=$1
+    shift
+    if "$@"; then
+        echo "lint: $name: ok"
+    else
+        echo "lint: $name: FAILED"
+        failed=1
+    fi
+}
+
+check includes $python tools/check_includes.py
+check readmes $python tools/check_readmes.py
+check settings $python tools/check_settings.py
+check text $python tools/check_text.py
+[ "${1:-}" = quick ] && exit $failed
+
+run_cppcheck() {
+    cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 -j 2 \
+        --suppressions-list=tools/cppcheck.suppress -I src $(git ls-files 'src/*.c')
+}
+
+run_clang_tidy() {
+    local db=build/tidy
+    [ -f $db/build.ninja ] || CC=clang-14 meson setup $db -Dtests=false -Db_pie=false >build/setup-tidy.log 2>&1 ||
+        { cat build/setup-tidy.log; return 1; }
+    # Generated sources must exist before they can be included.
+    ninja -C $db --quiet || return 1
+    git ls-files 'src/*.c' | xargs -P 2 -n 4 clang-tidy-14 -p $db --quiet --warnings-as-errors='*' 2>/dev/null
+}
+
+mkdir -p build
+command -v cppcheck >/dev/null && check cppcheck run_cppcheck
+command -v clang-tidy-14 >/dev/null && check clang-tidy run_clang_tidy
+exit $failed
