@@ -26,6 +26,8 @@ void executor_stop(struct executor *ex);
 const char *executor_name(const struct executor *ex);
 /* Thread-safe. complete() may be called before this returns. Calls of one session are submitted one after another. */
 void executor_submit(struct executor *ex, struct call *c);
+/* Sets c->cancelled and sees to it that the call is answered soon even where it waits for a transaction. Thread-safe; c must not have been freed. */
+void executor_cancel(struct executor *ex, struct call *c);
 /* Settings that may change while it runs (SIGHUP, ALTER of a database). Thread-safe. */
 void executor_set_errata(struct executor *ex, bool literal);
 
@@ -34,6 +36,7 @@ void executor_set_errata(struct executor *ex, bool literal);
 struct txn;
 struct txn *txn_new(struct executor *ex);       /* NULL: no memory */
 struct executor *txn_executor(const struct txn *t);
-void txn_free(struct txn *t);                   /* after its CALL_COMMIT or CALL_ROLLBACK completed, or when no call was ever submitted with it */
+/* After its CALL_COMMIT or CALL_ROLLBACK completed, after a call that said txn_lost, or when no call was ever submitted with it. */
+void txn_free(struct txn *t);
 
 #endif

@@ -11,7 +11,7 @@ struct store_conn;
 struct store_stmt;
 
 struct store_options {
-	const char *path;           /* file of the database; ":memory:" for tests */
+	const char *path;           /* file of the database; ":memory:" for tests: a file that goes away with the store */
 	const char *name;           /* database name, for messages */
 	const struct service_procs *service;
 };
@@ -23,6 +23,9 @@ MUST_CHECK int store_connect(struct store *st, bool read_only, struct store_conn
 void store_disconnect(struct store_conn *c);
 /* PRAGMA integrity_check and foreign keys: 0 when sound; ret_report from malloc either way. */
 MUST_CHECK int store_check(struct store *st, char **ret_report, struct err *reterr);
+
+/* Runs a script of statements without values: metadata, start-up. Not for anything a client sent. */
+MUST_CHECK int store_script(struct store_conn *c, const char *sql, struct err *reterr);
 
 /* Transactions. Depth 1 is the group's or the client's; savepoints nest inside, numbered. */
 MUST_CHECK int store_begin(struct store_conn *c, struct err *reterr);
@@ -37,14 +40,21 @@ bool store_in_transaction(struct store_conn *c);
 /* Asked every few thousand engine steps while a statement runs; true stops it with ERR_CANCELLED. NULL: never. */
 void store_set_interrupt(struct store_conn *c, bool (*stop)(void *arg), void *arg);
 
-/* Statements of the catalogue are prepared once per connection and kept. At most one use at a time of each. */
+/* Work that the engine has put off to keep commits short (pages of the write-ahead log), and doing it: between calls, after answering. */
+unsigned store_backlog(struct store_conn *c);
+void store_tidy(struct store_conn *c);
+
+/* Statements of the catalogue are prepared once per connection and kept. At most one use at a time of each.
+ * With the id STATEMENT_ONCE it is prepared for this use only: for C code with statements of its own. */
+#define STATEMENT_ONCE UINT16_MAX
 MUST_CHECK int store_statement(struct store_conn *c, const struct statement *s, struct store_stmt **ret, struct err *reterr);
-/* Text of a translated query; freed by store_finish. Only on read-only connections: the sandbox lets it touch views only. */
+/* Text of a translated query; freed by store_finish. The sandbox lets it read the service's views only, whatever the text says. */
 MUST_CHECK int store_query(struct store_conn *c, const char *sql, struct store_stmt **ret, struct err *reterr);
+/* Not copied: *v and what it points to must stay until store_finish. */
 MUST_CHECK int store_bind(struct store_stmt *s, unsigned index /* from 1 */, const struct value *v, struct err *reterr);
 /* 1: a row, 0: no more, -1: error. Unique and foreign-key violations come as 2627 and 547. */
 MUST_CHECK int store_step(struct store_stmt *s, struct err *reterr);
-/* Column of the current row as a value of the type; slices are valid until the next step. */
+/* Column of the current row as a value of the type; slices are valid until the next step. TYPE_NULL: whatever it is (bigint, float, nvarchar, varbinary). */
 MUST_CHECK int store_column(struct store_stmt *s, unsigned index /* from 0 */, const struct type *as, struct value *ret, struct err *reterr);
 uint64_t store_changes(struct store_conn *c);
 /* Ends the use of a statement: resets a kept one, frees a query. NULL is welcome. */

@@ -1,0 +1,102 @@
+/* error.c — SQLite's failures in the words and numbers that clients know [E-COM-01]. What a client cannot act on goes to the log in full. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "store/sqlite/sqlite_int.h"
+
+/* "UNIQUE constraint failed: item.id, item.part" → "item.id, item.part"; "" when there is nothing behind the colon. */
+static const char *constraint_key(const char *message)
+{
+	static const char mark[] = "constraint failed: ";
+	const char *at = strstr(message, mark);
+
+	return at == NULL ? "" : at + sizeof(mark) - 1;
+}
+
+/* The text that the schema declares for this constraint, or NULL. */
+static const char *declared_text(const struct sqlite_store *st, int32_t number, const char *key)
+{
+	const struct service_procs *p = st->service;
+
+	for (size_t i = 0; i < p->nconstraints; i++) {
+		if (p->constraints[i].number == number && strcmp(p->constraints[i].key, key) == 0)
+			return p->constraints[i].text;
+	}
+	return NULL;
+}
+
+static int duplicate(struct sqlite_conn *c, int code, const char *message, struct err *reterr)
+{
+	const char *key = constraint_key(message);
+	const char *text = declared_text(c->store, 2627, key);
+	int table = (int)strcspn(key, ".");
+	char built[400];
+
+	if (text == NULL) {
+		snprintf(built, sizeof(built), "Violation of %s constraint on table '%.*s'. Cannot insert duplicate key.",
+			 code == SQLITE_CONSTRAINT_UNIQUE ? "UNIQUE KEY" : "PRIMARY KEY", table > 128 ? 128 : table, key);
+		text = built;
+	}
+	return err_set(reterr, ERR_DUPLICATE_KEY, text);
+}
+
+static int constraint(struct sqlite_conn *c, int code, const char *message, struct err *reterr)
+{
+	const char *key = constraint_key(message), *dot = strchr(key, '.'), *text;
+	char built[400];
+
+	switch (code) {
+	case SQLITE_CONSTRAINT_PRIMARYKEY:
+	case SQLITE_CONSTRAINT_UNIQUE:
+	case SQLITE_CONSTRAINT_ROWID:
+		return duplicate(c, code, message, reterr);
+	case SQLITE_CONSTRAINT_NOTNULL:
+		return err_raise(reterr, 515, 16, 2, "Cannot insert the value NULL into column '%.128s', table '%.*s'; nothing was changed.",
+				 dot == NULL ? key : dot + 1, dot == NULL ? 0 : (int)(dot - key), key);
+	case SQLITE_CONSTRAINT_FOREIGNKEY:
+		text = declared_text(c->store, 547, "FOREIGN KEY");
+		return err_set(reterr, ERR_CONSTRAINT, text != NULL ? text : "The statement conflicted with a FOREIGN KEY constraint. Nothing was changed.");
+	default:
+		text = declared_text(c->store, 547, key);
+		snprintf(built, sizeof(built), "The statement conflicted with the CHECK constraint '%.128s'. Nothing was changed.", key);
+		return err_set(reterr, ERR_CONSTRAINT, text != NULL ? text : built);
+	}
+}
+
+static void report(const struct sqlite_conn *c, int code, const char *message)
+{
+	const struct log_ctx ctx = { .database = c->store->name };
+
+	LOG(LOG_ERROR, &ctx, "store_error", F_INT("code", code), F_INT("errno", c->db == NULL ? 0 : sqlite3_system_errno(c->db)),
+	    F_STR("message", message), F_STR("file", c->store->path));
+}
+
+int sqlite_error(struct sqlite_conn *c, int code, struct err *reterr)
+{
+	const char *message = c->db == NULL ? sqlite3_errstr(code) : sqlite3_errmsg(c->db);
+
+	switch (code & 0xff) {
+	case SQLITE_CONSTRAINT:
+		return constraint(c, code, message, reterr);
+	case SQLITE_INTERRUPT:
+		return err_set(reterr, ERR_CANCELLED);
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		report(c, code, message);
+		return err_set(reterr, ERR_LOCK_TIMEOUT);
+	case SQLITE_NOMEM:
+		report(c, code, message);
+		return err_nomem(reterr);
+	case SQLITE_TOOBIG:
+		return err_set(reterr, ERR_TOO_LARGE, "A value", 999000000ULL, "max_value_size");
+	case SQLITE_AUTH:
+		return err_set(reterr, ERR_SELECT_PERMISSION, c->denied, c->store->name);
+	case SQLITE_FULL:
+		report(c, code, message);
+		return err_set(reterr, ERR_DISK_FULL, c->store->name, message);
+	default:
+		report(c, code, message);
+		return err_set(reterr, ERR_STORE, c->store->name, message);
+	}
+}

@@ -1,0 +1,111 @@
+/* sqlite_int.h — what the files of store/sqlite share. open.c: the file, its schema. conn.c: a connection, its transactions. stmt.c: statements.
+ * values.c: values to columns and back. error.c: SQLite's failures in the client's words. sandbox.c: what SELECT may touch. */
+#ifndef STORE_SQLITE_INT_H
+#define STORE_SQLITE_INT_H
+
+#include <sqlite3.h>
+
+#include "catalogue/query.h"
+#include "store/store_int.h"
+
+/* A column that a readable view reads (or its table as such: column ""), or a function that it uses (table NULL). */
+struct sqlite_grant {
+	char *table;                        /* owned */
+	char *name;                         /* owned */
+};
+
+struct sqlite_store {
+	struct store base;
+	char *path, *name;                  /* owned */
+	const struct service_procs *service;
+	bool temporary;                     /* the file goes away with the store */
+	struct sqlite_grant *grants;        /* owned; fixed once the store is open */
+	size_t ngrants, grants_room;
+	bool grants_failed;                 /* no memory while they were collected */
+};
+
+struct sqlite_conn;
+
+struct sqlite_stmt {
+	struct store_stmt base;
+	struct sqlite_conn *conn;
+	sqlite3_stmt *handle;               /* owned; NULL: not prepared yet */
+	const struct statement *source;     /* of a kept one */
+	bool kept;                          /* reset by finish, not freed */
+	bool query;                         /* in the sandbox */
+	struct value *inner;                /* owned: inner values of sql_variant columns, one a column */
+};
+
+#define SQLITE_SAVEPOINTS 8                 /* depths whose statements are kept prepared */
+enum savepoint_verb { SAVEPOINT_SAVE, SAVEPOINT_RELEASE, SAVEPOINT_BACK, SAVEPOINT_VERBS };
+
+struct sqlite_conn {
+	struct store_conn base;
+	struct sqlite_store *store;         /* outlives the connection */
+	sqlite3 *db;
+	bool read_only;
+	bool sandbox;                       /* what is prepared or run now is a client's query */
+	char denied[160];                   /* what the sandbox refused last */
+	sqlite3_stmt *begin, *commit, *rollback;
+	sqlite3_stmt *savepoints[SAVEPOINT_VERBS][SQLITE_SAVEPOINTS];
+	struct sqlite_stmt *stmts;          /* owned: by statement id */
+	size_t nstmts;
+	bool (*stop)(void *arg);
+	void *stop_arg;
+	unsigned log_pages, log_done;       /* pages in the write-ahead log; of these, not worth another try */
+};
+
+#define SQLITE_STORE(st) ((struct sqlite_store *)(st))
+#define SQLITE_CONN(c) ((struct sqlite_conn *)(c))
+#define SQLITE_STMT(s) ((struct sqlite_stmt *)(s))
+
+/* open.c */
+int sqlite_open(const struct store_options *o, struct store **ret, struct err *reterr);
+void sqlite_close(struct store *st);
+int sqlite_check(struct store *st, char **ret_report, struct err *reterr);
+/* schema.c: creates or migrates; refuses what is not ours. */
+MUST_CHECK int sqlite_schema_apply(struct sqlite_conn *c, struct err *reterr);
+
+/* conn.c */
+int sqlite_connect(struct store *st, bool read_only, struct store_conn **ret, struct err *reterr);
+void sqlite_disconnect(struct store_conn *c);
+int sqlite_script(struct store_conn *c, const char *sql, struct err *reterr);
+void sqlite_set_interrupt(struct store_conn *c, bool (*stop)(void *arg), void *arg);
+unsigned sqlite_backlog(struct store_conn *c);
+void sqlite_tidy(struct store_conn *c);
+uint64_t sqlite_changes(struct store_conn *c);
+
+/* transaction.c */
+int sqlite_begin(struct store_conn *c, struct err *reterr);
+int sqlite_commit(struct store_conn *c, struct err *reterr);
+void sqlite_rollback(struct store_conn *c);
+int sqlite_save(struct store_conn *c, unsigned n, struct err *reterr);
+int sqlite_release(struct store_conn *c, unsigned n, struct err *reterr);
+int sqlite_rollback_to(struct store_conn *c, unsigned n, struct err *reterr);
+bool sqlite_in_transaction(struct store_conn *c);
+void sqlite_transaction_fini(struct sqlite_conn *c);
+
+/* stmt.c */
+int sqlite_statement(struct store_conn *c, const struct statement *s, struct store_stmt **ret, struct err *reterr);
+int sqlite_query(struct store_conn *c, const char *sql, struct store_stmt **ret, struct err *reterr);
+int sqlite_bind(struct store_stmt *s, unsigned index, const struct value *v, struct err *reterr);
+int sqlite_step(struct store_stmt *s, struct err *reterr);
+int sqlite_column(struct store_stmt *s, unsigned index, const struct type *as, struct value *ret, struct err *reterr);
+void sqlite_finish(struct store_stmt *s);
+void sqlite_stmts_fini(struct sqlite_conn *c);
+
+/* values.c: SQLite's result code. */
+int sqlite_bind_value(sqlite3_stmt *h, int index, const struct value *v);
+/* inner: room for the inner value of a sql_variant. */
+MUST_CHECK int sqlite_column_value(sqlite3_stmt *h, int index, const struct type *as, struct value *inner, struct value *ret, struct err *reterr);
+
+/* error.c: fills reterr from the connection's last error; returns -1. */
+int sqlite_error(struct sqlite_conn *c, int code, struct err *reterr);
+
+/* sandbox.c */
+int sqlite_authorize(void *arg, int action, const char *a, const char *b, const char *schema, const char *inner);
+/* Looks at what the service's views read and remembers it in the store. */
+MUST_CHECK int sqlite_grants_collect(struct sqlite_conn *c, struct err *reterr);
+void sqlite_grants_fini(struct sqlite_store *st);
+
+#endif

@@ -1,0 +1,91 @@
+/* transaction.c — BEGIN, COMMIT and numbered savepoints, from statements that are prepared once. */
+#include <stdio.h>
+
+#include "store/sqlite/sqlite_int.h"
+
+/* Steps a statement that yields no rows. */
+static int run(sqlite3_stmt *h)
+{
+	int rc = sqlite3_step(h), reset = sqlite3_reset(h);
+
+	return rc == SQLITE_DONE ? reset : reset != SQLITE_OK ? reset : rc;
+}
+
+static int run_kept(struct sqlite_conn *c, sqlite3_stmt **h, const char *sql, struct err *reterr)
+{
+	int rc = SQLITE_OK;
+
+	if (*h == NULL)
+		rc = sqlite3_prepare_v3(c->db, sql, -1, SQLITE_PREPARE_PERSISTENT, h, NULL);
+	if (rc == SQLITE_OK)
+		rc = run(*h);
+	return rc == SQLITE_OK ? 0 : sqlite_error(c, rc, reterr);
+}
+
+int sqlite_begin(struct store_conn *conn, struct err *reterr)
+{
+	struct sqlite_conn *c = SQLITE_CONN(conn);
+
+	return run_kept(c, &c->begin, c->read_only ? "BEGIN DEFERRED" : "BEGIN IMMEDIATE", reterr);
+}
+
+int sqlite_commit(struct store_conn *conn, struct err *reterr)
+{
+	struct sqlite_conn *c = SQLITE_CONN(conn);
+
+	return run_kept(c, &c->commit, "COMMIT", reterr);
+}
+
+void sqlite_rollback(struct store_conn *conn)
+{
+	struct sqlite_conn *c = SQLITE_CONN(conn);
+	struct err ignored;
+
+	if (sqlite_in_transaction(conn) && run_kept(c, &c->rollback, "ROLLBACK", &ignored) < 0 && sqlite_in_transaction(conn))
+		sqlite_error(c, sqlite3_errcode(c->db), &ignored);       /* for the log; the next BEGIN fails and says so */
+}
+
+static int savepoint(struct sqlite_conn *c, enum savepoint_verb verb, unsigned n, struct err *reterr)
+{
+	static const char *const verbs[] = { "SAVEPOINT", "RELEASE", "ROLLBACK TO" };
+	sqlite3_stmt *once = NULL, **h = n < SQLITE_SAVEPOINTS ? &c->savepoints[verb][n] : &once;
+	char sql[40];
+	int rc;
+
+	if (*h == NULL)
+		snprintf(sql, sizeof(sql), "%s s%u", verbs[verb], n);
+	rc = run_kept(c, h, sql, reterr);
+	sqlite3_finalize(once);
+	return rc;
+}
+
+int sqlite_save(struct store_conn *c, unsigned n, struct err *reterr)
+{
+	return savepoint(SQLITE_CONN(c), SAVEPOINT_SAVE, n, reterr);
+}
+
+int sqlite_release(struct store_conn *c, unsigned n, struct err *reterr)
+{
+	return savepoint(SQLITE_CONN(c), SAVEPOINT_RELEASE, n, reterr);
+}
+
+int sqlite_rollback_to(struct store_conn *c, unsigned n, struct err *reterr)
+{
+	return savepoint(SQLITE_CONN(c), SAVEPOINT_BACK, n, reterr);
+}
+
+bool sqlite_in_transaction(struct store_conn *c)
+{
+	return !sqlite3_get_autocommit(SQLITE_CONN(c)->db);
+}
+
+void sqlite_transaction_fini(struct sqlite_conn *c)
+{
+	sqlite3_finalize(c->begin);
+	sqlite3_finalize(c->commit);
+	sqlite3_finalize(c->rollback);
+	for (unsigned v = 0; v < SAVEPOINT_VERBS; v++) {
+		for (unsigned i = 0; i < SQLITE_SAVEPOINTS; i++)
+			sqlite3_finalize(c->savepoints[v][i]);
+	}
+}
