@@ -1,0 +1,36 @@
+"""Every folder of src/ that has code has a README.md with its promises and numbered invariants; relative links in all
+documents lead somewhere."""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def documents():
+    names = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / n for n in names.splitlines() if (ROOT / n).exists()]
+
+
+def main():
+    found = []
+    for folder in sorted(p for p in (ROOT / "src").iterdir() if p.is_dir()):
+        if not list(folder.rglob("*.[ch]")):
+            continue
+        readme = folder / "README.md"
+        if not readme.exists():
+            found.append(f"src/{folder.name}: no README.md")
+        elif not re.search(r"^\s*1\. ", readme.read_text(), re.M):
+            found.append(f"src/{folder.name}/README.md: no numbered invariants")
+    for path in documents():
+        for target in LINK.findall(path.read_text()):
+            if "://" not in target and not target.startswith("mailto:") and not (path.parent / target).exists():
+                found.append(f"{path.relative_to(ROOT)}: link to {target} leads nowhere")
+    print("\n".join(found), end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

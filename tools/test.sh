@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Every test, in the order in which failures are cheapest to learn. Ends with one line, "N passed, N failed",
+# and a status other than 0 when something failed. Reports are kept in build/reports.
+#   SUITES="unit lint behaviour drivers crash"  picks parts;  JOBS=2  tests at once.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+: "${SUITES:=unit lint behaviour drivers crash}" "${JOBS:=2}"
+reports=$PWD/build/reports
+python=/usr/bin/python3
+[ -x $python ] || python=python3
+rm -rf "$reports"
+mkdir -p "$reports"
+
+wanted() { [[ " $SUITES " == *" $1 "* ]]; }
+step() { printf '\n== %s (%ds)\n' "$*" $SECONDS; }
+# One line a check for the tally: "check <name> passed|failed".
+record() { echo "check $1 $2" >>"$reports/checks.txt"; }
+check() {
+    local name=$1
+    shift
+    if "$@"; then record "$name" passed; else record "$name" failed; echo "FAILED: $name"; fi
+}
+
+# Whatever a sanitizer reports in whatever process is a failure, also where nobody reads that process's output.
+# libfaketime is preloaded in some tests, before the sanitizer's own library: allowed.
+export ASAN_OPTIONS="verify_asan_link_order=0:detect_stack_use_after_return=1:strict_string_checks=1"
+export UBSAN_OPTIONS="print_stacktrace=1"
+export LSAN_OPTIONS="suppressions=$PWD/tools/lsan.suppress:print_suppressions=0"
+export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:suppressions=$PWD/tools/tsan.suppress"
+
+meson_tests() {
+    local flavour=$1 wrap=()
+    shift
+    # The thread sanitizer of gcc 12 cannot place its memory on kernels with more address randomisation.
+    if [ "$flavour" = tsan ] && setarch -R true 2>/dev/null; then wrap=(setarch -R); fi
+    # "${@}" narrows it to suites.
+    "${wrap[@]}" meson test -C build/"$flavour" --no-rebuild --num-processes "$JOBS" --timeout-multiplier 3 --print-errorlogs "$@"
+    local rc=$?
+    cp build/"$flavour"/meson-logs/testlog.json "$reports/$flavour.json" 2>/dev/null || true
+    # 77 and friends do not exist here: anything but 0 with no failed test in the log is a failure of the run itself.
+    [ $rc -eq 0 ] || [ -s "$reports/$flavour.json" ] || record "$flavour-tests" failed
+}
+
+pytest_suite() {
+    local name=$1
+    compgen -G "tests/$name/**/test_*.py" >/dev/null || compgen -G "tests/$name/test_*.py" >/dev/null || { echo "no tests in tests/$name"; return; }
+    ASAN_OPTIONS="$ASAN_OPTIONS:log_path=$reports/sanitizer" UBSAN_OPTIONS="$UBSAN_OPTIONS:log_path=$reports/sanitizer" \
+        $python -m pytest "tests/$name" -n "$JOBS" -q -p no:cacheprovider --junitxml="$reports/$name.xml"
+    # 5: nothing collected. Above 1 something other than a test failed.
+    case $? in 0 | 1 | 5) ;; *) record "pytest-$name" failed ;; esac
+}
+
+step build
+for flavour in plain asan; do
+    check "build-$flavour" tools/build.sh $flavour
+done
+export PROCESSIOND=${PROCESSIOND:-$PWD/build/asan/src/daemon/processiond}
+export PROCESSION=${PROCESSION:-$PWD/build/asan/src/cli/procession}
+
+if wanted lint; then
+    step "our own checkers"
+    check lint-quick tools/lint.sh quick
+fi
+if wanted unit; then
+    step "unit tests and fuzz replay, address and undefined-behaviour sanitizers"
+    [ -f build/asan/build.ninja ] && meson_tests asan
+    step "unit tests, thread sanitizer"
+    check build-tsan tools/build.sh tsan
+    [ -f build/tsan/build.ninja ] && meson_tests tsan --suite unit
+fi
+for suite in behaviour drivers crash; do
+    if wanted $suite; then
+        step "$suite"
+        pytest_suite $suite
+    fi
+done
+if wanted lint; then
+    step "static analysis"
+    check lint timeout 300 tools/lint.sh slow
+fi
+
+step result
+exec $python tools/tally.py "$reports"
