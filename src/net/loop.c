@@ -1,0 +1,213 @@
+/* loop.c — a thread with an event loop of its own, and the way into it from other threads: posts.
+ * The loop never ticks: it wakes for sockets, posts and timers that somebody set. */
+#include "net/net.h"
+
+#include <stdlib.h>
+
+#include "net/net_int.h"
+
+/* What is posted while the batch runs waits for the next one, so that posts cannot starve the sockets. */
+static bool run_posts(struct net_loop *l)
+{
+	struct list batch;
+	struct list *it;
+	bool any;
+
+	list_init(&batch);
+	pthread_mutex_lock(&l->lock);
+	while ((it = list_pop(&l->posts)) != NULL)
+		list_append(&batch, it);
+	pthread_mutex_unlock(&l->lock);
+	any = !list_empty(&batch);
+	while ((it = list_pop(&batch)) != NULL) {
+		struct net_post *p = CONTAINER_OF(it, struct net_post, link);
+
+		p->fn(p);
+	}
+	return any;
+}
+
+static void on_wake(uv_async_t *h)
+{
+	run_posts(h->data);
+}
+
+void net_loop_post(struct net_loop *l, struct net_post *item)
+{
+	bool first;
+
+	list_init(&item->link);
+	pthread_mutex_lock(&l->lock);
+	first = list_empty(&l->posts);
+	list_append(&l->posts, &item->link);
+	if (first)
+		uv_async_send(&l->wake);        /* inside the lock: the loop cannot run the item and be gone before this call returns */
+	pthread_mutex_unlock(&l->lock);
+}
+
+static void on_idle(uv_idle_t *h)
+{
+	(void)h;                        /* its being active is what matters: the loop does not sleep */
+}
+
+/* Runs before the loop sleeps. One round over the streams at hand; those that come back keep the loop awake but let the sockets have their turn. */
+static void on_prepare(uv_prepare_t *h)
+{
+	struct net_loop *l = h->data;
+	struct list batch;
+	struct list *it;
+
+	if (list_empty(&l->ready) && !uv_is_active((uv_handle_t *)&l->idle))
+		return;
+	list_init(&batch);
+	while ((it = list_pop(&l->ready)) != NULL)
+		list_append(&batch, it);
+	while ((it = list_pop(&batch)) != NULL)
+		net_input_again(CONTAINER_OF(it, struct net_stream, ready));
+	if (list_empty(&l->ready))
+		uv_idle_stop(&l->idle);
+	else
+		uv_idle_start(&l->idle, on_idle);
+}
+
+void net_loop_defer(struct net_loop *l, struct net_stream *s)
+{
+	if (list_empty(&s->ready))
+		list_append(&l->ready, &s->ready);
+}
+
+int net_loop_init(struct net_loop *l, struct net *n, unsigned index, struct err *reterr)
+{
+	int rc;
+
+	l->net = n;
+	l->index = index;
+	list_init(&l->posts);
+	list_init(&l->streams);
+	list_init(&l->ready);
+	buf_init(&l->cipher, SIZE_MAX / 2);
+	l->read_buf = malloc(NET_READ_SIZE);
+	l->plain_buf = malloc(NET_PLAIN_SIZE);
+	if (l->read_buf == NULL || l->plain_buf == NULL) {
+		err_nomem(reterr);
+		goto fail;
+	}
+	rc = uv_loop_init(&l->uv);
+	if (rc < 0) {
+		net_fail(reterr, "Cannot make an event loop: %s. Lower io_threads or raise the limit of open files (ulimit -n).", uv_strerror(rc));
+		goto fail;
+	}
+	rc = uv_async_init(&l->uv, &l->wake, on_wake);
+	if (rc < 0) {
+		net_fail(reterr, "Cannot make an event loop: %s. Lower io_threads or raise the limit of open files (ulimit -n).", uv_strerror(rc));
+		uv_loop_close(&l->uv);
+		goto fail;
+	}
+	uv_prepare_init(&l->uv, &l->prepare);
+	uv_idle_init(&l->uv, &l->idle);
+	l->wake.data = l->prepare.data = l->idle.data = l;
+	uv_prepare_start(&l->prepare, on_prepare);
+	pthread_mutex_init(&l->lock, NULL);
+	return 0;
+fail:
+	free(l->read_buf);
+	free(l->plain_buf);
+	return -1;
+}
+
+static void *loop_main(void *arg)
+{
+	struct net_loop *l = arg;
+
+	uv_run(&l->uv, UV_RUN_DEFAULT);
+	while (run_posts(l))            /* what came in while the handles were closing */
+		;
+	return NULL;
+}
+
+int net_loop_start(struct net_loop *l, struct err *reterr)
+{
+	if (net_thread_start(&l->thread, loop_main, l) < 0)
+		return net_fail(reterr, "Cannot start an I/O thread. Lower io_threads or raise the limit of processes (ulimit -u).");
+	l->running = true;
+	return 0;
+}
+
+void net_loop_end(struct net_loop *l)
+{
+	uv_close((uv_handle_t *)&l->wake, NULL);
+	uv_close((uv_handle_t *)&l->prepare, NULL);
+	uv_close((uv_handle_t *)&l->idle, NULL);
+}
+
+/* A call that the other side waits for: the end of the loop, which it must not outlive, is posted like any other. */
+struct loop_call {
+	struct net_post post;
+	struct net_loop *loop;
+	void (*fn)(struct net_loop *l);
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	bool done;
+};
+
+static void run_call(struct net_post *item)
+{
+	struct loop_call *c = CONTAINER_OF(item, struct loop_call, post);
+
+	c->fn(c->loop);
+	pthread_mutex_lock(&c->lock);
+	c->done = true;
+	pthread_cond_signal(&c->cond);
+	pthread_mutex_unlock(&c->lock);
+}
+
+void net_loop_call(struct net_loop *l, void (*fn)(struct net_loop *l))
+{
+	struct loop_call c = { .post.fn = run_call, .loop = l, .fn = fn };
+
+	if (!l->running || pthread_equal(pthread_self(), l->thread)) {
+		fn(l);
+		return;
+	}
+	pthread_mutex_init(&c.lock, NULL);
+	pthread_cond_init(&c.cond, NULL);
+	net_loop_post(l, &c.post);
+	pthread_mutex_lock(&c.lock);
+	while (!c.done)
+		pthread_cond_wait(&c.cond, &c.lock);
+	pthread_mutex_unlock(&c.lock);
+	pthread_cond_destroy(&c.cond);
+	pthread_mutex_destroy(&c.lock);
+}
+
+void net_loop_fini(struct net_loop *l)
+{
+	net_loop_call(l, net_loop_end);
+	if (l->running)
+		pthread_join(l->thread, NULL);
+	else
+		loop_main(l);           /* never had a thread: its handles still want their round */
+	uv_loop_close(&l->uv);
+	pthread_mutex_destroy(&l->lock);
+	buf_fini(&l->cipher);
+	free(l->read_buf);
+	free(l->plain_buf);
+}
+
+void net_loop_close_streams(struct net_loop *l)
+{
+	l->stopping = true;
+	LIST_EACH(it, &l->streams)
+		net_stream_close(CONTAINER_OF(it, struct net_stream, link), false, "server stops");
+	net_loop_stream_gone(l);
+}
+
+void net_loop_stream_gone(struct net_loop *l)
+{
+	if (!l->stopping || !list_empty(&l->streams))
+		return;
+	pthread_mutex_lock(&l->net->lock);
+	l->net->quiet_loops++;
+	pthread_cond_broadcast(&l->net->changed);
+	pthread_mutex_unlock(&l->net->lock);
+}

@@ -1,0 +1,182 @@
+/* net.c — starts the loops and listeners, and stops them in an order that leaves nothing hanging:
+ * no new connections, no streams, no blocking work, and only then no loops — so that whatever is posted on the way still finds its thread. */
+#include "net/net.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "net/net_int.h"
+
+int net_fail(struct err *reterr, const char *fmt, ...)
+{
+	char text[900];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return err_set(reterr, ERR_START, text);
+}
+
+int net_thread_start(pthread_t *ret, void *(*fn)(void *), void *arg)
+{
+	sigset_t all, before;
+	int rc;
+
+	/* Signals are the daemon's; and a blocked SIGPIPE harms nobody who writes to a vanished client. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(ret, NULL, fn, arg);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc == 0 ? 0 : -1;
+}
+
+/* Each connection needs a descriptor; the soft limit is often 1024 where the hard one allows far more. */
+static void raise_descriptor_limit(unsigned connections)
+{
+	struct rlimit r;
+	rlim_t want = (rlim_t)connections + NET_REFUSALS + 256;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur >= want)
+		return;
+	r.rlim_cur = want < r.rlim_max ? want : r.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &r);     /* if it fails, accepting waits for free descriptors */
+}
+
+static int start_loops(struct net *n, unsigned loops, struct err *reterr)
+{
+	n->loops = calloc(loops, sizeof(*n->loops));
+	if (n->loops == NULL)
+		return err_nomem(reterr);
+	for (; n->nloops < loops; n->nloops++)
+		if (net_loop_init(&n->loops[n->nloops], n, n->nloops, reterr) < 0)
+			return -1;
+	/* Loop 0 takes connections as soon as it runs, and gives them to the others: it starts last. */
+	for (unsigned i = loops; i > 1; i--)
+		if (net_loop_start(&n->loops[i - 1], reterr) < 0)
+			return -1;
+	return 0;
+}
+
+int net_start(const struct net_options *o, struct net **ret, struct err *reterr)
+{
+	struct net *n = calloc(1, sizeof(*n));
+
+	if (n == NULL)
+		return err_nomem(reterr);
+	n->handler = o->handler;
+	n->arg = o->arg;
+	n->max_connections = o->max_connections;
+	n->backlog = o->backlog != 0 ? o->backlog : 512;
+	pthread_mutex_init(&n->lock, NULL);
+	pthread_cond_init(&n->changed, NULL);
+	list_init(&n->work);
+	raise_descriptor_limit(o->max_connections);
+	if (start_loops(n, o->loops != 0 ? o->loops : 1, reterr) < 0)
+		goto fail;
+	for (size_t i = 0; o->listen[i] != NULL; i++)
+		if (net_listen(n, o->listen[i], reterr) < 0)
+			goto fail;
+	if (net_listeners_start(n, reterr) < 0)
+		goto fail;
+	*ret = n;                       /* before the first stream can open: the owner may use it there */
+	if (net_loop_start(&n->loops[0], reterr) < 0) {
+		*ret = NULL;
+		goto fail;
+	}
+	return 0;
+fail:
+	net_stop(n);
+	return -1;
+}
+
+const char *net_address(const struct net *n)
+{
+	return n->address;
+}
+
+unsigned net_connections(const struct net *n)
+{
+	return atomic_load(&n->connections);
+}
+
+void net_stop_listening(struct net *n)
+{
+	bool first;
+
+	pthread_mutex_lock(&n->lock);
+	first = !n->listening_ended;
+	n->listening_ended = true;
+	pthread_mutex_unlock(&n->lock);
+	if (first && n->nloops > 0)
+		net_loop_call(&n->loops[0], net_listeners_close);
+}
+
+/* A loop that never ran has no streams; it only needs its handles closed by one round of its own. */
+static void close_streams(struct net *n)
+{
+	unsigned running = 0;
+
+	for (unsigned i = 0; i < n->nloops; i++)
+		if (n->loops[i].running) {
+			running++;
+			net_loop_call(&n->loops[i], net_loop_close_streams);
+		}
+	pthread_mutex_lock(&n->lock);
+	while (n->quiet_loops < running)
+		pthread_cond_wait(&n->changed, &n->lock);
+	pthread_mutex_unlock(&n->lock);
+}
+
+void net_stop(struct net *n)
+{
+	if (n == NULL)
+		return;
+	net_stop_listening(n);
+	close_streams(n);
+	net_work_end(n);
+	for (unsigned i = 0; i < n->nloops; i++)
+		net_loop_fini(&n->loops[i]);
+	free(n->loops);
+	free(n->listeners);
+	pthread_cond_destroy(&n->changed);
+	pthread_mutex_destroy(&n->lock);
+	free(n);
+}
+
+struct each {
+	struct net_post post;
+	struct net_loop *loop;
+	void (*fn)(void *owner);
+};
+
+/* Streams leave the list in their close callback only, so fn may close the one at hand. */
+static void run_each(struct net_post *item)
+{
+	struct each *e = CONTAINER_OF(item, struct each, post);
+
+	LIST_EACH(it, &e->loop->streams) {
+		struct net_stream *s = CONTAINER_OF(it, struct net_stream, link);
+
+		if (s->state == NET_OPEN && s->owner != NULL)
+			e->fn(s->owner);
+	}
+	free(e);
+}
+
+void net_each(struct net *n, void (*fn)(void *owner))
+{
+	for (unsigned i = 0; i < n->nloops; i++) {
+		struct each *e = calloc(1, sizeof(*e));
+
+		if (e == NULL)
+			return;         /* net_each is a request to hurry; without memory they end in their own time */
+		e->post.fn = run_each;
+		e->loop = &n->loops[i];
+		e->fn = fn;
+		net_loop_post(e->loop, &e->post);
+	}
+}

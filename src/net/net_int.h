@@ -1,0 +1,193 @@
+/* net_int.h — what the files of this folder know about each other.
+ *
+ * net.c      starts and stops the whole            stream.c   one connection from opened() to closed()
+ * loop.c     a thread with its uv_loop, posts      input.c    bytes from the socket to the owner
+ * listen.c   addresses, accepting, distribution    output.c   bytes from the owner to the socket
+ * work.c     the threads for work that blocks      tls.c      one TLS connection; tls_ctx.c, tls_cert.c: what it needs
+ *
+ * Except for the posts, the counters and the work queue, a loop and its streams are touched by the loop's own thread only. */
+#ifndef NET_NET_INT_H
+#define NET_NET_INT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <openssl/ssl.h>
+#include <uv.h>
+
+#include "base/buf.h"
+#include "net/net.h"
+
+#define NET_READ_SIZE ((size_t)65536)           /* one read buffer per loop, for all its streams */
+#define NET_PLAIN_SIZE ((size_t)16384)          /* the plain bytes of one TLS record */
+#define NET_LOW_WATER ((size_t)256 * 1024)
+#define NET_LIMIT ((size_t)65536)               /* unconsumed bytes, until the owner sets another bound */
+#define NET_LINGER_MS 2000u
+#define NET_FLUSH_ROUNDS 15u                    /* a closing stream that makes progress has so many linger times */
+#define NET_REFUSALS 64u                        /* connections above the maximum that may be open to be told so */
+#define NET_LISTENERS 64u
+#define NET_WORKERS 2u
+
+struct net_listener {
+	uv_poll_t poll;
+	int fd;
+	struct net *net;
+	uv_timer_t retry;           /* runs only after the system had no descriptor or memory for a connection */
+};
+
+struct net_loop {
+	struct net *net;
+	unsigned index;
+	pthread_t thread;
+	bool running;
+	uv_loop_t uv;
+	uv_async_t wake;
+	uv_prepare_t prepare;       /* runs what was put off before the loop sleeps */
+	uv_idle_t idle;             /* active only when something put off must not wait for the next event */
+
+	pthread_mutex_t lock;       /* guards posts */
+	struct list posts;
+
+	struct list streams;        /* all of them, until their memory goes */
+	struct list ready;          /* streams whose buffered input is to be looked at again */
+	atomic_uint nstreams;       /* assigned to this loop; counted by the accepting thread */
+	bool stopping;              /* no new streams */
+	uint8_t *read_buf;          /* NET_READ_SIZE; owned */
+	uint8_t *plain_buf;         /* NET_PLAIN_SIZE; owned */
+	struct buf cipher;          /* what OpenSSL wants to send, between its call and ours */
+};
+
+struct net {
+	const struct net_handler *handler;
+	void *arg;
+	unsigned max_connections, backlog;
+	struct net_loop *loops;     /* owned array */
+	unsigned nloops;
+	struct net_listener *listeners;     /* owned array; polled by loop 0 */
+	unsigned nlisteners, next_loop;
+	atomic_uint connections;
+	char address[64];
+
+	pthread_mutex_t lock;       /* guards the rest */
+	pthread_cond_t changed;
+	struct list work;           /* struct net_work by post.link */
+	pthread_t workers[NET_WORKERS];
+	unsigned nworkers, idle_workers;
+	bool work_ended;
+	unsigned quiet_loops;       /* loops that have closed all their streams */
+	bool listening_ended;
+};
+
+enum net_state {
+	NET_OPEN,
+	NET_FLUSHING,               /* closing: pending bytes go out, input is dropped */
+	NET_LINGERING,              /* closing: our side is shut, waiting for the peer's end */
+	NET_CLOSING,                /* handles are being closed */
+};
+
+struct net_tls {
+	SSL *ssl;                   /* owned */
+	struct net_tls_ctx *ctx;    /* reference */
+	struct net_stream *stream;
+	const uint8_t *in;          /* the bytes OpenSSL may read now; empty between our calls */
+	size_t in_n;
+	enum net_tls_mode mode;
+	bool secured;               /* the handshake is over */
+	bool ended;                 /* net_stream_end_tls: output is clear, input soon */
+};
+
+struct net_stream {
+	uv_tcp_t tcp;
+	uv_timer_t timer;           /* the owner's; once closing, ours */
+	uv_write_t write_req;
+	uv_shutdown_t shutdown_req;
+	struct net_post post;       /* carries the stream from the accepting loop to its own */
+	struct net_loop *loop;
+	struct list link;           /* in loop->streams */
+	struct list ready;          /* in loop->ready, or alone */
+	void *owner;                /* NULL: nobody is told anything */
+	struct net_tls *tls;        /* owned; NULL: clear */
+	struct buf in;              /* bytes for the owner that it did not consume yet */
+	struct buf raw;             /* TLS records that are incomplete, or wait while the owner pauses */
+	struct list out;            /* struct out_chunk, the first one with the kernel while writing is set */
+	size_t queued;              /* bytes in out */
+	size_t limit;
+	size_t flush_mark;          /* pending bytes when the flush was last looked at */
+	unsigned flush_rounds;
+	int fd;                     /* until tcp has it */
+	enum net_state state;
+	unsigned open_handles;      /* of tcp and timer, those not yet closed */
+	bool paused, reading, writing, delivering, eof, over_limit, had_tls, tls_takes_over;
+	char peer[56];
+	char reason[100];
+};
+
+/* net.c */
+int net_fail(struct err *reterr, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* A thread that no signal is delivered to. */
+MUST_CHECK int net_thread_start(pthread_t *ret, void *(*fn)(void *), void *arg);
+
+/* loop.c */
+MUST_CHECK int net_loop_init(struct net_loop *l, struct net *n, unsigned index, struct err *reterr);
+MUST_CHECK int net_loop_start(struct net_loop *l, struct err *reterr);
+void net_loop_fini(struct net_loop *l);
+/* Runs fn on the loop's thread and waits for its end. Not for the loop's own thread. */
+void net_loop_call(struct net_loop *l, void (*fn)(struct net_loop *l));
+/* Closes all streams at once; the net's quiet_loops is raised when the last is gone. */
+void net_loop_close_streams(struct net_loop *l);
+void net_loop_stream_gone(struct net_loop *l);
+/* Closes the loop's own handles: uv_run returns. */
+void net_loop_end(struct net_loop *l);
+/* Looks at the stream's buffered input before the loop sleeps again. */
+void net_loop_defer(struct net_loop *l, struct net_stream *s);
+
+/* listen.c */
+MUST_CHECK int net_listen(struct net *n, const char *where, struct err *reterr);
+MUST_CHECK int net_listeners_start(struct net *n, struct err *reterr);
+void net_listeners_close(struct net_loop *l);          /* on loop 0 */
+void net_format_address(const struct sockaddr_storage *ss, char *dst, size_t size);
+
+/* work.c */
+void net_work_end(struct net *n);
+
+/* stream.c */
+/* Takes fd; NULL and fd closed when memory is out. */
+MUST_CHECK struct net_stream *net_stream_new(struct net_loop *l, int fd, const struct sockaddr_storage *peer);
+void net_stream_begin(struct net_stream *s);           /* on its loop */
+void net_stream_fail(struct net_stream *s, const char *what, const char *detail);      /* closes at once */
+void net_stream_peer_ended(struct net_stream *s);
+void net_stream_flushed(struct net_stream *s);
+void net_stream_update_reading(struct net_stream *s);
+
+/* input.c */
+void net_input_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *ret);
+void net_input_read(uv_stream_t *h, ssize_t n, const uv_buf_t *b);
+void net_input_again(struct net_stream *s);
+/* Plain bytes for the owner; called by input.c and tls.c only while delivering. */
+void net_input_offer(struct net_stream *s, const uint8_t *p, size_t n);
+/* From now on the unconsumed bytes are TLS records. */
+void net_input_to_tls(struct net_stream *s);
+
+/* output.c */
+void net_output_put(struct net_stream *s, const uint8_t *p, size_t n);
+void net_output_fini(struct net_stream *s);
+
+/* tls.c */
+/* Takes one record from p. Returns its length, 0 when it is not complete, -1 when the stream failed. */
+MUST_CHECK ssize_t net_tls_record(struct net_stream *s, const uint8_t *p, size_t n);
+/* True when input goes through TLS: a WRAPPED one only after its handshake. */
+bool net_tls_reads(const struct net_stream *s);
+void net_tls_write(struct net_stream *s, const uint8_t *p, size_t n);
+void net_tls_notify_close(struct net_stream *s);
+void net_tls_free(struct net_stream *s);
+
+/* tls_ctx.c */
+struct net_tls_ctx {
+	atomic_uint refs;
+	SSL_CTX *ssl_ctx;           /* owned */
+	BIO_METHOD *bio_method;     /* owned: our end of OpenSSL's reads and writes */
+};
+/* tls_bio.c */
+BIO_METHOD *net_tls_bio_method(void);
+
+#endif
