@@ -1,0 +1,20 @@
+-- StateService: items with locks and times in a narrow table, their data apart, so that locking, refreshing and
+-- sweeping never touch the data. Times are datetime ticks (1/300 s since 1900-01-01 UTC).
+
+-- ERROR 2627 item.id 'Violation of PRIMARY KEY constraint ''PK_Items''. Cannot insert duplicate key in object ''dbo.Items''. An item with this identifier exists already.'
+
+-- MIGRATION 1
+CREATE TABLE item (
+    n           INTEGER PRIMARY KEY,
+    id          TEXT NOT NULL UNIQUE,       -- without trailing spaces [E-COM-08]; compared byte by byte
+    cookie      INTEGER NOT NULL,           -- 1 to 2147483647; a lock takes the next one [E-STATE-01]
+    locked      INTEGER NOT NULL,           -- 0: no; 1: yes; 2: yes, and somebody was refused since
+    lock_time   INTEGER,                    -- when it was locked last
+    timeout     INTEGER NOT NULL,           -- lifetime in ticks: minutes * 18000
+    expires     INTEGER NOT NULL
+);
+CREATE INDEX item_expires ON item (expires);
+CREATE TABLE body (
+    n           INTEGER PRIMARY KEY,        -- item.n
+    data        BLOB                        -- NULL is a value [E-STATE-06]
+);

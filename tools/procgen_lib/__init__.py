@@ -1,0 +1,1 @@
+"""The parts of tools/procgen.py: reading declarations, rewriting SQL, writing tables, metadata and manual pages."""

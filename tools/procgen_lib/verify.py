@@ -1,0 +1,80 @@
+"""Compiles every statement of the declarations with SQLite against the declared schema: a slip in SQL is found at build time, with its line.
+
+Also compares the number of columns that a step selects with what it declares.
+"""
+import os
+import sqlite3
+
+from .declare import DeclarationError
+from . import emit_c, emit_meta, sqltext
+
+
+def shown(service, proc):
+    return f"procedures/{service.name}/{os.path.basename(proc.path)}"
+
+
+def open_store(service):
+    """An empty store of the service in memory."""
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    for number, migration in enumerate(service.migrations, 1):
+        try:
+            db.executescript(migration)
+        except sqlite3.Error as e:
+            raise DeclarationError(service.schema_path, 1, f"migration {number}: {e}") from None
+    for view in service.views:
+        names = ", ".join(f'"{c.name}"' for c in view.columns) + (", database_name" if view.per_database else "")
+        try:
+            db.execute(f'CREATE VIEW "{view.store_name}"({names}) AS {view.sql}')
+            db.execute(f'SELECT * FROM "{view.store_name}"')
+            db.execute(f'DROP VIEW "{view.store_name}"')
+        except sqlite3.Error as e:
+            raise DeclarationError(view.path, view.line, f"{view.schema}.{view.name}: {e}") from None
+        db.execute(f'CREATE VIEW "{view.store_name}"({names}) AS {view.sql}')
+    for view in service.views:
+        db.execute(f'DROP VIEW "{view.store_name}"')
+    try:
+        db.executescript(emit_c.views_sql(service))
+        for _, name in ((v.schema, v.name) for v in service.views if v.schema == "dbo" and service.name != "system"):
+            db.execute(f'SELECT * FROM "{name}"')
+    except sqlite3.Error as e:
+        raise DeclarationError(service.views[0].path, 1, str(e)) from None
+    return db
+
+
+def verify_step(db, service, proc, step):
+    if step.stmt is None:
+        return
+    binds = [None] * len(step.stmt.binds)
+    try:
+        if len(sqltext.split_statements(step.stmt.sql + ";")) != 1:
+            raise DeclarationError(shown(service, proc), step.stmt.line, "a step has one statement")
+        db.execute("EXPLAIN " + step.stmt.sql, binds)
+        if step.kind not in ("RUN", "EACH"):
+            db.execute("SAVEPOINT verify")
+            try:
+                found = db.execute(step.stmt.sql, binds).description
+            except sqlite3.IntegrityError:      # NULLs everywhere: compiles, but cannot be run
+                return
+            finally:
+                db.execute("ROLLBACK TO verify")
+                db.execute("RELEASE verify")
+            wanted = len(step.columns) if step.kind == "ROWS" else len(step.targets) if step.kind == "SET" else 1
+            if found is None or len(found) != wanted:
+                raise DeclarationError(shown(service, proc), step.stmt.line,
+                                       f"the SQL gives {len(found or ())} columns, {wanted} are declared")
+    except sqlite3.Error as e:
+        raise DeclarationError(shown(service, proc), step.stmt.line, f"{e} in: {step.stmt.sql}") from None
+
+
+def verify(services):
+    for service in services:
+        db = open_store(service)
+        if service.name == "system" and service.migrations:
+            try:
+                db.executescript(emit_meta.script(services)[0])
+            except sqlite3.Error as e:
+                raise DeclarationError(service.schema_path, 1, f"the metadata does not fit the meta_ tables: {e}") from None
+        for proc in service.procs:
+            for step in proc.steps:
+                verify_step(db, service, proc, step)
+        db.close()
