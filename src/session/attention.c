@@ -1,0 +1,33 @@
+/* attention.c — a client may cancel at any moment (crib 11.1). What runs is stopped and its message ended; the acknowledgement is a message of its own. */
+#include "session/session_int.h"
+
+void attention_acknowledge(struct session *s)
+{
+	while (s->attentions > 0 && s->phase != PHASE_CLOSED) {
+		s->attentions--;
+		tds_out_begin(&s->resp.out, TDS_MSG_RESPONSE);
+		tds_put_done(&s->resp.out, TDS_DONE, TDS_DONE_ATTN, CMD_FAILED, 0);
+		tds_out_end(&s->resp.out);
+	}
+	session_send(s);
+}
+
+void attention_arrived(struct session *s)
+{
+	if (s->attentions > 64) {
+		session_abort(s, "too many attentions");
+		return;
+	}
+	s->attentions++;
+	if (s->phase != PHASE_BUSY) {
+		attention_acknowledge(s);
+		return;
+	}
+	s->cancelled = true;
+	if (s->inflight) {
+		atomic_store(&s->call.cancelled, true);
+		stream_wake(s);
+	} else {
+		request_continue(s);
+	}
+}

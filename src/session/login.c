@@ -1,0 +1,300 @@
+/* login.c — LOGIN7: who is it, which database, what is agreed; the password is checked on a work thread.
+ * Failures tell the client one thing only (18456); the log has the reason. */
+#include "session/session_int.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* jTDS with ssl=request loses an answer that comes at once (crib 4.4). */
+#define LOGIN_ONLY_DELAY_MS 10u
+
+struct login_work {
+	struct net_work work;
+	struct session *session;
+	struct auth *auth;
+	struct arena arena;             /* holds what LOGIN7 pointed to */
+	struct tds_login7 login7;
+	char peer[72];
+	enum auth_result result;
+	struct auth_login login;
+	bool checked;                   /* the result is there; the answer is held back by the timer */
+};
+
+void login_forget(struct session *s)
+{
+	struct login_work *w = s->login;
+
+	if (w == NULL)
+		return;
+	tds_login7_wipe(&w->login7);
+	arena_fini(&w->arena);
+	free(w);
+	s->login = NULL;
+}
+
+void login_refuse(struct session *s, const struct err *errors, size_t n, const char *reason)
+{
+	LOG(LOG_WARN, &s->log, "login_failed", F_STR("reason", reason), F_INT("number", n > 0 ? errors[n - 1].number : 0));
+	response_begin(s);
+	for (size_t i = 0; i < n; i++) {
+		struct err e = errors[i];
+		e.line = 1;
+		tds_put_message(&s->resp.out, &e);
+	}
+	tds_put_done(&s->resp.out, TDS_DONE, TDS_DONE_ERROR, 0, 0);
+	tds_out_end(&s->resp.out);
+	session_send(s);
+	session_end(s, reason);
+}
+
+static void refuse_one(struct session *s, enum err_id id, const char *arg, const char *reason)
+{
+	struct err e;
+
+	(void)err_set(&e, id, arg);
+	login_refuse(s, &e, 1, reason);
+}
+
+/* ---- success ---- */
+
+static void put_environment(struct session *s, const struct tds_login7 *l, size_t packet_size)
+{
+	struct tds_out *o = &s->resp.out;
+	char size[16];
+	struct err e;
+
+	tds_put_envchange_text(o, 1, str_of(s->database_name), STR("master"));
+	(void)err_set(&e, ERR_CONTEXT, s->database_name);
+	e.state = 2;
+	e.line = 1;
+	tds_put_message(o, &e);
+	tds_put_envchange_bytes(o, 7, tds_collation_default, 5, NULL, 0);
+	tds_put_envchange_text(o, 2, STR("us_english"), STR(""));
+	(void)err_set(&e, ERR_LANGUAGE, "us_english");
+	e.line = 1;
+	tds_put_message(o, &e);
+	tds_put_loginack(o, l->tds_version_wire);
+	snprintf(size, sizeof(size), "%zu", packet_size);
+	tds_put_envchange_text(o, 4, str_of(size), STR("4096"));
+	if (s->utf8)
+		tds_put_featureextack_utf8(o);
+	tds_put_done(o, TDS_DONE, 0, 0, 0);
+}
+
+static size_t agreed_packet_size(uint32_t wish)
+{
+	if (wish < TDS_PACKET_MIN || wish > TDS_PACKET_MAX)
+		return TDS_PACKET_DEFAULT;
+	return wish;
+}
+
+static void log_success(struct session *s, const struct tds_login7 *l)
+{
+	char app[80], library[80];
+
+	str_copy(app, sizeof(app), l->app);
+	str_copy(library, sizeof(library), l->library);
+	LOG(LOG_INFO, &s->log, "login", F_STR("mechanism", "sql"), F_STR("tds", tds_version_name(s->version)),
+	    F_STR("tls", s->tls_mode == TDS_TLS_ALL ? net_stream_tls_version(s->stream) : s->tls_mode == TDS_TLS_LOGIN_ONLY ? "login" : "no"),
+	    F_STR("app", app), F_STR("library", library), F_STR("host", s->host_name));
+}
+
+static void accept_login(struct session *s, const struct login_work *w)
+{
+	const struct tds_login7 *l = &w->login7;
+	size_t packet_size = agreed_packet_size(l->packet_size);
+
+	s->admin = w->login.admin;
+	s->odbc = l->odbc;
+	s->utf8 = l->wants_utf8 && s->version >= TDS_74;
+	str_copy(s->host_name, sizeof(s->host_name), l->host);
+	str_copy(s->app_name, sizeof(s->app_name), l->app);
+	tsql_session_init(&s->vars, s->odbc);
+	s->resp.out.utf8 = s->utf8;
+
+	/* The answer itself still goes in packets of the default size; ENVCHANGE announces the new one. */
+	response_begin(s);
+	put_environment(s, l, packet_size);
+	tds_out_end(&s->resp.out);
+	session_send(s);
+	s->resp.out.packet_size = packet_size;
+
+	tds_message_fini(&s->in);
+	tds_message_init(&s->in, (size_t)s->server->config->max_request_size);
+	net_stream_set_limit(s->stream, 2 * TDS_PACKET_MAX);
+	log_success(s, l);
+	session_move(s, PHASE_READY);
+}
+
+/* ---- the database ---- */
+
+static void refuse_database(struct session *s, const char *name, const char *reason)
+{
+	struct err errors[2];
+
+	(void)err_set(&errors[0], ERR_NO_DATABASE, name);
+	(void)err_set(&errors[1], ERR_LOGIN, s->login_name);
+	login_refuse(s, errors, 2, reason);
+}
+
+static void refuse_access(struct session *s, const char *name)
+{
+	struct err errors[3];
+
+	(void)err_set(&errors[0], ERR_NO_ACCESS, s->login_name, name);
+	(void)err_set(&errors[1], ERR_NO_DATABASE, name);
+	(void)err_set(&errors[2], ERR_LOGIN, s->login_name);
+	login_refuse(s, errors, 3, "no access to the database");
+}
+
+static bool choose_database(struct session *s, const struct login_work *w)
+{
+	char name[129];
+	struct database *db;
+
+	str_copy(name, sizeof(name), w->login7.database.n > 0 ? w->login7.database : str_of(w->login.default_database));
+	db = databases_find(s->server->databases, str_of(name));
+	if (db == NULL) {
+		refuse_database(s, name, "no such database");
+		return false;
+	}
+	if (!session_enter_database(s, db)) {
+		refuse_access(s, name);
+		return false;
+	}
+	str_copy(s->login_database, sizeof(s->login_database), str_of(s->database_name));
+	return true;
+}
+
+/* ---- the check ---- */
+
+static void login_run(struct net_work *work)
+{
+	struct login_work *w = CONTAINER_OF(work, struct login_work, work);
+
+	w->result = auth_check_password(w->auth, w->login7.user, w->login7.password, w->peer, &w->login);
+}
+
+static void login_answer(struct session *s)
+{
+	struct login_work *w = s->login;
+
+	if (w->result != AUTH_OK) {
+		refuse_one(s, ERR_LOGIN, s->login_name, auth_result_text(w->result));
+	} else {
+		str_copy(s->login_name, sizeof(s->login_name), str_of(w->login.name));
+		s->admin = w->login.admin;
+		if (choose_database(s, w))
+			accept_login(s, w);
+	}
+	login_forget(s);
+	if (s->phase == PHASE_READY)
+		session_resume(s);
+}
+
+static void login_done(struct net_work *work)
+{
+	struct login_work *w = CONTAINER_OF(work, struct login_work, work);
+	struct session *s = w->session;
+	unsigned delay = 0;
+
+	w->checked = true;
+	if (s->phase == PHASE_CLOSED) {
+		login_forget(s);
+		session_release(s);
+		return;
+	}
+	if (w->result != AUTH_OK)
+		delay = auth_penalty_ms(s->server->auth, s->peer_host);
+	else if (s->tls_mode == TDS_TLS_LOGIN_ONLY && s->version <= TDS_71R1)
+		delay = LOGIN_ONLY_DELAY_MS;
+	if (delay > 0)
+		net_stream_set_timer(s->stream, delay);
+	else
+		login_answer(s);
+}
+
+void login_timer(struct session *s)
+{
+	if (s->login->checked)
+		login_answer(s);
+	else
+		session_abort(s, "login time-out");
+}
+
+static bool start_check(struct session *s, struct tds_login7 *l, struct arena *arena)
+{
+	struct login_work *w = calloc(1, sizeof(*w));
+
+	if (w == NULL)
+		return false;
+	w->session = s;
+	w->auth = s->server->auth;
+	w->arena = *arena;
+	w->login7 = *l;
+	str_copy(w->peer, sizeof(w->peer), str_of(s->peer_host));
+	w->work = (struct net_work){ .run = login_run, .done = login_done, .loop = net_stream_loop(s->stream) };
+	s->login = w;
+	net_work_submit(s->server->net, &w->work);
+	return true;
+}
+
+/* Everything that can be refused before the password is looked at. True: refused. */
+static bool refuse_early(struct session *s, const struct tds_login7 *l)
+{
+	struct err e;
+
+	if (!tds_version_agree(l->tds_version_wire, &s->version)) {
+		s->version = TDS_70;
+		(void)err_set(&e, ERR_TDS_VERSION, (unsigned)l->tds_version_wire);
+		login_refuse(s, &e, 1, "TDS version too old");
+		return true;
+	}
+	s->resp.out.version = s->version;
+	if (net_stream_over_limit(s->stream)) {
+		(void)err_set(&e, ERR_MAX_CONNECTIONS, (int)s->server->config->max_connections);
+		login_refuse(s, &e, 1, "connection limit");
+		return true;
+	}
+	if (s->tls_mode == TDS_TLS_NONE && s->server->config->encrypt >= ENCRYPT_REQUIRED) {
+		(void)err_set(&e, ERR_ENCRYPTION);
+		login_refuse(s, &e, 1, "client does not encrypt");
+		return true;
+	}
+	if (l->integrated) {
+		(void)err_set(&e, ERR_UNTRUSTED);
+		login_refuse(s, &e, 1, "integrated login is not configured");
+		return true;
+	}
+	if (l->change_password || l->wants_fedauth || l->has_recovery_data) {
+		refuse_one(s, ERR_LOGIN, s->login_name,
+			   l->change_password ? "password change in the login packet" :
+			   l->wants_fedauth ? "federated authentication" : "session recovery");
+		return true;
+	}
+	return false;
+}
+
+void login_message(struct session *s)
+{
+	struct tds_login7 l;
+	struct arena arena;
+
+	arena_init(&arena, 256u << 10);
+	if (tds_get_login7(tds_cursor_of(s->in.body.data, s->in.body.len), &arena, &l) != TDS_OK) {
+		arena_fini(&arena);
+		session_abort(s, "malformed LOGIN7");
+		return;
+	}
+	explicit_bzero(s->in.body.data, s->in.body.len);
+	str_copy(s->login_name, sizeof(s->login_name), l.user);
+	str_copy(s->database_name, sizeof(s->database_name), l.database);
+	s->version_asked = l.tds_version_wire;
+	if (refuse_early(s, &l) || !start_check(s, &l, &arena)) {
+		tds_login7_wipe(&l);
+		arena_fini(&arena);
+		if (s->phase != PHASE_CLOSED)
+			session_abort(s, "out of memory");
+	}
+}

@@ -1,0 +1,88 @@
+/* ready.c — requests of a logged-in client: which kind, which reset bits; and the database the session stands in. */
+#include "session/session_int.h"
+
+uint8_t session_rights(struct session *s, const struct database *db)
+{
+	if (s->admin)
+		return RIGHT_EXECUTE | RIGHT_SELECT | RIGHT_ADMIN;
+	return auth_rights(s->server->auth, s->login_name, db->name);
+}
+
+/* Everybody may stand in the system database; the others need a right. */
+bool session_enter_database(struct session *s, struct database *db)
+{
+	if (db->service != SERVICE_SYSTEM && session_rights(s, db) == 0)
+		return false;
+	s->database = db;
+	str_copy(s->database_name, sizeof(s->database_name), str_of(db->name));
+	return true;
+}
+
+/* Crib 10.4: options, prepared statements and database as after the login; the isolation level stays. */
+void ready_reset(struct session *s, bool keep_transaction)
+{
+	uint8_t isolation = s->vars.isolation;
+	int32_t trancount = keep_transaction ? s->vars.trancount : 0;
+	struct database *db;
+
+	tsql_session_init(&s->vars, s->odbc);
+	s->vars.isolation = isolation;
+	s->vars.trancount = trancount;
+	prepared_fini(&s->prepared);
+	db = databases_find(s->server->databases, str_of(s->login_database));
+	if (db != NULL)
+		(void)session_enter_database(s, db);
+}
+
+static void too_big(struct session *s)
+{
+	struct err e;
+
+	(void)err_set(&e, ERR_TOO_LARGE, "The request", (unsigned long long)s->server->config->max_request_size, "max_request_size");
+	request_fail(s, &e);
+}
+
+/* The client gave its request up while sending it (crib 11.2). */
+static void ignored(struct session *s)
+{
+	response_begin(s);
+	tds_put_done(&s->resp.out, TDS_DONE, TDS_DONE_ERROR, 0, 0);
+	tds_out_end(&s->resp.out);
+	session_send(s);
+}
+
+static void bulk(struct session *s)
+{
+	struct err e;
+
+	(void)err_set(&e, ERR_BULK_STREAM);
+	request_fail(s, &e);
+}
+
+void ready_message(struct session *s)
+{
+	const uint8_t both = TDS_STATUS_RESET | TDS_STATUS_RESET_SKIPTRAN;
+	struct tds_cursor body = tds_cursor_of(s->in.body.data, s->in.body.len);
+	struct err e;
+
+	if (s->in.ignored) {
+		ignored(s);
+		return;
+	}
+	session_move(s, PHASE_BUSY);
+	net_stream_set_timer(s->stream, 0);
+	if (s->in.too_big) {
+		too_big(s);
+	} else if ((s->in.flags & both) == both) {
+		(void)err_set(&e, ERR_BOTH_RESET);
+		request_fail(s, &e);
+	} else if (s->in.type == TDS_MSG_BATCH) {
+		request_batch(s, body);
+	} else if (s->in.type == TDS_MSG_RPC) {
+		request_rpc(s, body);
+	} else if (s->in.type == TDS_MSG_TM) {
+		request_tm(s, body);
+	} else {
+		bulk(s);
+	}
+}

@@ -1,0 +1,506 @@
+/* request.c — runs a request: frames of text, RPCs one after another, transaction manager requests. See request_int.h. */
+#include "session/request_int.h"
+
+#include "base/clock.h"
+
+/* ---- beginning and end ---- */
+
+static struct request *request_new(struct session *s, enum request_kind kind, struct tds_cursor body)
+{
+	struct request *r = arena_alloc(&s->arena, sizeof(*r));
+
+	response_begin(s);
+	if (r == NULL)
+		return NULL;
+	r->kind = kind;
+	r->body = body;
+	r->start_ms = clock_mono_ms();
+	r->reset = (s->in.flags & (TDS_STATUS_RESET | TDS_STATUS_RESET_SKIPTRAN)) != 0;
+	r->reset_keep = (s->in.flags & TDS_STATUS_RESET_SKIPTRAN) != 0;
+	s->request = r;
+	return r;
+}
+
+static void out_of_memory(struct session *s)
+{
+	struct err e;
+
+	(void)err_nomem(&e);
+	request_fail(s, &e);
+}
+
+void request_abandon(struct session *s)
+{
+	if (s->request != NULL)
+		while (s->request->top != NULL)
+			frame_pop(s);
+	s->request = NULL;
+}
+
+/* The answer is complete: sends it, and makes the session ready for the next request. */
+static void request_finish(struct session *s)
+{
+	if (s->resp.out.payload == 0 && !s->resp.pending)
+		response_done(s, TDS_DONE, 0, CMD_FAILED, 0);
+	request_abandon(s);
+	response_end(s);
+	if (s->resp.out.wire.failed) {
+		session_abort(s, "the answer exceeds max_result_size");
+		return;
+	}
+	session_send(s);
+	s->cancelled = false;
+	tds_message_reset(&s->in);
+	arena_reset(&s->arena);
+	session_move(s, PHASE_READY);
+	attention_acknowledge(s);
+	if (atomic_load(&s->server->draining))
+		session_end(s, "server is shutting down");
+	session_resume(s);
+}
+
+void request_fail(struct session *s, const struct err *e)
+{
+	response_begin(s);
+	response_message(s, e);
+	response_done(s, TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
+	request_finish(s);
+}
+
+/* ---- frames ---- */
+
+int frame_push(struct session *s, const struct tsql_program *p, const struct value *params, size_t nparams, struct invocation *inv,
+	       bool in_proc, struct err *reterr)
+{
+	struct request *r = s->request;
+	struct frame *f;
+
+	if (r->top != NULL && r->top->depth >= FRAME_DEPTH_MAX)
+		return err_set(reterr, ERR_NESTING, FRAME_DEPTH_MAX);
+	f = arena_alloc(&s->arena, sizeof(*f));
+	if (f == NULL)
+		return err_nomem(reterr);
+	f->session = s;
+	f->host = (struct tsql_host){ .sink = &s->sink, .vars = &s->vars, .ops = &session_host_ops };
+	f->inv = inv;
+	f->in_proc = in_proc;
+	f->trancount_before = s->vars.trancount;
+	f->depth = r->top == NULL ? 1 : r->top->depth + 1;
+	if (tsql_run_start(p, &f->host, params, nparams, &s->arena, &f->run, reterr) < 0)
+		return -1;
+	f->up = r->top;
+	r->top = f;
+	return 0;
+}
+
+void frame_pop(struct session *s)
+{
+	struct frame *f = s->request->top;
+
+	s->request->top = f->up;
+	if (f->inv != NULL && f->inv->prepared != NULL) {
+		prepared_release(&s->prepared, f->inv->prepared);
+		f->inv->prepared = NULL;
+	}
+}
+
+static void frame_ended(struct session *s, struct frame *f, bool failed)
+{
+	if (f->inv != NULL) {
+		special_text_ended(s, f, failed);
+		return;
+	}
+	frame_pop(s);
+	s->request->stop = true;
+}
+
+/* Lets other sessions of the loop run before going on. */
+void request_yield(struct session *s, enum request_wait wait)
+{
+	s->request->wait = wait;
+	s->call.kind = CALL_QUERY;
+	call_post(s);
+}
+
+static bool ran_too_long(const struct session *s)
+{
+	int64_t limit = s->server->config->execution_timeout * 1000;
+
+	return limit > 0 && clock_mono_ms() - s->request->start_ms > limit;
+}
+
+static void yield_or_stop(struct session *s)
+{
+	struct err e;
+
+	if (!ran_too_long(s)) {
+		request_yield(s, WAIT_YIELD);
+		return;
+	}
+	(void)err_set(&e, ERR_TIMEOUT, (int)s->server->config->execution_timeout);
+	response_message(s, &e);
+	response_done(s, s->request->top->in_proc ? TDS_DONEPROC : TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
+	s->request->stop = true;
+	while (s->request->top != NULL)
+		frame_pop(s);
+}
+
+/* ---- SELECT over views ---- */
+
+static int assign_columns(struct sink *sink, const struct column *cols, size_t n)
+{
+	(void)sink, (void)cols, (void)n;
+	return 0;
+}
+
+static int assign_row(struct sink *sink, const struct value *vals, size_t n)
+{
+	struct assign_sink *as = CONTAINER_OF(sink, struct assign_sink, sink);
+
+	as->rows++;
+	if (as->row == NULL)
+		as->row = arena_array(as->arena, n, sizeof(struct value));
+	if (as->row == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (value_copy(&vals[i], as->arena, &as->row[i], NULL) < 0)
+			return -1;
+	return 0;
+}
+
+static int assign_done(struct sink *sink, uint64_t rows)
+{
+	CONTAINER_OF(sink, struct assign_sink, sink)->rows = rows;
+	return 0;
+}
+
+static int assign_message(struct sink *sink, const struct err *e)
+{
+	(void)sink, (void)e;
+	return 0;
+}
+
+static size_t assign_mark(struct sink *sink)
+{
+	(void)sink;
+	return 0;
+}
+
+static bool assign_rewind(struct sink *sink, size_t mark)
+{
+	struct assign_sink *as = CONTAINER_OF(sink, struct assign_sink, sink);
+
+	(void)mark;
+	as->row = NULL;
+	as->rows = 0;
+	return true;
+}
+
+static const struct sink_ops assign_ops = {
+	.columns = assign_columns, .row = assign_row, .rows_done = assign_done, .message = assign_message, .mark = assign_mark, .rewind = assign_rewind,
+};
+
+static void query_start(struct session *s, struct frame *f)
+{
+	struct request *r = s->request;
+	const struct query *q = f->run.query;
+	struct database *db = q->system ? databases_system(s->server->databases) : s->database;
+	struct err e;
+
+	s->call = (struct call){ .kind = CALL_QUERY, .query = q, .rights = session_rights(s, db) };
+	if (!q->system && tran_join(s, db, false, &e) < 0) {
+		tsql_query_done(&f->run, -1, &e, 0, NULL);
+		return;
+	}
+	r->assign = (struct assign_sink){ .sink = { &assign_ops }, .arena = &s->arena };
+	r->wait = WAIT_QUERY;
+	stream_enable(s, !q->assign && s->call.txn == NULL);
+	s->call.sink = q->assign ? &r->assign.sink : NULL;
+	call_submit(s, db->executor);
+}
+
+static void query_returned(struct session *s)
+{
+	struct request *r = s->request;
+	struct call *c = &s->call;
+
+	stream_enable(s, false);
+	if (c->txn_lost)
+		tran_lost(s);
+	tsql_query_done(&r->top->run, c->rc, &c->err, r->top->run.query->assign ? r->assign.rows : s->resp.rows, r->assign.row);
+}
+
+/* ---- transaction statements ---- */
+
+static void tran_start(struct session *s, struct frame *f)
+{
+	struct err e;
+	int rc = 0;
+
+	f->tran_touched = true;
+	if (tran_do(s, &f->run.tran, &rc, &e) == TRAN_WAIT)
+		s->request->wait = WAIT_TRAN;
+	else
+		tsql_tran_done(&f->run, rc, &e);
+}
+
+static void tran_returned(struct session *s)
+{
+	struct frame *f = s->request->top;
+	struct err e;
+	int rc = tran_finish(s, &f->run.tran, &e);
+
+	tsql_tran_done(&f->run, rc, &e);
+}
+
+/* ---- advancing ---- */
+
+static void run_top(struct session *s)
+{
+	struct request *r = s->request;
+	struct frame *f = r->top;
+
+	switch (tsql_next(&f->run)) {
+	case TSQL_ENDED:
+		frame_ended(s, f, false);
+		break;
+	case TSQL_FAILED:
+		frame_ended(s, f, true);
+		break;
+	case TSQL_EXEC:
+		invoke_exec(s, f);
+		break;
+	case TSQL_EXEC_TEXT:
+		invoke_exec_text(s, f);
+		break;
+	case TSQL_QUERY:
+		query_start(s, f);
+		break;
+	case TSQL_TRAN:
+		tran_start(s, f);
+		break;
+	case TSQL_WAIT:
+		r->wait = WAIT_DELAY;
+		net_stream_set_timer(s->stream, f->run.wait_ms == 0 ? 1 : f->run.wait_ms);
+		break;
+	case TSQL_YIELD:
+		yield_or_stop(s);
+		break;
+	}
+}
+
+static void batch_begin(struct session *s)
+{
+	struct request *r = s->request;
+	struct tsql_program *program;
+	struct str text;
+	uint64_t descriptor;
+	struct err e;
+
+	if (tds_get_headers(&r->body, s->version, &descriptor, &e) < 0 || tds_get_batch(&r->body, &s->arena, &text, &e) < 0 ||
+	    tsql_compile(text, &s->vars, NULL, 0, &s->arena, &program, &e) < 0 || frame_push(s, program, NULL, 0, NULL, false, &e) < 0) {
+		s->vars.error = e.number;
+		response_message(s, &e);
+		response_done(s, TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
+		r->stop = true;
+	}
+}
+
+static void rpc_next(struct session *s)
+{
+	struct request *r = s->request;
+	struct tds_limits limits = { .max_params = 2100, .max_value = (size_t)s->server->config->max_value_size };
+	struct err e;
+	int rc = tds_get_rpc(&r->body, s->version, &limits, &s->arena, &r->rpc, &e);
+
+	if (rc == 0) {
+		r->stop = true;
+		return;
+	}
+	if (s->resp.pending && s->resp.kind == TDS_DONEPROC)
+		s->resp.status |= TDS_DONE_RPCINBATCH;
+	if (rc < 0) {
+		response_message(s, &e);
+		response_done(s, TDS_DONEPROC, TDS_DONE_ERROR, CMD_EXEC, 0);
+		r->stop = true;
+		return;
+	}
+	invoke_rpc(s, &r->rpc);
+}
+
+static void rpc_begin(struct session *s)
+{
+	uint64_t descriptor;
+	struct err e;
+
+	if (tds_get_headers(&s->request->body, s->version, &descriptor, &e) < 0) {
+		response_message(s, &e);
+		response_done(s, TDS_DONEPROC, TDS_DONE_ERROR, CMD_EXEC, 0);
+		s->request->stop = true;
+	}
+}
+
+static void advance(struct session *s)
+{
+	struct request *r = s->request;
+
+	if (!r->begun) {
+		r->begun = true;
+		if (r->kind == REQUEST_BATCH)
+			batch_begin(s);
+		else if (r->kind == REQUEST_RPC)
+			rpc_begin(s);
+		else
+			tm_begin(s);
+	} else if (r->top != NULL) {
+		run_top(s);
+	} else if (r->kind == REQUEST_RPC) {
+		rpc_next(s);
+	} else {
+		r->stop = true;
+	}
+}
+
+/* ---- cancelling ---- */
+
+static bool is_complete(const struct request *r)
+{
+	return r->stop || (r->begun && r->top == NULL && r->kind == REQUEST_RPC && tds_left(&r->body) == 0);
+}
+
+/* Crib 11.1: the message is ended with an error bit and without an ERROR; under XACT_ABORT the transaction goes too. */
+static void cancel_finish(struct session *s)
+{
+	struct request *r = s->request;
+	struct tsql_tran rollback = { .kind = TRAN_ROLLBACK };
+	struct err e;
+	int rc;
+
+	stream_enable(s, false);
+	if (r->wait != WAIT_CANCEL && s->vars.xact_abort && s->vars.trancount > 0) {
+		if (tran_do(s, &rollback, &rc, &e) == TRAN_WAIT) {
+			r->wait = WAIT_CANCEL;
+			return;
+		}
+	} else if (r->wait == WAIT_CANCEL) {
+		(void)tran_finish(s, &rollback, &e);
+	}
+	response_done(s, r->kind == REQUEST_RPC ? TDS_DONEPROC : TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
+	request_finish(s);
+}
+
+/* The call was stopped by the attention, or nothing was in flight. */
+static bool cancel_now(const struct session *s)
+{
+	const struct request *r = s->request;
+
+	switch (r->wait) {
+	case WAIT_NONE: case WAIT_DELAY: case WAIT_YIELD: case WAIT_CANCEL:
+		return true;
+	case WAIT_PROC: case WAIT_QUERY:
+		return s->call.rc < 0 && s->call.err.number == 50011;
+	default:
+		return false;
+	}
+}
+
+/* ---- continuing ---- */
+
+static void resolve_wait(struct session *s)
+{
+	struct request *r = s->request;
+	enum request_wait wait = r->wait;
+
+	r->wait = WAIT_NONE;
+	switch (wait) {
+	case WAIT_RESET:
+		tran_forget(s);
+		if (r->inv != NULL)
+			special_reset_done(s, r->inv);
+		else
+			ready_reset(s, false);
+		break;
+	case WAIT_PROC:
+		invoke_returned(s);
+		break;
+	case WAIT_ABORT:
+		invoke_aborted(s);
+		break;
+	case WAIT_QUERY:
+		query_returned(s);
+		break;
+	case WAIT_TRAN:
+		tran_returned(s);
+		break;
+	case WAIT_TM:
+		tm_returned(s);
+		break;
+	case WAIT_DELAY:
+		tsql_wait_done(&r->top->run);
+		break;
+	default:
+		break;
+	}
+}
+
+void request_continue(struct session *s)
+{
+	struct request *r = s->request;
+
+	if (s->cancelled && cancel_now(s)) {
+		if (s->call.txn_lost)
+			tran_lost(s);
+		cancel_finish(s);
+		return;
+	}
+	resolve_wait(s);
+	while (r->wait == WAIT_NONE && !r->stop) {
+		if (s->cancelled && !is_complete(r)) {
+			cancel_finish(s);
+			return;
+		}
+		advance(s);
+	}
+	if (r->wait == WAIT_NONE)
+		request_finish(s);
+}
+
+void request_timer(struct session *s)
+{
+	if (s->request != NULL && s->request->wait == WAIT_DELAY)
+		request_continue(s);
+}
+
+static void request_start(struct session *s, enum request_kind kind, struct tds_cursor body)
+{
+	struct request *r = request_new(s, kind, body);
+
+	if (r == NULL) {
+		out_of_memory(s);
+		return;
+	}
+	if (r->reset) {
+		tds_put_envchange_bytes(&s->resp.out, 18, NULL, 0, NULL, 0);
+		if (!r->reset_keep && tran_abandon(s)) {
+			r->wait = WAIT_RESET;
+			return;
+		}
+		ready_reset(s, r->reset_keep);
+	}
+	request_continue(s);
+}
+
+void request_batch(struct session *s, struct tds_cursor body)
+{
+	request_start(s, REQUEST_BATCH, body);
+}
+
+void request_rpc(struct session *s, struct tds_cursor body)
+{
+	request_start(s, REQUEST_RPC, body);
+}
+
+void request_tm(struct session *s, struct tds_cursor body)
+{
+	request_start(s, REQUEST_TM, body);
+}

@@ -1,0 +1,131 @@
+/* request_int.h — a request while it is answered: a batch, a message of RPCs, or a transaction manager request.
+ *
+ * It is advanced until it must wait for something outside the loop's thread (an executor, a timer); request_continue goes on from there.
+ * Texts nest: a batch may EXEC a text that EXECs another; each is a frame. An invocation is one procedure call, from an RPC or from EXEC. */
+#ifndef SESSION_REQUEST_INT_H
+#define SESSION_REQUEST_INT_H
+
+#include "rpc/special.h"
+#include "session/session_int.h"
+
+#define FRAME_DEPTH_MAX 32
+
+enum request_kind { REQUEST_BATCH, REQUEST_RPC, REQUEST_TM };
+
+/* What the next completion belongs to. */
+enum request_wait {
+	WAIT_NONE,
+	WAIT_RESET,         /* rollback of a connection reset */
+	WAIT_PROC,          /* the invocation's procedure */
+	WAIT_QUERY,         /* the top frame's SELECT */
+	WAIT_TRAN,          /* the top frame's transaction statement */
+	WAIT_TM,            /* the transaction manager request */
+	WAIT_ABORT,         /* rollback under XACT_ABORT after a failed invocation */
+	WAIT_CANCEL,        /* the same after an attention */
+	WAIT_DELAY,         /* WAITFOR */
+	WAIT_YIELD,         /* a long computation lets others run */
+};
+
+struct frame;
+
+struct invocation {
+	struct frame *caller;           /* whose EXEC it is; NULL: an RPC */
+	const struct tds_rpc *rpc;      /* of an RPC */
+	struct argument *args;
+	size_t nargs;
+	int line;                       /* of the EXEC */
+	/* a procedure of the catalogue */
+	const struct proc *proc;
+	int *origin;                    /* per parameter: its argument, or -1 */
+	/* a text */
+	enum special special;
+	struct special_args fixed;
+	const struct tsql_declared *declared;
+	size_t ndeclared;
+	int *value_arg;                 /* per declared parameter: its argument, or -1 */
+	struct prepared *prepared;
+	bool returns_handle;
+	int32_t handle;
+};
+
+/* One text being run. */
+struct frame {
+	struct frame *up;
+	struct session *session;
+	struct tsql_run run;
+	struct tsql_host host;
+	struct invocation *inv;         /* NULL: the batch itself */
+	bool in_proc;                   /* its statements end with DONEINPROC */
+	bool tran_touched;              /* BEGIN, COMMIT or ROLLBACK was among its statements */
+	int32_t trancount_before;
+	unsigned depth;
+};
+
+/* Collects the last row of SELECT @v = column FROM … */
+struct assign_sink {
+	struct sink sink;
+	struct arena *arena;
+	struct value *row;              /* NULL: none yet */
+	uint64_t rows;
+};
+
+struct request {
+	enum request_kind kind;
+	enum request_wait wait;
+	struct tds_cursor body;         /* what is unread */
+	struct frame *top;
+	struct invocation *inv;         /* whose call is in flight */
+	struct tds_rpc rpc;
+	bool begun;
+	bool reset, reset_keep;         /* RESETCONNECTION bits */
+	struct err failed;              /* why XACT_ABORT rolls back */
+	bool stop;                      /* nothing further of this message can be run */
+	int64_t start_ms;
+	struct tds_tm tm;
+	struct tsql_tran tran;
+	struct assign_sink assign;
+};
+
+/* invoke.c: procedures. */
+void invoke_rpc(struct session *s, const struct tds_rpc *rpc);
+void invoke_exec(struct session *s, struct frame *f);
+void invoke_exec_text(struct session *s, struct frame *f);
+void invoke_returned(struct session *s);
+void invoke_aborted(struct session *s);
+/* The end of an invocation: status, outputs, DONEPROC; and the caller is told. The ERROR, if any, has been sent. */
+struct outcome {
+	int rc;
+	int32_t error_number;
+	bool abort;                     /* the batch ends with it */
+	bool has_status;
+	int32_t status;
+};
+void invoke_finish(struct session *s, struct invocation *inv, const struct outcome *o);
+void invoke_fail(struct session *s, struct invocation *inv, struct err *e, bool abort);
+
+/* texts.c: sp_executesql and relatives. */
+void special_invoke(struct session *s, struct invocation *inv);
+void special_text_ended(struct session *s, struct frame *f, bool failed);
+void special_reset_done(struct session *s, struct invocation *inv);
+
+/* tm.c */
+void tm_begin(struct session *s);
+void tm_returned(struct session *s);
+
+/* describe.c */
+int describe_first_result_set(struct session *s, struct invocation *inv, struct err *reterr);
+
+/* outputs.c */
+/* Converts and sends RETURNVALUE tokens of an RPC; -1 before anything was sent. */
+int outputs_convert(struct session *s, struct invocation *inv, struct value **ret, struct err *reterr);
+void outputs_send(struct session *s, struct invocation *inv, const struct value *converted);
+/* The values that OUTPUT arguments of an EXEC get, one per argument. NULL: no memory. */
+struct value *outputs_collect(struct session *s, struct invocation *inv);
+
+/* request.c */
+MUST_CHECK int frame_push(struct session *s, const struct tsql_program *p, const struct value *params, size_t nparams, struct invocation *inv,
+			  bool in_proc, struct err *reterr);
+void frame_pop(struct session *s);
+void request_yield(struct session *s, enum request_wait wait);
+
+#endif

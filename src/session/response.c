@@ -1,0 +1,147 @@
+/* response.c — the answer as it is written: tokens in order, and the DONE that waits until it is known whether another one follows.
+ * Also the sink that executors and the language write results to. */
+#include "session/session_int.h"
+
+/* A DONE may only say "no more" when it really is the last token, so it is held back until the next token or the end. */
+static void write_pending(struct session *s, bool more)
+{
+	struct response *r = &s->resp;
+	uint16_t status = r->status;
+
+	if (!r->pending)
+		return;
+	r->pending = false;
+	if (more || r->kind == TDS_DONEINPROC)
+		status |= TDS_DONE_MORE;
+	tds_put_done(&r->out, r->kind, status, r->command, r->count);
+}
+
+void response_touch(struct session *s)
+{
+	write_pending(s, true);
+}
+
+void response_begin(struct session *s)
+{
+	if (!s->resp.out.open)
+		tds_out_begin(&s->resp.out, TDS_MSG_RESPONSE);
+}
+
+void response_end(struct session *s)
+{
+	write_pending(s, false);
+	tds_out_end(&s->resp.out);
+	s->resp.result_open = false;
+}
+
+void response_message(struct session *s, const struct err *e)
+{
+	response_touch(s);
+	tds_put_message(&s->resp.out, e);
+}
+
+void response_done(struct session *s, enum tds_done_kind kind, uint16_t status, uint16_t command, uint64_t count)
+{
+	struct response *r = &s->resp;
+
+	response_touch(s);
+	r->pending = true;
+	r->kind = kind;
+	r->status = status;
+	r->command = command;
+	r->count = count;
+	r->result_open = false;
+}
+
+static struct session *of_sink(struct sink *sink)
+{
+	return CONTAINER_OF(sink, struct session, sink);
+}
+
+/* A full buffer ends the call: the answer cannot be kept until its commit. */
+static int sink_state(struct session *s)
+{
+	return s->resp.out.wire.failed ? -1 : 0;
+}
+
+static int sink_put_columns(struct sink *sink, const struct column *cols, size_t n)
+{
+	struct session *s = of_sink(sink);
+
+	response_touch(s);
+	s->resp.columns = cols;
+	s->resp.ncolumns = n;
+	s->resp.result_open = true;
+	tds_put_colmetadata(&s->resp.out, cols, n);
+	return sink_state(s);
+}
+
+static int sink_put_row(struct sink *sink, const struct value *vals, size_t n)
+{
+	struct session *s = of_sink(sink);
+
+	tds_put_row(&s->resp.out, s->resp.columns, vals, n);
+	return sink_state(s);
+}
+
+/* Result sets of a procedure end with DONEINPROC. Those of the language's own statements end with its statement_done. */
+static int sink_put_rows_done(struct sink *sink, uint64_t rows)
+{
+	struct session *s = of_sink(sink);
+
+	s->resp.rows = rows;
+	if (s->inflight && s->call.kind == CALL_PROC)
+		response_done(s, TDS_DONEINPROC, s->vars.nocount ? 0 : TDS_DONE_COUNT, CMD_SELECT, s->vars.nocount ? 0 : rows);
+	return sink_state(s);
+}
+
+static int sink_put_message(struct sink *sink, const struct err *e)
+{
+	struct session *s = of_sink(sink);
+
+	response_message(s, e);
+	return sink_state(s);
+}
+
+/* Calls of a session run one after another, so one mark is enough. */
+static size_t sink_mark(struct sink *sink)
+{
+	struct session *s = of_sink(sink);
+
+	s->mark.state = s->resp;
+	s->mark.out = tds_out_mark(&s->resp.out);
+	return 0;
+}
+
+static bool sink_rewind(struct sink *sink, size_t mark)
+{
+	struct session *s = of_sink(sink);
+	struct tds_out out;
+
+	(void)mark;
+	if (!tds_out_rewind(&s->resp.out, &s->mark.out))
+		return false;
+	out = s->resp.out;
+	s->resp = s->mark.state;
+	s->resp.out = out;
+	s->resp.out.wire.failed = false;
+	return true;
+}
+
+static const struct sink_ops sink_ops = {
+	.columns = sink_put_columns,
+	.row = sink_put_row,
+	.rows_done = sink_put_rows_done,
+	.message = sink_put_message,
+	.mark = sink_mark,
+	.rewind = sink_rewind,
+};
+
+void response_init(struct session *s)
+{
+	tds_out_init(&s->resp.out, (size_t)s->server->config->max_result_size);
+	s->resp.out.packet_size = TDS_PACKET_DEFAULT;
+	s->resp.out.server_name = s->server->name;
+	s->resp.out.spid = (uint16_t)(51 + s->id % 32000);
+	s->sink.ops = &sink_ops;
+}

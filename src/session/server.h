@@ -1,0 +1,34 @@
+/* server.h — what all sessions share: the modules that the daemon built and connected. */
+#ifndef SESSION_SERVER_H
+#define SESSION_SERVER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "auth/auth.h"
+#include "config/config.h"
+#include "executor/databases.h"
+#include "net/net.h"
+
+struct server {
+	const struct config *config;        /* as at the start; what SIGHUP may change lives below */
+	struct databases *databases;
+	struct auth *auth;
+	struct net *net;                    /* set before the first session opens */
+	pthread_mutex_t tls_lock;
+	struct net_tls_ctx *tls;            /* NULL: encrypt = off. Replaced on SIGHUP under the lock */
+	char name[129];                     /* @@SERVERNAME */
+	atomic_uint next_session;
+	atomic_uint sessions;               /* open now */
+	atomic_bool draining;               /* SIGTERM: sessions end with their current request */
+};
+
+/* A counted reference to the current TLS context, or NULL. */
+struct net_tls_ctx *server_tls(struct server *srv);
+
+/* The callbacks for net; net_options.arg is the struct server. */
+extern const struct net_handler session_handler;
+/* For net_each on drain: closes the session if it is idle; a busy one closes when its request is answered. */
+void session_drain(void *owner);
+
+#endif

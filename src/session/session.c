@@ -1,0 +1,447 @@
+/* session.c — the life of one client: which phase it is in, which moves are allowed, what arrives, how it ends. */
+#include "session/session_int.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PRELOGIN_PACKET_MAX TDS_PACKET_DEFAULT
+#define LOGIN_MESSAGE_MAX (16u << 10)       /* before the login a client gets no more than this */
+#define ARENA_SLACK (64u << 20)
+#define IDLE_BUFFER_KEEP 4096u
+
+#define TO(phase) (1u << PHASE_##phase)
+
+/* The whole life at a glance; every move goes through session_move. */
+static const struct {
+	const char *name;
+	unsigned next;
+	void (*message)(struct session *s);
+} phases[PHASE_COUNT] = {
+	[PHASE_OPEN]     = { "open",     TO(STRICT) | TO(PRELOGIN) | TO(LOGIN) | TO(CLOSED), NULL },
+	[PHASE_STRICT]   = { "strict",   TO(PRELOGIN) | TO(LOGIN) | TO(CLOSED), NULL },   /* TDS 8.0: TLS before all else */
+	[PHASE_PRELOGIN] = { "prelogin", TO(TLS) | TO(LOGIN) | TO(CLOSED), prelogin_message },
+	[PHASE_TLS]      = { "tls",      TO(LOGIN) | TO(CLOSED), NULL },
+	[PHASE_LOGIN]    = { "login",    TO(SSPI) | TO(READY) | TO(CLOSED), login_message },
+	[PHASE_SSPI]     = { "sspi",     TO(SSPI) | TO(READY) | TO(CLOSED), NULL },
+	[PHASE_READY]    = { "ready",    TO(BUSY) | TO(CLOSED), ready_message },
+	[PHASE_BUSY]     = { "busy",     TO(READY) | TO(CLOSED), NULL },
+	[PHASE_CLOSED]   = { "closed",   0, NULL },
+};
+
+void session_move(struct session *s, enum session_phase to)
+{
+	if (s->phase == to)
+		return;
+	assert((phases[s->phase].next & (1u << to)) != 0);
+	s->phase = to;
+	if (to == PHASE_READY)
+		net_stream_set_timer(s->stream, (unsigned)s->server->config->idle_timeout * 1000u);
+}
+
+struct net_tls_ctx *server_tls(struct server *srv)
+{
+	struct net_tls_ctx *ctx = NULL;
+
+	pthread_mutex_lock(&srv->tls_lock);
+	if (srv->tls != NULL)
+		ctx = net_tls_ctx_ref(srv->tls);
+	pthread_mutex_unlock(&srv->tls_lock);
+	return ctx;
+}
+
+static void close_stream(struct session *s, const char *reason, bool gracefully)
+{
+	if (s->phase == PHASE_CLOSED)
+		return;
+	s->end_reason = reason;
+	session_move(s, PHASE_CLOSED);
+	net_stream_close(s->stream, gracefully, reason);
+}
+
+void session_end(struct session *s, const char *reason)
+{
+	close_stream(s, reason, true);
+}
+
+void session_abort(struct session *s, const char *reason)
+{
+	LOG(LOG_WARN, &s->log, "protocol_error", F_STR("reason", reason), F_STR("phase", phases[s->phase].name));
+	close_stream(s, reason, false);
+}
+
+void session_send(struct session *s)
+{
+	struct buf *wire = &s->resp.out.wire;
+
+	if (s->phase != PHASE_CLOSED && wire->len > 0)
+		net_stream_write(s->stream, wire->data, wire->len);
+	buf_reset(wire, IDLE_BUFFER_KEEP);
+	s->resp.out.packet_start = 0;
+}
+
+/* ---- opening ---- */
+
+static void split_peer(struct session *s)
+{
+	const char *colon;
+	struct str host;
+
+	str_copy(s->peer, sizeof(s->peer), str_of(net_stream_peer(s->stream)));
+	colon = strrchr(s->peer, ':');
+	host = (struct str){ s->peer, colon == NULL ? strlen(s->peer) : (size_t)(colon - s->peer) };
+	str_copy(s->peer_host, sizeof(s->peer_host), host);
+}
+
+static bool session_init(struct session *s)
+{
+	if (pthread_mutex_init(&s->stream_lock, NULL) != 0)
+		return false;
+	if (pthread_cond_init(&s->stream_wake, NULL) != 0) {
+		pthread_mutex_destroy(&s->stream_lock);
+		return false;
+	}
+	buf_init(&s->stream_buf, 8u << 20);
+	tds_message_init(&s->in, LOGIN_MESSAGE_MAX);
+	arena_init(&s->arena, (size_t)s->server->config->max_request_size * 3 + ARENA_SLACK);
+	prepared_init(&s->prepared);
+	response_init(s);
+	return true;
+}
+
+static void *session_opened(struct net_stream *stream, void *arg)
+{
+	struct server *srv = arg;
+	struct session *s = calloc(1, sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	s->server = srv;
+	s->stream = stream;
+	s->id = atomic_fetch_add(&srv->next_session, 1) + 1;
+	split_peer(s);
+	s->log = (struct log_ctx){ .session = s->id, .peer = s->peer, .login = s->login_name, .database = s->database_name };
+	s->version = TDS_74;
+	if (!session_init(s)) {
+		free(s);
+		return NULL;
+	}
+	atomic_fetch_add(&srv->sessions, 1);
+	net_stream_set_limit(stream, PRELOGIN_PACKET_MAX + LOGIN_MESSAGE_MAX);
+	net_stream_set_timer(stream, (unsigned)srv->config->login_timeout * 1000u);
+	LOG(LOG_DEBUG, &s->log, "connect", F_INT("sessions", atomic_load(&srv->sessions)));
+	return s;
+}
+
+/* ---- closing ---- */
+
+static void session_free(struct session *s)
+{
+	login_forget(s);
+	if (s->txn != NULL)
+		txn_free(s->txn);
+	prepared_fini(&s->prepared);
+	tds_out_fini(&s->resp.out);
+	tds_message_fini(&s->in);
+	buf_fini(&s->stream_buf);
+	arena_fini(&s->arena);
+	pthread_cond_destroy(&s->stream_wake);
+	pthread_mutex_destroy(&s->stream_lock);
+	atomic_fetch_sub(&s->server->sessions, 1);
+	free(s);
+}
+
+/* Frees the session once net, the executor and the login check have all let go; an open transaction is rolled back first. */
+void session_release(struct session *s)
+{
+	if (!s->stream_gone || s->inflight || s->login != NULL)
+		return;
+	request_abandon(s);
+	if (tran_abandon(s))
+		return;
+	session_free(s);
+}
+
+static void session_closed(void *owner, const char *reason)
+{
+	struct session *s = owner;
+	bool planned = s->phase == PHASE_CLOSED;
+
+	if (!planned)
+		session_move(s, PHASE_CLOSED);
+	LOG(s->database == NULL ? LOG_DEBUG : LOG_INFO, &s->log, "disconnect", F_STR("reason", planned ? s->end_reason : reason));
+	s->stream_gone = true;
+	if (s->inflight) {
+		atomic_store(&s->call.cancelled, true);
+		stream_wake(s);
+	}
+	session_release(s);
+}
+
+/* ---- arriving bytes ---- */
+
+static void session_pause(struct session *s)
+{
+	s->paused = true;
+	net_stream_pause(s->stream);
+}
+
+void session_resume(struct session *s)
+{
+	if (!s->paused || s->phase == PHASE_CLOSED)
+		return;
+	s->paused = false;
+	net_stream_resume(s->stream);
+}
+
+static size_t packet_limit(const struct session *s)
+{
+	return s->phase < PHASE_READY ? PRELOGIN_PACKET_MAX : TDS_PACKET_MAX;
+}
+
+/* The first byte of a connection decides (crib 2). */
+static bool first_byte(struct session *s, uint8_t b)
+{
+	enum encrypt_mode mode = (enum encrypt_mode)s->server->config->encrypt;
+	struct net_tls_ctx *ctx;
+	struct err e;
+
+	if (b == 0x16 && mode != ENCRYPT_NONE) {
+		ctx = server_tls(s->server);
+		session_move(s, PHASE_STRICT);
+		s->strict = true;
+		s->tls_mode = TDS_TLS_ALL;
+		if (ctx == NULL || net_stream_start_tls(s->stream, ctx, NET_TLS_DIRECT, &e) < 0)
+			session_abort(s, "TLS cannot be started");
+		net_tls_ctx_unref(ctx);
+		return false;
+	}
+	if (mode == ENCRYPT_STRICT) {
+		session_abort(s, "only strict (TDS 8.0) connections are accepted");
+		return false;
+	}
+	if (b != TDS_MSG_PRELOGIN && b != TDS_MSG_LOGIN7) {
+		session_abort(s, "not a TDS client");
+		return false;
+	}
+	session_move(s, b == TDS_MSG_PRELOGIN ? PHASE_PRELOGIN : PHASE_LOGIN);
+	return true;
+}
+
+/* Which message types a phase can take; everything else ends the session. */
+static bool type_fits(const struct session *s, uint8_t type)
+{
+	switch (s->phase) {
+	case PHASE_PRELOGIN: case PHASE_TLS:
+		return type == TDS_MSG_PRELOGIN;
+	case PHASE_LOGIN:
+		return type == TDS_MSG_LOGIN7;
+	case PHASE_READY:
+		return type == TDS_MSG_BATCH || type == TDS_MSG_RPC || type == TDS_MSG_TM || type == TDS_MSG_BULK || type == TDS_MSG_ATTENTION;
+	default:
+		return false;
+	}
+}
+
+/* The message's bytes stay while a request runs on them; request_finish lets go of them then. */
+static void message_arrived(struct session *s)
+{
+	phases[s->phase].message(s);
+	if (s->phase != PHASE_BUSY)
+		tds_message_reset(&s->in);
+}
+
+static void packet_arrived(struct session *s, const struct tds_packet *p)
+{
+	if (!type_fits(s, p->type)) {
+		session_abort(s, "message type does not fit the phase");
+		return;
+	}
+	if (s->phase == PHASE_TLS) {
+		if (!net_stream_tls_feed(s->stream, p->body.pos, tds_left(&p->body)) && s->phase != PHASE_CLOSED)
+			session_abort(s, "TLS handshake failed");
+		return;
+	}
+	if (p->type == TDS_MSG_ATTENTION) {
+		tds_message_reset(&s->in);
+		attention_arrived(s);
+		return;
+	}
+	/* Login-only encryption covers the first packet of LOGIN7 (crib 4.4). */
+	if (s->phase == PHASE_LOGIN && s->tls_mode == TDS_TLS_LOGIN_ONLY && !s->login_packet_seen) {
+		s->login_packet_seen = true;
+		net_stream_end_tls(s->stream);
+	}
+	switch (tds_message_add(&s->in, p)) {
+	case TDS_OK:
+		if (s->phase < PHASE_READY && s->in.too_big)
+			session_abort(s, "login message too large");
+		else
+			message_arrived(s);
+		break;
+	case TDS_MORE:
+		break;
+	default:
+		session_abort(s, "packet of another message type");
+	}
+}
+
+/* While a request runs only an attention is taken; anything else waits in the socket. */
+static bool busy_take(struct session *s, struct tds_cursor *in)
+{
+	struct tds_packet p;
+
+	if (tds_left(in) == 0)
+		return false;
+	if (in->pos[0] != TDS_MSG_ATTENTION) {
+		session_pause(s);
+		return false;
+	}
+	switch (tds_get_packet(in, TDS_PACKET_MAX, &p)) {
+	case TDS_OK:
+		attention_arrived(s);
+		return true;
+	case TDS_MORE:
+		return false;
+	default:
+		session_abort(s, "malformed packet");
+		return false;
+	}
+}
+
+static bool take_packet(struct session *s, struct tds_cursor *in)
+{
+	enum session_phase before = s->phase;
+	struct tds_packet p;
+
+	switch (tds_get_packet(in, packet_limit(s), &p)) {
+	case TDS_OK:
+		packet_arrived(s, &p);
+		/* After the handshake what follows is TLS records: net decrypts them first. */
+		return !(before == PHASE_TLS && s->phase == PHASE_LOGIN);
+	case TDS_MORE:
+		return false;
+	case TDS_TOO_BIG:
+		session_abort(s, "packet larger than allowed");
+		return false;
+	default:
+		session_abort(s, "malformed packet");
+		return false;
+	}
+}
+
+static size_t session_data(void *owner, const uint8_t *p, size_t n)
+{
+	struct session *s = owner;
+	struct tds_cursor in = tds_cursor_of(p, n);
+	bool more = true;
+
+	while (more && s->phase != PHASE_CLOSED && tds_left(&in) > 0) {
+		if (s->phase == PHASE_OPEN && !first_byte(s, in.pos[0]))
+			break;
+		if (s->phase == PHASE_STRICT)
+			session_move(s, in.pos[0] == TDS_MSG_LOGIN7 ? PHASE_LOGIN : PHASE_PRELOGIN);
+		if (s->login != NULL) {
+			session_pause(s);
+			break;
+		}
+		more = s->phase == PHASE_BUSY ? busy_take(s, &in) : take_packet(s, &in);
+	}
+	return s->phase == PHASE_CLOSED ? n : n - tds_left(&in);
+}
+
+static void session_secured(void *owner)
+{
+	struct session *s = owner;
+
+	LOG(LOG_DEBUG, &s->log, "tls", F_STR("version", net_stream_tls_version(s->stream)), F_INT("strict", s->strict));
+	if (s->phase == PHASE_TLS)
+		session_move(s, PHASE_LOGIN);
+}
+
+static void session_handshake_out(void *owner, const uint8_t *p, size_t n)
+{
+	prelogin_handshake_out(owner, p, n);
+}
+
+static void session_drained(void *owner)
+{
+	stream_drained(owner);
+}
+
+static void session_timeout(void *owner)
+{
+	struct session *s = owner;
+
+	if (s->phase == PHASE_BUSY)
+		request_timer(s);
+	else if (s->phase == PHASE_READY)
+		session_end(s, "idle time-out");
+	else if (s->login != NULL)
+		login_timer(s);
+	else if (s->phase != PHASE_CLOSED)
+		session_abort(s, "login time-out");
+}
+
+void session_drain(void *owner)
+{
+	struct session *s = owner;
+
+	if (s->phase == PHASE_READY || (s->phase < PHASE_READY && s->login == NULL))
+		session_end(s, "server is shutting down");
+}
+
+/* The call came back from its executor, on the loop's thread. */
+static void call_returned(struct net_post *post)
+{
+	struct session *s = CONTAINER_OF(post, struct session, post);
+
+	s->inflight = false;
+	if (s->stream_gone || s->phase == PHASE_CLOSED)
+		session_release(s);
+	else
+		request_continue(s);
+}
+
+/* On the executor's thread. */
+static void call_complete(struct call *c)
+{
+	struct session *s = c->owner;
+
+	net_loop_post(net_stream_loop(s->stream), &s->post);
+}
+
+void call_submit(struct session *s, struct executor *ex)
+{
+	struct call *c = &s->call;
+
+	c->arena = &s->arena;
+	if (c->sink == NULL)
+		c->sink = &s->sink;
+	c->login = s->login_name;
+	c->database = s->database_name;
+	c->session = s->id;
+	c->lock_timeout_ms = s->vars.lock_timeout_ms;
+	c->complete = call_complete;
+	c->owner = s;
+	s->post.fn = call_returned;
+	s->inflight = true;
+	executor_submit(ex, c);
+}
+
+void call_post(struct session *s)
+{
+	s->post.fn = call_returned;
+	s->inflight = true;
+	net_loop_post(net_stream_loop(s->stream), &s->post);
+}
+
+const struct net_handler session_handler = {
+	.opened = session_opened,
+	.data = session_data,
+	.secured = session_secured,
+	.handshake_out = session_handshake_out,
+	.drained = session_drained,
+	.timeout = session_timeout,
+	.closed = session_closed,
+};

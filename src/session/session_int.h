@@ -1,0 +1,178 @@
+/* session_int.h — one client from PRELOGIN to close, as the files of this folder know it.
+ *
+ * A session lives on one loop thread. While a call is with an executor (inflight), the response buffer, the arena and the sink belong to the
+ * executor's thread; they come back with the post of the call's completion. Everything else is touched on the loop thread only. */
+#ifndef SESSION_SESSION_INT_H
+#define SESSION_SESSION_INT_H
+
+#include "base/log.h"
+#include "call/call.h"
+#include "rpc/prepared.h"
+#include "session/server.h"
+#include "tds/login7.h"
+#include "tds/out.h"
+#include "tds/packet.h"
+#include "tds/prelogin.h"
+#include "tds/request.h"
+#include "tsql/tsql.h"
+
+enum session_phase {
+	PHASE_OPEN, PHASE_STRICT, PHASE_PRELOGIN, PHASE_TLS, PHASE_LOGIN, PHASE_SSPI, PHASE_READY, PHASE_BUSY, PHASE_CLOSED, PHASE_COUNT,
+};
+
+struct frame;
+struct request;
+struct login_work;
+
+/* The answer that is being written. A DONE waits until it is known whether another one follows (the MORE bit). */
+struct response {
+	struct tds_out out;
+	bool pending;                   /* a DONE waits */
+	enum tds_done_kind kind;
+	uint16_t status, command;
+	uint64_t count;
+	bool result_open;               /* COLMETADATA was sent, its DONE not yet */
+	const struct column *columns;   /* of the open result set */
+	uint64_t rows;                  /* of the last result set */
+	size_t ncolumns;
+};
+
+/* State that a mark of the sink brings back. */
+struct response_mark {
+	struct tds_mark out;
+	struct response state;
+};
+
+struct session {
+	struct server *server;
+	struct net_stream *stream;
+	enum session_phase phase;
+	uint32_t id;
+	struct log_ctx log;
+	char peer[80];                  /* address and port, for the log */
+	char peer_host[72];             /* address alone, for the throttle */
+
+	/* connection */
+	enum tds_version version;
+	uint32_t version_asked;
+	enum tds_tls_mode tls_mode;
+	bool strict, utf8, login_packet_seen;
+	struct tds_message in;
+	struct response resp;
+	struct sink sink;
+	struct response_mark mark;
+
+	/* login */
+	struct login_work *login;       /* while it is being checked */
+	char login_name[129], database_name[129], login_database[129], host_name[129], app_name[129];
+	bool admin, odbc;
+	struct database *database;
+
+	/* language and transaction state */
+	struct tsql_session vars;
+	struct prepared_table prepared;
+	struct txn *txn;                /* NULL until the transaction's first call */
+	struct database *txn_database;
+	uint64_t descriptor;            /* of the open transaction; 0: none */
+	uint64_t last_descriptor;
+	char txn_name[33];
+
+	/* the request being answered */
+	struct arena arena;
+	struct request *request;        /* in the arena; NULL when idle */
+	struct call call;               /* the one call in flight */
+	bool inflight;
+	struct net_post post;           /* completion comes back with it */
+	unsigned attentions;            /* to acknowledge */
+	bool cancelled;                 /* the running request is to stop */
+
+	/* streaming of long results from a reader thread */
+	pthread_mutex_t stream_lock;
+	pthread_cond_t stream_wake;
+	struct net_post stream_post;
+	struct buf stream_buf;
+	bool stream_full, stream_waits_drain;
+
+	bool paused;                    /* input is held back */
+	bool stream_gone;               /* net has let go: free when nothing is in flight */
+	const char *end_reason;
+};
+
+/* session.c */
+void session_move(struct session *s, enum session_phase to);
+/* The one way a session ends: logs the reason, and closes after what was written has gone. */
+void session_end(struct session *s, const char *reason);
+/* The same after an unusable stream: nothing more is sent. */
+void session_abort(struct session *s, const char *reason);
+/* Sends all finished messages of the response. */
+void session_send(struct session *s);
+/* Takes input again after it was held back. */
+void session_resume(struct session *s);
+void session_release(struct session *s);
+
+/* prelogin.c, login.c: each takes the next whole message of its phase. */
+void prelogin_message(struct session *s);
+void prelogin_handshake_out(struct session *s, const uint8_t *p, size_t n);
+void login_message(struct session *s);
+void login_timer(struct session *s);
+void login_forget(struct session *s);
+/* An answer that ends the connection before it was logged in. */
+void login_refuse(struct session *s, const struct err *errors, size_t n, const char *reason);
+
+/* ready.c: requests of a logged-in client. */
+void ready_message(struct session *s);
+void ready_reset(struct session *s, bool keep_transaction);
+bool session_enter_database(struct session *s, struct database *db);
+uint8_t session_rights(struct session *s, const struct database *db);
+
+/* attention.c */
+void attention_arrived(struct session *s);
+void attention_acknowledge(struct session *s);
+
+/* request.c: a request runs until it must wait; each completion continues it. See request_int.h. */
+void request_batch(struct session *s, struct tds_cursor body);
+void request_rpc(struct session *s, struct tds_cursor body);
+void request_tm(struct session *s, struct tds_cursor body);
+/* Answers with an error and nothing else. */
+void request_fail(struct session *s, const struct err *e);
+void request_continue(struct session *s);
+void request_timer(struct session *s);
+void request_abandon(struct session *s);
+
+/* response.c */
+void response_init(struct session *s);
+void response_begin(struct session *s);
+void response_end(struct session *s);
+void response_message(struct session *s, const struct err *e);
+void response_done(struct session *s, enum tds_done_kind kind, uint16_t status, uint16_t command, uint64_t count);
+/* Must be called before tokens are written to s->resp.out directly. */
+void response_touch(struct session *s);
+
+/* stream.c: back-pressure for results that are produced by a reader thread. */
+void stream_enable(struct session *s, bool on);
+void stream_drained(struct session *s);
+void stream_wake(struct session *s);
+
+/* tran.c: the transaction of the session. */
+enum tran_next { TRAN_NOW, TRAN_WAIT };     /* done at once (*ret_rc tells), or a call was submitted: tran_finish when it is back */
+enum tran_next tran_do(struct session *s, const struct tsql_tran *t, int *ret_rc, struct err *reterr);
+int tran_finish(struct session *s, const struct tsql_tran *t, struct err *reterr);
+/* Gives s->call its transaction: begins an implicit one, takes the executor only when the call writes. */
+MUST_CHECK int tran_join(struct session *s, struct database *db, bool writes, struct err *reterr);
+/* The store or a time limit ended the transaction: tells the client. */
+void tran_lost(struct session *s);
+/* Rolls back without an answer, for reset and close. True: a call was submitted; its completion comes to request_continue or session_release. */
+bool tran_abandon(struct session *s);
+/* After the completion of tran_abandon's call. */
+void tran_forget(struct session *s);
+
+/* session.c */
+/* Sends s->call off; call->sink is the session's unless set. */
+void call_submit(struct session *s, struct executor *ex);
+/* Comes back through the loop without an executor. */
+void call_post(struct session *s);
+
+/* host.c: what the language asks the session. */
+extern const struct tsql_host_ops session_host_ops;
+
+#endif

@@ -1,0 +1,304 @@
+/* texts.c — calls that run a text: sp_executesql, the prepared ones, EXEC('…') (crib 14.6, 15); and the few protocol procedures beside them. */
+#include "session/request_int.h"
+
+#include "value/convert.h"
+
+static void succeed(struct session *s, struct invocation *inv)
+{
+	struct outcome o = { .has_status = true };
+
+	invoke_finish(s, inv, &o);
+}
+
+/* ---- binding values to the declared parameters ---- */
+
+static int find_argument(const struct invocation *inv, const struct tsql_declared *d, size_t position)
+{
+	size_t i = inv->fixed.first_value + position;
+
+	for (size_t k = inv->fixed.first_value; k < inv->nargs; k++)
+		if (str_eq_nocase(inv->args[k].name, d->name))
+			return (int)k;
+	if (i < inv->nargs && inv->args[i].name.n == 0)
+		return (int)i;
+	/* sp_execute takes values by position whatever their names are. */
+	if (i < inv->nargs && inv->special == SPECIAL_EXECUTE)
+		return (int)i;
+	return -1;
+}
+
+static int missing_value(struct invocation *inv, const struct tsql_declared *d, struct err *reterr)
+{
+	char name[140], text[200];
+
+	str_copy(name, sizeof(name), d->name);
+	str_copy(text, sizeof(text), inv->prepared != NULL ? inv->prepared->text : inv->fixed.text);
+	return err_set(reterr, ERR_QUERY_PARAM, text, name);
+}
+
+static int bind_values(struct session *s, struct invocation *inv, struct value **ret, struct err *reterr)
+{
+	struct value *values = arena_array(&s->arena, inv->ndeclared + 1, sizeof(*values));
+
+	inv->value_arg = arena_array(&s->arena, inv->ndeclared + 1, sizeof(int));
+	if (values == NULL || inv->value_arg == NULL)
+		return err_nomem(reterr);
+	if (inv->nargs - inv->fixed.first_value > inv->ndeclared) {
+		if (inv->special == SPECIAL_EXECUTE)
+			return err_set(reterr, ERR_EXECUTE_COUNT, (int)inv->ndeclared);
+		return err_set(reterr, ERR_TOO_MANY_ARGS, special_name(inv->special));
+	}
+	for (size_t i = 0; i < inv->ndeclared; i++) {
+		const struct tsql_declared *d = &inv->declared[i];
+		int k = find_argument(inv, d, i);
+		char name[140];
+
+		inv->value_arg[i] = k;
+		if (k < 0)
+			return missing_value(inv, d, reterr);
+		str_copy(name, sizeof(name), d->name);
+		if (inv->args[k].is_output && !d->output)
+			return err_set(reterr, ERR_NOT_OUTPUT, name);
+		if (value_convert(&inv->args[k].value, &d->type, CONVERT_ASSIGN, name, &s->arena, &values[i], reterr) < 0)
+			return -1;
+	}
+	*ret = values;
+	return 0;
+}
+
+/* ---- starting a text ---- */
+
+/* Its own statements are inside a procedure for the client, wherever it was called from. */
+static int run_program(struct session *s, struct invocation *inv, const struct tsql_program *program, struct err *reterr)
+{
+	struct value *values = NULL;
+
+	if (bind_values(s, inv, &values, reterr) < 0)
+		return -1;
+	return frame_push(s, program, values, inv->ndeclared, inv, true, reterr);
+}
+
+static int run_text(struct session *s, struct invocation *inv, struct err *reterr)
+{
+	struct tsql_declared *declared;
+	struct tsql_program *program;
+
+	if (tsql_parse_declarations(inv->fixed.declarations, &s->arena, &declared, &inv->ndeclared, reterr) < 0)
+		return -1;
+	inv->declared = declared;
+	inv->fixed.first_value = inv->special == SPECIAL_NONE ? inv->nargs : inv->fixed.first_value;
+	if (tsql_compile(inv->fixed.text, &s->vars, declared, inv->ndeclared, &s->arena, &program, reterr) < 0)
+		return -1;
+	return run_program(s, inv, program, reterr);
+}
+
+static int prepare(struct session *s, struct invocation *inv, struct err *reterr)
+{
+	struct prepared *p;
+
+	if (prepared_add(&s->prepared, inv->fixed.declarations, inv->fixed.text, &s->vars, (size_t)s->server->config->max_prepared, &p, reterr) < 0)
+		return -1;
+	inv->handle = p->handle;
+	inv->returns_handle = true;
+	return 0;
+}
+
+static int run_prepared(struct session *s, struct invocation *inv, int32_t handle, struct err *reterr)
+{
+	struct prepared *p = prepared_use(&s->prepared, handle);
+
+	if (p == NULL)
+		return err_set(reterr, ERR_NO_HANDLE, handle);
+	inv->prepared = p;
+	inv->declared = p->params;
+	inv->ndeclared = p->nparams;
+	if (run_program(s, inv, p->program, reterr) < 0) {
+		inv->prepared = NULL;
+		prepared_release(&s->prepared, p);
+		return -1;
+	}
+	return 0;
+}
+
+/* The real error, then 8180, then status 8180 (crib 15.1). */
+static void prepare_failed(struct session *s, struct invocation *inv, const struct err *first)
+{
+	struct outcome o = { .rc = -1, .error_number = 8180, .has_status = true, .status = 8180 };
+	struct err e;
+
+	response_message(s, first);
+	(void)err_set(&e, ERR_NOT_PREPARED);
+	response_message(s, &e);
+	invoke_finish(s, inv, &o);
+}
+
+static void do_prepare(struct session *s, struct invocation *inv)
+{
+	struct err e;
+
+	if (prepare(s, inv, &e) < 0)
+		prepare_failed(s, inv, &e);
+	else
+		succeed(s, inv);
+}
+
+static void do_prepexec(struct session *s, struct invocation *inv)
+{
+	struct err e;
+
+	if (prepare(s, inv, &e) < 0)
+		prepare_failed(s, inv, &e);
+	else if (run_prepared(s, inv, inv->handle, &e) < 0)
+		invoke_fail(s, inv, &e, false);
+}
+
+static void do_unprepare(struct session *s, struct invocation *inv)
+{
+	struct err e;
+
+	if (prepared_drop(&s->prepared, inv->fixed.handle)) {
+		succeed(s, inv);
+		return;
+	}
+	(void)err_set(&e, ERR_NO_HANDLE, inv->fixed.handle);
+	invoke_fail(s, inv, &e, false);
+}
+
+static void do_reset(struct session *s, struct invocation *inv)
+{
+	if (tran_abandon(s)) {
+		s->request->inv = inv;
+		s->request->wait = WAIT_RESET;
+		return;
+	}
+	special_reset_done(s, inv);
+}
+
+void special_reset_done(struct session *s, struct invocation *inv)
+{
+	ready_reset(s, false);
+	succeed(s, inv);
+}
+
+static void refuse(struct session *s, struct invocation *inv)
+{
+	struct err e;
+
+	if (inv->special == SPECIAL_CURSOR)
+		(void)err_set(&e, ERR_CURSOR);
+	else
+		(void)err_set(&e, ERR_NOT_SUPPORTED, special_name(inv->special), "Use sp_prepexec or call the procedure by name.");
+	struct outcome o = { .rc = -1, .error_number = e.number, .has_status = true, .status = 1 };
+	response_message(s, &e);
+	invoke_finish(s, inv, &o);
+}
+
+static void do_describe(struct session *s, struct invocation *inv)
+{
+	struct err e;
+
+	if (describe_first_result_set(s, inv, &e) < 0)
+		invoke_fail(s, inv, &e, false);
+	else
+		succeed(s, inv);
+}
+
+static void do_text(struct session *s, struct invocation *inv)
+{
+	struct err e;
+
+	if (run_text(s, inv, &e) < 0)
+		invoke_fail(s, inv, &e, false);
+}
+
+static void do_execute(struct session *s, struct invocation *inv)
+{
+	struct err e;
+
+	if (run_prepared(s, inv, inv->fixed.handle, &e) < 0)
+		invoke_fail(s, inv, &e, false);
+}
+
+void special_invoke(struct session *s, struct invocation *inv)
+{
+	struct err e;
+
+	if (inv->special != SPECIAL_NONE && special_bind(inv->special, inv->args, inv->nargs, &s->arena, &inv->fixed, &e) < 0) {
+		str_copy(e.proc, sizeof(e.proc), str_of(special_name(inv->special)));
+		invoke_fail(s, inv, &e, false);
+		return;
+	}
+	switch (inv->special) {
+	case SPECIAL_NONE: case SPECIAL_EXECUTESQL:
+		do_text(s, inv);
+		break;
+	case SPECIAL_PREPARE:
+		do_prepare(s, inv);
+		break;
+	case SPECIAL_EXECUTE:
+		do_execute(s, inv);
+		break;
+	case SPECIAL_PREPEXEC:
+		do_prepexec(s, inv);
+		break;
+	case SPECIAL_UNPREPARE:
+		do_unprepare(s, inv);
+		break;
+	case SPECIAL_RESET_CONNECTION:
+		do_reset(s, inv);
+		break;
+	case SPECIAL_DESCRIBE_FIRST:
+		do_describe(s, inv);
+		break;
+	default:
+		refuse(s, inv);
+	}
+}
+
+/* ---- the end of a text ---- */
+
+static int32_t text_status(const struct session *s, const struct frame *f, bool failed)
+{
+	if (f->inv->special == SPECIAL_EXECUTESQL)
+		return failed ? f->run.err.number : s->vars.error;
+	if (failed)
+		return -6;
+	return f->run.returned ? f->run.return_value : 0;
+}
+
+static bool count_mismatch(const struct session *s, const struct frame *f)
+{
+	return f->tran_touched && f->trancount_before != s->vars.trancount;
+}
+
+/* What the text left in its OUTPUT parameters, kept before the frame goes. */
+static void keep_outputs(struct frame *f)
+{
+	struct invocation *inv = f->inv;
+
+	for (size_t i = 0; i < inv->ndeclared; i++)
+		if (inv->value_arg[i] >= 0 && inv->args[inv->value_arg[i]].is_output)
+			inv->args[inv->value_arg[i]].value = *tsql_param_value(&f->run, i);
+}
+
+void special_text_ended(struct session *s, struct frame *f, bool failed)
+{
+	struct invocation *inv = f->inv;
+	struct outcome o = { .has_status = true, .status = text_status(s, f, failed) };
+	struct err e;
+
+	o.error_number = failed ? f->run.err.number : s->vars.error;
+	if (failed && inv->caller != NULL) {
+		o.rc = -1;
+		o.abort = true;
+	}
+	keep_outputs(f);
+	frame_pop(s);
+	if (!failed && inv->rpc != NULL && count_mismatch(s, f)) {
+		(void)err_set(&e, ERR_TRANCOUNT_CHANGED, f->trancount_before, s->vars.trancount);
+		response_message(s, &e);
+		o.rc = -1;
+		o.error_number = o.status = 266;
+	}
+	invoke_finish(s, inv, &o);
+}

@@ -1,0 +1,204 @@
+/* tran.c — explicit transactions. The count, the descriptor and the name are kept here; the executor is taken with the first call that writes, and a
+ * transaction stays in the database where that happened. */
+#include "session/session_int.h"
+
+#include <stdio.h>
+
+static void announce(struct session *s, uint8_t type)
+{
+	bool begin = type == 8;
+
+	if (s->version < TDS_72)
+		return;
+	response_touch(s);
+	tds_put_envchange_bytes(&s->resp.out, type, begin ? &s->descriptor : NULL, begin ? 8 : 0, begin ? NULL : &s->descriptor, begin ? 0 : 8);
+}
+
+static void begin(struct session *s, struct str name)
+{
+	s->vars.trancount++;
+	if (s->vars.trancount > 1)
+		return;
+	s->descriptor = ++s->last_descriptor;
+	str_copy(s->txn_name, sizeof(s->txn_name), name);
+	announce(s, 8);
+}
+
+static void ended(struct session *s, uint8_t type)
+{
+	if (s->txn != NULL)
+		txn_free(s->txn);
+	s->txn = NULL;
+	s->txn_database = NULL;
+	s->vars.trancount = 0;
+	if (s->descriptor != 0)
+		announce(s, type);
+	s->descriptor = 0;
+}
+
+void tran_lost(struct session *s)
+{
+	if (s->vars.trancount > 0)
+		ended(s, 10);
+}
+
+static void submit(struct session *s, enum call_kind kind, const char *savepoint)
+{
+	struct call *c = &s->call;
+
+	*c = (struct call){ .kind = kind, .savepoint = savepoint, .txn = s->txn };
+	call_submit(s, s->txn_database->executor);
+}
+
+static char *name_text(struct session *s, struct str name)
+{
+	return arena_strndup(&s->arena, name.p, name.n);
+}
+
+static int take_executor(struct session *s, struct database *db, struct err *reterr)
+{
+	s->txn = txn_new(db->executor);
+	if (s->txn == NULL)
+		return err_nomem(reterr);
+	s->txn_database = db;
+	return 0;
+}
+
+static enum tran_next now(int *ret_rc, int rc)
+{
+	*ret_rc = rc;
+	return TRAN_NOW;
+}
+
+static enum tran_next do_commit(struct session *s, int *ret_rc, struct err *reterr)
+{
+	if (s->vars.trancount == 0)
+		return now(ret_rc, err_set(reterr, ERR_COMMIT_NO_TRAN));
+	if (s->vars.trancount > 1) {
+		s->vars.trancount--;
+		return now(ret_rc, 0);
+	}
+	if (s->txn == NULL) {
+		ended(s, 9);
+		return now(ret_rc, 0);
+	}
+	submit(s, CALL_COMMIT, NULL);
+	return TRAN_WAIT;
+}
+
+static bool names_transaction(const struct session *s, struct str name)
+{
+	return name.n == 0 || (s->txn_name[0] != '\0' && str_eq(name, str_of(s->txn_name)));
+}
+
+static enum tran_next do_rollback(struct session *s, struct str name, int *ret_rc, struct err *reterr)
+{
+	char *savepoint;
+
+	if (s->vars.trancount == 0)
+		return now(ret_rc, err_set(reterr, ERR_ROLLBACK_NO_TRAN));
+	if (!names_transaction(s, name)) {
+		savepoint = name_text(s, name);
+		if (savepoint == NULL)
+			return now(ret_rc, err_nomem(reterr));
+		if (s->txn == NULL)
+			return now(ret_rc, err_set(reterr, ERR_NO_SAVEPOINT, savepoint));
+		submit(s, CALL_ROLLBACK_TO, savepoint);
+		return TRAN_WAIT;
+	}
+	if (s->txn == NULL) {
+		ended(s, 10);
+		return now(ret_rc, 0);
+	}
+	submit(s, CALL_ROLLBACK, NULL);
+	return TRAN_WAIT;
+}
+
+static enum tran_next do_save(struct session *s, struct str name, int *ret_rc, struct err *reterr)
+{
+	char *savepoint = name_text(s, name);
+
+	if (s->vars.trancount == 0)
+		return now(ret_rc, err_set(reterr, ERR_SAVE_NO_TRAN));
+	if (savepoint == NULL)
+		return now(ret_rc, err_nomem(reterr));
+	if (s->txn == NULL && take_executor(s, s->database, reterr) < 0)
+		return now(ret_rc, -1);
+	submit(s, CALL_SAVE, savepoint);
+	return TRAN_WAIT;
+}
+
+enum tran_next tran_do(struct session *s, const struct tsql_tran *t, int *ret_rc, struct err *reterr)
+{
+	switch (t->kind) {
+	case TRAN_BEGIN:
+		begin(s, t->name);
+		return now(ret_rc, 0);
+	case TRAN_COMMIT:
+		return do_commit(s, ret_rc, reterr);
+	case TRAN_ROLLBACK:
+		return do_rollback(s, t->name, ret_rc, reterr);
+	default:
+		return do_save(s, t->name, ret_rc, reterr);
+	}
+}
+
+int tran_finish(struct session *s, const struct tsql_tran *t, struct err *reterr)
+{
+	struct call *c = &s->call;
+	bool whole = t->kind == TRAN_COMMIT || (t->kind == TRAN_ROLLBACK && c->kind == CALL_ROLLBACK);
+
+	if (c->rc < 0)
+		*reterr = c->err;
+	if (c->txn_lost || (whole && (c->rc < 0 || t->kind == TRAN_ROLLBACK)))
+		ended(s, 10);       /* a failed commit has undone everything */
+	else if (whole)
+		ended(s, 9);
+	return c->rc;
+}
+
+int tran_join(struct session *s, struct database *db, bool writes, struct err *reterr)
+{
+	s->call.txn = NULL;
+	if (s->vars.implicit_transactions && s->vars.trancount == 0)
+		begin(s, STR(""));
+	if (s->vars.trancount == 0)
+		return 0;
+	if (s->txn == NULL && !writes)
+		return 0;
+	if (s->txn == NULL && take_executor(s, db, reterr) < 0)
+		return -1;
+	if (s->txn_database != db) {
+		if (!writes)
+			return 0;
+		return err_set(reterr, ERR_TXN_DATABASES, s->txn_database->name, db->name);
+	}
+	s->call.txn = s->txn;
+	return 0;
+}
+
+bool tran_abandon(struct session *s)
+{
+	if (s->txn == NULL) {
+		s->vars.trancount = 0;
+		s->descriptor = 0;
+		return false;
+	}
+	if (s->vars.trancount < 0) {            /* the rollback below is done */
+		tran_forget(s);
+		return false;
+	}
+	s->vars.trancount = -1;
+	submit(s, CALL_ROLLBACK, NULL);
+	return true;
+}
+
+void tran_forget(struct session *s)
+{
+	if (s->txn != NULL)
+		txn_free(s->txn);
+	s->txn = NULL;
+	s->txn_database = NULL;
+	s->vars.trancount = 0;
+	s->descriptor = 0;
+}
