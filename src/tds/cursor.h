@@ -13,7 +13,7 @@ struct tds_cursor {
 static inline struct tds_cursor tds_cursor_of(const void *p, size_t n)
 {
 	const uint8_t *b = p;
-	return (struct tds_cursor){ b, b + n };
+	return (struct tds_cursor){ b, n == 0 ? b : b + n };      /* NULL + 0 is not defined */
 }
 
 static inline size_t tds_left(const struct tds_cursor *c) { return (size_t)(c->end - c->pos); }

@@ -21,10 +21,17 @@ struct tds_out {
 	enum tds_version version;
 	bool utf8;                  /* UTF8_SUPPORT was acknowledged */
 	const char *server_name;
-	/* Called when finished packets exceed flush_at bytes: takes them (wire is then empty but for the current packet). NULL: keep all. May block. */
+	/* Called when finished packets exceed flush_at bytes. wire.data[0 … wire.len) then is finished packets only: the callback copies them away
+	 * or takes the whole buffer (leaving an empty one with the same max); what it leaves in wire is dropped. NULL: keep all. May block.
+	 * A negative answer means that the receiver is gone: wire.failed is set for good. */
 	int (*flush)(struct tds_out *o, void *arg);
 	void *flush_arg;
 	size_t flush_at;
+	/* Private to out.c: */
+	size_t limit;               /* offset in wire up to which the current packet may be filled; memory up to there is ours */
+	uint64_t flushes;           /* how often bytes left (or a message ended): marks from before are void */
+	unsigned holds;             /* lengths still to be filled in: nothing may leave meanwhile */
+	bool gone;                  /* flush said so */
 };
 
 void tds_out_init(struct tds_out *o, size_t max);
@@ -33,8 +40,9 @@ void tds_out_fini(struct tds_out *o);
 void tds_out_begin(struct tds_out *o, uint8_t type);
 /* … and ends: EOM. After it wire holds whole messages only. */
 void tds_out_end(struct tds_out *o);
-/* For taking back what has not left: a mark is valid until the next flush or end. */
-struct tds_mark { size_t wire_len, packet_start; uint64_t payload, flushes; uint8_t packet_id; };
+/* For taking back what has not left: a mark is valid until the next flush or end. Rewinding also forgives a failure (wire.max, memory) that
+ * came after the mark, so that an error can be sent instead. */
+struct tds_mark { size_t wire_len, packet_start; uint64_t payload, flushes; uint8_t packet_id; bool open, failed; };
 struct tds_mark tds_out_mark(const struct tds_out *o);
 bool tds_out_rewind(struct tds_out *o, const struct tds_mark *m);
 
@@ -58,9 +66,10 @@ void tds_put_envchange_text(struct tds_out *o, uint8_t type, struct str new_valu
 void tds_put_envchange_bytes(struct tds_out *o, uint8_t type, const void *new_value, uint8_t new_len, const void *old_value, uint8_t old_len);
 void tds_put_loginack(struct tds_out *o, uint32_t asked);
 void tds_put_featureextack_utf8(struct tds_out *o);
-void tds_put_sspi(struct tds_out *o, const void *p, size_t n);
+void tds_put_sspi(struct tds_out *o, const void *p, size_t n);   /* at most 65535 bytes, else the message fails */
 void tds_put_colmetadata(struct tds_out *o, const struct column *cols, size_t n);
-/* flags the columns of an expression result: computed, not nullable … as column->nullable says. Types are brought down to what the version knows (crib 12.9). */
+/* Values have the columns' types (or are NULL); a value that its column cannot carry fails the message rather than confuse the client.
+ * Types are brought down to what the version knows (crib 12.9), the same way in both. */
 void tds_put_row(struct tds_out *o, const struct column *cols, const struct value *vals, size_t n);
 void tds_put_returnstatus(struct tds_out *o, int32_t status);
 /* value is converted to the client's type before (value/convert, CONVERT_OUTPUT). */

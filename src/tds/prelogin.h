@@ -11,7 +11,7 @@ enum tds_encryption { TDS_ENCRYPT_OFF = 0, TDS_ENCRYPT_ON = 1, TDS_ENCRYPT_NOT_S
 struct tds_prelogin {
 	bool has_encryption, has_mars, has_fedauth, has_instance;
 	uint8_t version[6];
-	uint8_t encryption;         /* 0x20 masked away */
+	uint8_t encryption;         /* 0x20 masked away; NOT_SUP when the option is missing */
 	uint8_t mars, fedauth;
 	char instance[256];         /* NUL-terminated */
 	bool has_trace;

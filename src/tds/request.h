@@ -23,7 +23,7 @@ struct tds_param {
 	struct str name;        /* with '@' or empty */
 	bool by_ref, is_default;
 	struct tds_wire_type wire;
-	struct value value;     /* text as UTF-8 in the arena; binary may be a slice of the message */
+	struct value value;     /* text as UTF-8 in the arena; binary and plain ASCII may be slices of the message */
 };
 struct tds_rpc {
 	uint16_t proc_id;       /* 0: by name */

@@ -1,0 +1,207 @@
+/* out.c — bytes → packets. Everything is written once, into the send buffer: the header of a packet is left empty when it begins and filled
+ * when the next byte finds it full, or the message ends. So no packet but an empty message's is ever empty, and no length is known
+ * in advance. */
+#include "tds/out.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/utf.h"
+#include "tds/tds_int.h"
+
+#define B_VARCHAR_MAX 255
+#define US_VARCHAR_MAX 65535
+
+void tds_out_init(struct tds_out *o, size_t max)
+{
+	*o = (struct tds_out){ .packet_size = TDS_PACKET_DEFAULT, .version = TDS_74, .server_name = "" };
+	buf_init(&o->wire, max);
+}
+
+void tds_out_fini(struct tds_out *o)
+{
+	buf_fini(&o->wire);
+}
+
+/* Memory for the whole packet at once: afterwards writing into it needs one comparison. */
+static bool open_packet(struct tds_out *o)
+{
+	size_t left = o->wire.max - o->wire.len, want = o->packet_size < left ? o->packet_size : left;
+
+	if (o->wire.len > o->wire.max || want < TDS_HEADER_LEN || buf_reserve(&o->wire, want) == NULL) {
+		tds_out_fail(o);
+		return false;
+	}
+	o->packet_start = o->wire.len;
+	o->limit = o->packet_start + want;
+	o->wire.len += TDS_HEADER_LEN;
+	return true;
+}
+
+static void close_packet(struct tds_out *o, uint8_t status)
+{
+	size_t n = o->wire.len - o->packet_start;
+	const uint8_t header[TDS_HEADER_LEN] = {
+		o->message_type, status, (uint8_t)(n >> 8), (uint8_t)n, (uint8_t)(o->spid >> 8), (uint8_t)o->spid, o->packet_id, 0,
+	};
+
+	memcpy(o->wire.data + o->packet_start, header, sizeof(header));
+	o->packet_id++;
+}
+
+/* Finished packets leave, unless a length among them is still to be filled in. */
+static bool flush_finished(struct tds_out *o)
+{
+	if (o->flush == NULL || o->holds > 0 || o->wire.len < o->flush_at)
+		return true;
+	o->flushes++;
+	if (o->flush(o, o->flush_arg) < 0) {
+		o->gone = true;
+		tds_out_fail(o);
+		return false;
+	}
+	o->wire.len = 0;
+	return true;
+}
+
+static bool next_packet(struct tds_out *o)
+{
+	if (o->wire.len < o->packet_start + o->packet_size) {       /* not the packet is full but the buffer */
+		tds_out_fail(o);
+		return false;
+	}
+	close_packet(o, 0);
+	return flush_finished(o) && open_packet(o);
+}
+
+void tds_out_begin(struct tds_out *o, uint8_t type)
+{
+	assert(!o->open && o->packet_size > TDS_HEADER_LEN && o->packet_size <= TDS_PACKET_MAX);
+	o->message_type = type;
+	o->packet_id = 1;
+	o->payload = 0;
+	o->holds = 0;
+	o->open = true;
+	if (!o->wire.failed)
+		open_packet(o);
+}
+
+void tds_out_end(struct tds_out *o)
+{
+	assert(o->open);
+	if (!o->wire.failed)
+		close_packet(o, TDS_STATUS_EOM);
+	o->open = false;
+	o->packet_start = o->limit = o->wire.len;
+	o->flushes++;
+}
+
+struct tds_mark tds_out_mark(const struct tds_out *o)
+{
+	return (struct tds_mark){ o->wire.len, o->packet_start, o->payload, o->flushes, o->packet_id, o->open, o->wire.failed };
+}
+
+bool tds_out_rewind(struct tds_out *o, const struct tds_mark *m)
+{
+	size_t end;
+
+	if (m->flushes != o->flushes || o->gone || m->wire_len > o->wire.len)
+		return false;
+	o->wire.len = m->wire_len;
+	o->wire.failed = m->failed;
+	o->packet_start = m->packet_start;
+	o->payload = m->payload;
+	o->packet_id = m->packet_id;
+	o->open = m->open;
+	o->holds = 0;
+	end = o->packet_start + o->packet_size;
+	o->limit = !o->open ? o->wire.len : end < o->wire.max ? end : o->wire.max;
+	return true;
+}
+
+void tds_put(struct tds_out *o, const void *p, size_t n)
+{
+	const uint8_t *src = p;
+
+	assert(o->open);
+	while (n > 0 && !o->wire.failed) {
+		size_t room = o->limit - o->wire.len, k = n < room ? n : room;
+
+		if (room == 0) {
+			if (!next_packet(o))
+				return;
+			continue;
+		}
+		memcpy(o->wire.data + o->wire.len, src, k);
+		tds_out_took(o, k);
+		src += k;
+		n -= k;
+	}
+}
+
+static void put_le(struct tds_out *o, uint64_t v, size_t n)
+{
+	uint8_t b[8], *room = tds_out_room(o, n);
+
+	if (room != NULL) {
+		tds_encode_le(room, v, n);
+		tds_out_took(o, n);
+		return;
+	}
+	tds_encode_le(b, v, n);
+	tds_put(o, b, n);
+}
+
+void tds_put_u8(struct tds_out *o, uint8_t v) { put_le(o, v, 1); }
+void tds_put_u16(struct tds_out *o, uint16_t v) { put_le(o, v, 2); }
+void tds_put_u32(struct tds_out *o, uint32_t v) { put_le(o, v, 4); }
+void tds_put_u64(struct tds_out *o, uint64_t v) { put_le(o, v, 8); }
+
+void tds_put_b_varchar(struct tds_out *o, struct str s)
+{
+	uint8_t text[2 * 3 * B_VARCHAR_MAX];
+	size_t n;
+
+	s.n = utf8_prefix(s.p, s.n, B_VARCHAR_MAX);
+	n = s.n <= sizeof(text) / 2 ? utf16le_from_utf8(text, s.p, s.n) : 0;
+	tds_put_u8(o, (uint8_t)(n / 2));
+	tds_put(o, text, n);
+}
+
+void tds_put_us_varchar(struct tds_out *o, struct str s)
+{
+	struct tds_length l = tds_length_begin(o, 2);
+
+	s.n = utf8_prefix(s.p, s.n, US_VARCHAR_MAX);
+	tds_put_utf16(o, s);
+	tds_length_end(o, &l, 2);
+}
+
+/* Zeros for now; where each of them stands is remembered singly, since a packet may end between two. */
+struct tds_length tds_length_begin(struct tds_out *o, uint8_t width)
+{
+	struct tds_length l = { .width = width };
+
+	o->holds++;
+	for (uint8_t i = 0; i < width; i++) {
+		tds_put_u8(o, 0);
+		l.at[i] = o->wire.len - 1;
+	}
+	l.from = o->payload;
+	return l;
+}
+
+void tds_length_end(struct tds_out *o, const struct tds_length *l, unsigned unit)
+{
+	uint64_t n = (o->payload - l->from) / unit;
+
+	o->holds--;
+	if (o->wire.failed)
+		return;
+	if (n >> 8 * l->width != 0) {
+		tds_out_fail(o);
+		return;
+	}
+	for (uint8_t i = 0; i < l->width; i++)
+		o->wire.data[l->at[i]] = (uint8_t)(n >> 8 * i);
+}

@@ -1,0 +1,40 @@
+/* token_colmetadata.c — COLMETADATA [MS-TDS] 2.2.7.4: what the rows that follow are made of. */
+#include "tds/tds_int.h"
+#include "tds/token.h"
+
+enum { FLAG_NULLABLE = 0x0001, FLAG_CASE_SENSITIVE = 0x0002, FLAG_UPDATEABLE_UNKNOWN = 0x0008 };
+
+static void put_column(struct tds_out *o, const struct column *col)
+{
+	struct tds_form f = tds_form_of(o, &col->type, col->nullable, PLACE_COLUMN);
+	uint16_t flags = FLAG_UPDATEABLE_UNKNOWN;
+
+	if (col->nullable)
+		flags |= FLAG_NULLABLE;
+	if (col->type.id == TYPE_XML)
+		flags |= FLAG_CASE_SENSITIVE;
+	if (o->version < TDS_72)
+		tds_put_u16(o, 0);      /* user type */
+	else
+		tds_put_u32(o, 0);
+	tds_put_u16(o, flags);
+	tds_put_type_info(o, &f);
+	if (f.how == HOW_POINTER) {     /* such a column names its table: one part, empty */
+		if (o->version >= TDS_72)
+			tds_put_u8(o, 1);
+		tds_put_u16(o, 0);
+	}
+	tds_put_b_varchar(o, str_of(col->name));
+}
+
+void tds_put_colmetadata(struct tds_out *o, const struct column *cols, size_t n)
+{
+	if (n >= UINT16_MAX) {          /* FFFF would mean "no metadata" */
+		tds_out_fail(o);
+		return;
+	}
+	tds_put_u8(o, TDS_TOKEN_COLMETADATA);
+	tds_put_u16(o, (uint16_t)n);
+	for (size_t i = 0; i < n; i++)
+		put_column(o, &cols[i]);
+}
