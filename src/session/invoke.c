@@ -76,6 +76,9 @@ void invoke_returned(struct session *s)
 		response_message(s, &c->err);
 	if (c->txn_lost)
 		tran_lost(s);
+	/* An administration procedure changed logins or rights: what is cached of them is read again, now that it is durable. */
+	if (c->rc == 0 && inv->proc->service == SERVICE_SYSTEM && !inv->proc->read_only)
+		auth_reload(s->server->auth);
 	if (c->rc < 0 && aborts_transaction(s)) {
 		r->failed = c->err;
 		if (tran_do(s, &rollback, &rc, &e) == TRAN_WAIT) {

@@ -30,5 +30,7 @@ struct net_tls_ctx *server_tls(struct server *srv);
 extern const struct net_handler session_handler;
 /* For net_each on drain: closes the session if it is idle; a busy one closes when its request is answered. */
 void session_drain(void *owner);
+/* The drain took too long: stops what runs and closes. */
+void session_kill(void *owner);
 
 #endif

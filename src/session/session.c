@@ -391,6 +391,11 @@ void session_drain(void *owner)
 		session_end(s, "server is shutting down");
 }
 
+void session_kill(void *owner)
+{
+	close_stream(owner, "server is shutting down", false);
+}
+
 /* The call came back from its executor, on the loop's thread. */
 static void call_returned(struct net_post *post)
 {

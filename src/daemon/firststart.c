@@ -1,0 +1,175 @@
+/* firststart.c — see firststart.h. */
+#include "daemon/firststart.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/oneshot.h"
+#include "net/net.h"
+
+#define PATH_SIZE 4096
+
+static int path_in(const struct config *c, const char *name, char *dst, struct err *reterr)
+{
+	int n = snprintf(dst, PATH_SIZE, "%s/%s", c->data, name);
+
+	if (n < 0 || n >= PATH_SIZE)
+		return err_raise(reterr, 50021, 16, 1, "The path of the data folder is too long: %s", c->data);
+	return 0;
+}
+
+int firststart_folder(const struct config *c, struct err *reterr)
+{
+	char path[PATH_SIZE];
+	int fd;
+
+	if (mkdir(c->data, 0700) < 0 && errno != EEXIST)
+		return err_raise(reterr, 50021, 16, 1, "The data folder %s cannot be made: %s. Give --data a folder that this user may create.", c->data,
+				 strerror(errno));
+	if (path_in(c, "lock", path, reterr) < 0)
+		return -1;
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_raise(reterr, 50021, 16, 1, "The data folder %s cannot be written: %s. Check its owner and rights.", c->data, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		close(fd);
+		return err_raise(reterr, 50021, 16, 1, "The data folder %s is in use by another server. Stop that one, or give --data another folder.", c->data);
+	}
+	return 0;
+}
+
+int firststart_certificate(const struct config *c, char *cert, char *key, struct err *reterr)
+{
+	bool own = c->tls_certificate[0] != '\0' || c->tls_key[0] != '\0';
+
+	if (own && (c->tls_certificate[0] == '\0' || c->tls_key[0] == '\0'))
+		return err_raise(reterr, 50021, 16, 1, "The settings tls_certificate and tls_key belong together: give both, or neither for a generated pair.");
+	if (own) {
+		snprintf(cert, PATH_SIZE, "%s", c->tls_certificate);
+		snprintf(key, PATH_SIZE, "%s", c->tls_key);
+		return 0;
+	}
+	if (path_in(c, "server.crt", cert, reterr) < 0 || path_in(c, "server.key", key, reterr) < 0)
+		return -1;
+	return net_tls_make_certificate(cert, key, reterr);
+}
+
+static int write_file(const char *path, const char *text, struct err *reterr)
+{
+	char temp[PATH_SIZE + 8];
+	size_t n = strlen(text);
+	int fd;
+	bool ok;
+
+	snprintf(temp, sizeof(temp), "%s.new", path);
+	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_raise(reterr, 50021, 16, 1, "The file %s cannot be written: %s", path, strerror(errno));
+	ok = write(fd, text, n) == (ssize_t)n && fsync(fd) == 0;
+	close(fd);
+	if (!ok || rename(temp, path) < 0)
+		return err_raise(reterr, 50021, 16, 1, "The file %s cannot be written: %s", path, strerror(errno));
+	return 0;
+}
+
+int firststart_address(const struct config *c, const char *address, struct err *reterr)
+{
+	char path[PATH_SIZE], text[300];
+
+	if (path_in(c, "address", path, reterr) < 0)
+		return -1;
+	snprintf(text, sizeof(text), "%s\n", address);
+	return write_file(path, text, reterr);
+}
+
+/* 24 letters and digits that are hard to mistake: 137 bits. */
+static int generate_password(char *dst, size_t size, struct err *reterr)
+{
+	static const char alphabet[] = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+	uint8_t random[256];
+	size_t n = 0;
+
+	while (n < 24 && n + 1 < size) {
+		if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+			return err_raise(reterr, 50021, 16, 1, "The system gives no random numbers: %s", strerror(errno));
+		for (size_t i = 0; i < sizeof(random) && n < 24; i++)
+			if (random[i] < 4 * (sizeof(alphabet) - 1))
+				dst[n++] = alphabet[random[i] % (sizeof(alphabet) - 1)];
+	}
+	dst[n] = '\0';
+	return 0;
+}
+
+/* The first line of the file. */
+static int read_password(const char *file, char *dst, size_t size, struct err *reterr)
+{
+	FILE *f = fopen(file, "re");
+	char *line;
+
+	if (f == NULL)
+		return err_raise(reterr, 50021, 16, 1, "The file of --sa-password-file, %s, cannot be read: %s", file, strerror(errno));
+	line = fgets(dst, (int)size, f);
+	fclose(f);
+	if (line == NULL)
+		return err_raise(reterr, 50021, 16, 1, "The file of --sa-password-file, %s, is empty. Put the password in its first line.", file);
+	dst[strcspn(dst, "\r\n")] = '\0';
+	return 0;
+}
+
+static int add_sa(struct databases *dbs, const char *password, struct err *reterr)
+{
+	struct argument args[] = {
+		{ .name = STR("@name"), .value = value_nvarchar("sa") },
+		{ .name = STR("@password"), .value = value_nvarchar(password) },
+		{ .name = STR("@admin"), .value = value_int(TYPE_BIT, 1) },
+	};
+
+	return oneshot_call(dbs, databases_system(dbs), "procession_login_add", args, ARRAY_LEN(args), NULL, reterr);
+}
+
+static int generated_sa(const struct config *c, struct databases *dbs, struct err *reterr)
+{
+	char password[64], path[PATH_SIZE], text[80];
+	int rc;
+
+	if (generate_password(password, sizeof(password), reterr) < 0 || path_in(c, "sa-password", path, reterr) < 0)
+		return -1;
+	snprintf(text, sizeof(text), "%s\n", password);
+	rc = write_file(path, text, reterr);
+	if (rc == 0)
+		rc = add_sa(dbs, password, reterr);
+	if (rc == 0)
+		printf("New server in %s: log in as sa with the password %s (kept in %s).\n", c->data, password, path);
+	explicit_bzero(password, sizeof(password));
+	explicit_bzero(text, sizeof(text));
+	return rc;
+}
+
+static int given_sa(const struct config *c, struct databases *dbs, struct err *reterr)
+{
+	char password[512];
+	int rc = read_password(c->sa_password_file, password, sizeof(password), reterr);
+
+	if (rc == 0)
+		rc = add_sa(dbs, password, reterr);
+	explicit_bzero(password, sizeof(password));
+	return rc;
+}
+
+int firststart_logins(const struct config *c, struct databases *dbs, struct err *reterr)
+{
+	struct oneshot_result r;
+
+	if (oneshot_call(dbs, databases_system(dbs), "procession_login_list", NULL, 0, &r, reterr) < 0)
+		return -1;
+	if (r.rows > 0)
+		return 0;
+	return c->sa_password_file[0] == '\0' ? generated_sa(c, dbs, reterr) : given_sa(c, dbs, reterr);
+}

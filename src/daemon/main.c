@@ -1,0 +1,272 @@
+/* main.c — processiond: reads the settings, builds the modules, connects them, runs, drains, stops. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef HAVE_SYSTEMD
+#include <systemd/sd-daemon.h>
+#endif
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon/firststart.h"
+#include "daemon/natives.h"
+#include "session/server.h"
+
+#define LISTEN_MAX 16
+#define DRAIN_STEP_MS 50
+
+static void notify(const char *state)
+{
+#ifdef HAVE_SYSTEMD
+	(void)sd_notify(0, state);
+#else
+	(void)state;
+#endif
+}
+
+/* Threads inherit the mask, so signals reach main()'s sigtimedwait only. */
+static void block_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static void raise_file_limit(const struct config *c)
+{
+	struct rlimit lim;
+	rlim_t want = (rlim_t)c->max_connections + 512;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) < 0 || lim.rlim_cur >= want)
+		return;
+	lim.rlim_cur = lim.rlim_max == RLIM_INFINITY || lim.rlim_max >= want ? want : lim.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &lim) < 0 || lim.rlim_cur < want)
+		LOG(LOG_WARN, NULL, "file_limit", F_INT("files", lim.rlim_cur), F_INT("wanted", want),
+		    F_STR("remedy", "raise the limit of open files (ulimit -n) or lower max_connections"));
+}
+
+static void set_name(struct server *srv)
+{
+	char host[129] = "procession";
+
+	if (srv->config->server_name[0] != '\0')
+		str_copy(host, sizeof(host), str_of(srv->config->server_name));
+	else if (gethostname(host, sizeof(host)) < 0)
+		str_copy(host, sizeof(host), STR("procession"));
+	host[sizeof(host) - 1] = '\0';
+	str_copy(srv->name, sizeof(srv->name), str_of(host));
+}
+
+static void apply_log(const struct config *c)
+{
+	log_set_level((enum log_level)c->log_level);
+	log_set_rate((unsigned)c->log_rate);
+}
+
+static int load_tls(struct server *srv, const struct config *c, struct err *reterr)
+{
+	char cert[4096], key[4096];
+	struct net_tls_ctx *fresh, *old;
+
+	if (c->encrypt == ENCRYPT_NONE)
+		return 0;
+	if (firststart_certificate(c, cert, key, reterr) < 0 || net_tls_ctx_new(cert, key, &fresh, reterr) < 0)
+		return -1;
+	pthread_mutex_lock(&srv->tls_lock);
+	old = srv->tls;
+	srv->tls = fresh;
+	pthread_mutex_unlock(&srv->tls_lock);
+	net_tls_ctx_unref(old);
+	return 0;
+}
+
+static int open_databases(struct server *srv, struct err *reterr)
+{
+	const struct config *c = srv->config;
+	struct databases_options o = {
+		.dir = c->data,
+		.executor = { .execution_timeout_s = (int)c->execution_timeout, .lock_timeout_ms = (int)c->lock_timeout,
+			      .transaction_idle_s = (int)c->transaction_idle_timeout, .max_queue = (unsigned)c->max_queue,
+			      .readers = (unsigned)c->readers },
+	};
+	bool is_new;
+
+	return databases_open(&o, &srv->databases, &is_new, reterr);
+}
+
+static int open_auth(struct server *srv, struct err *reterr)
+{
+	char path[4200];
+	struct auth_options o = { .system_file = path, .fail_delay_ms = 100, .fail_limit = (unsigned)srv->config->login_fail_limit,
+				  .fail_window_s = (unsigned)srv->config->login_fail_window };
+
+	snprintf(path, sizeof(path), "%s/system.db", srv->config->data);
+	return auth_open(&o, &srv->auth, reterr);
+}
+
+/* "a:1, b:2" → list of pointers into text. */
+static void split_listen(char *text, const char **list)
+{
+	char *save = NULL;
+	size_t n = 0;
+
+	for (char *p = strtok_r(text, ", ", &save); p != NULL && n < LISTEN_MAX; p = strtok_r(NULL, ", ", &save))
+		list[n++] = p;
+	list[n] = NULL;
+}
+
+static int start_net(struct server *srv, struct err *reterr)
+{
+	const struct config *c = srv->config;
+	const char *list[LISTEN_MAX + 1];
+	char *text = strdup(c->listen);
+	struct net_options o = { .listen = list, .loops = (unsigned)c->io_threads, .max_connections = (unsigned)c->max_connections,
+				 .backlog = 1024, .handler = &session_handler, .arg = srv };
+	int rc;
+
+	if (text == NULL)
+		return err_nomem(reterr);
+	split_listen(text, list);
+	rc = net_start(&o, &srv->net, reterr);
+	free(text);
+	return rc;
+}
+
+static int build(struct server *srv, struct err *reterr)
+{
+	set_name(srv);
+	raise_file_limit(srv->config);
+	natives_register(srv);
+	if (firststart_folder(srv->config, reterr) < 0 || load_tls(srv, srv->config, reterr) < 0 || open_databases(srv, reterr) < 0 ||
+	    open_auth(srv, reterr) < 0 || firststart_logins(srv->config, srv->databases, reterr) < 0 || start_net(srv, reterr) < 0)
+		return -1;
+	return firststart_address(srv->config, net_address(srv->net), reterr);
+}
+
+static void announce(const struct server *srv)
+{
+	LOG(LOG_INFO, NULL, "ready", F_STR("address", net_address(srv->net)), F_STR("data", srv->config->data),
+	    F_STR("version", PROCESSION_VERSION));
+	printf("ready %s\n", net_address(srv->net));
+	fflush(stdout);
+	notify("READY=1");
+}
+
+/* Certificate, logins and log level; everything else needs a restart. */
+static void reload(struct server *srv)
+{
+	struct config *fresh;
+	struct err e;
+
+	notify("RELOADING=1");
+	auth_reload(srv->auth);
+	if (config_reload(srv->config, &fresh, &e) < 0) {
+		LOG(LOG_ERROR, NULL, "reload_failed", F_STR("reason", e.text));
+	} else {
+		apply_log(fresh);
+		if (load_tls(srv, fresh, &e) < 0)
+			LOG(LOG_ERROR, NULL, "reload_failed", F_STR("reason", e.text));
+		else
+			LOG(LOG_INFO, NULL, "reload", F_STR("what", "certificate, logins, log level"));
+		config_free(fresh);
+	}
+	notify("READY=1");
+}
+
+/* Waits for a signal; 0 after ms without one. */
+static int next_signal(const sigset_t *set, int ms)
+{
+	struct timespec wait = { ms / 1000, (long)(ms % 1000) * 1000000 };
+	int sig;
+
+	do {
+		sig = ms < 0 ? sigwaitinfo(set, NULL) : sigtimedwait(set, NULL, &wait);
+	} while (sig < 0 && errno == EINTR);
+	return sig < 0 ? 0 : sig;
+}
+
+static void run(struct server *srv, const sigset_t *set)
+{
+	int sig;
+
+	while ((sig = next_signal(set, -1)) == SIGHUP)
+		reload(srv);
+	LOG(LOG_INFO, NULL, "stopping", F_STR("signal", sig == SIGINT ? "SIGINT" : "SIGTERM"), F_INT("sessions", atomic_load(&srv->sessions)));
+}
+
+/* Until all sessions are gone, the time is over, or a second signal comes (then the process ends at once). */
+static void wait_for_sessions(struct server *srv, const sigset_t *set, int64_t limit_ms)
+{
+	int64_t end = clock_mono_ms() + limit_ms;
+
+	while (atomic_load(&srv->sessions) > 0 && clock_mono_ms() < end) {
+		int sig = next_signal(set, DRAIN_STEP_MS);
+		if (sig == SIGTERM || sig == SIGINT) {
+			LOG(LOG_WARN, NULL, "stopped", F_STR("reason", "second signal"));
+			_exit(0);
+		}
+	}
+}
+
+static void drain(struct server *srv, const sigset_t *set)
+{
+	notify("STOPPING=1");
+	net_stop_listening(srv->net);
+	atomic_store(&srv->draining, true);
+	net_each(srv->net, session_drain);
+	wait_for_sessions(srv, set, srv->config->drain_timeout * 1000);
+	net_each(srv->net, session_kill);
+	wait_for_sessions(srv, set, 5000);
+}
+
+static void destroy(struct server *srv)
+{
+	if (srv->net != NULL)
+		net_stop(srv->net);
+	if (srv->databases != NULL)
+		databases_close(srv->databases);
+	if (srv->auth != NULL)
+		auth_close(srv->auth);
+	net_tls_ctx_unref(srv->tls);
+	pthread_mutex_destroy(&srv->tls_lock);
+}
+
+int main(int argc, char **argv)
+{
+	struct server srv = { .tls_lock = PTHREAD_MUTEX_INITIALIZER };
+	struct config *config;
+	sigset_t signals;
+	struct err e;
+	int rc = config_load(argc, argv, &config, &e);
+
+	if (rc > 0)
+		return EXIT_SUCCESS;
+	if (rc < 0) {
+		fprintf(stderr, "processiond: %s\n", e.text);
+		return EXIT_FAILURE;
+	}
+	srv.config = config;
+	apply_log(config);
+	block_signals(&signals);
+	rc = build(&srv, &e);
+	if (rc < 0) {
+		fprintf(stderr, "processiond: %s\n", e.text);
+	} else {
+		announce(&srv);
+		run(&srv, &signals);
+		drain(&srv, &signals);
+	}
+	destroy(&srv);
+	config_free(config);
+	LOG(LOG_INFO, NULL, "stopped", F_INT("status", rc < 0));
+	return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,10 @@
+/* natives.h — the C functions that the system procedures name: password hashes, new databases, reload of logins. */
+#ifndef DAEMON_NATIVES_H
+#define DAEMON_NATIVES_H
+
+#include "session/server.h"
+
+/* Registers them; srv must outlive the executors. Its databases and auth may be set later, before the first call. */
+void natives_register(struct server *srv);
+
+#endif
