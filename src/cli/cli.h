@@ -1,0 +1,83 @@
+/* cli.h — what the files of the command `procession` share: the table of commands, the options, output and passwords. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdio.h>
+
+#include "base/err.h"
+#include "client/client.h"
+
+enum { EXIT_OK = 0, EXIT_REFUSED = 1 /* the server said no */, EXIT_USAGE = 2, EXIT_UNREACHABLE = 3 };
+
+#define ARGS_MAX 4
+#define PASSWORD_MAX 129        /* with its NUL */
+
+struct cli {
+	/* where and who */
+	const char *server, *user, *password_file, *data, *encrypt, *ca_file, *timeout;
+	bool json;
+	/* of single commands */
+	const char *database, *service, *errata;
+	bool admin, password_stdin, generate;
+	/* what stands for itself */
+	const char *args[ARGS_MAX];
+	size_t nargs;
+};
+
+/* Options that only some commands know; a command's mask says which. */
+enum option_group { OF_ALL = 0, OF_NEW_LOGIN = 1, OF_PASSWORD = 2, OF_NEW_DATABASE = 4 };
+struct option {
+	const char *flag;           /* "--server" */
+	const char *value;          /* "HOST:PORT", or NULL: a switch */
+	unsigned group;
+	size_t offset;              /* const char * or bool in struct cli */
+	const char *help;
+};
+extern const struct option options[];
+extern const size_t options_count;
+
+struct command {
+	const char *group, *name;   /* "login", "add"; name may be empty */
+	const char *args;           /* "NAME" */
+	size_t nargs;
+	unsigned takes;             /* enum option_group */
+	int (*run)(struct cli *cli, const struct command *cmd);     /* → exit status */
+	const char *help;
+};
+extern const struct command commands[];
+extern const size_t commands_count;
+
+/* commands.c: what a command calls on the server. */
+int run_login_add(struct cli *cli, const struct command *cmd);
+int run_login_passwd(struct cli *cli, const struct command *cmd);
+int run_login_disable(struct cli *cli, const struct command *cmd);
+int run_login_enable(struct cli *cli, const struct command *cmd);
+int run_login_list(struct cli *cli, const struct command *cmd);
+int run_database_create(struct cli *cli, const struct command *cmd);
+int run_database_list(struct cli *cli, const struct command *cmd);
+int run_database_check(struct cli *cli, const struct command *cmd);
+int run_grant(struct cli *cli, const struct command *cmd);
+int run_grant_list(struct cli *cli, const struct command *cmd);
+int run_status(struct cli *cli, const struct command *cmd);
+int run_help(struct cli *cli, const struct command *cmd);
+
+/* connect.c: opens with the options, the environment and the data folder, in this order. */
+MUST_CHECK int cli_connect(struct cli *cli, struct client **ret, struct err *reterr);
+
+/* password.c. All give at most PASSWORD_MAX - 1 bytes; the caller wipes with explicit_bzero. */
+MUST_CHECK int password_from_file(const char *path, char dst[PASSWORD_MAX], struct err *reterr);
+MUST_CHECK int password_ask(const char *prompt, char dst[PASSWORD_MAX], struct err *reterr);
+/* The new password of a login: generated, from standard input, or asked for twice. ret_generated: it must be shown. */
+MUST_CHECK int password_choose(const struct cli *cli, char dst[PASSWORD_MAX], bool *ret_generated, struct err *reterr);
+
+/* output.c. Whatever came from a server is shown with its control characters escaped. */
+void output_table(const struct client_table *t, bool json);
+void output_json_string(FILE *f, const char *s);
+void output_note(const char *text);         /* a remark, on standard error */
+void output_error(const struct err *e, bool json);
+
+/* help.c */
+void help_print(FILE *f, const char *group);    /* NULL: all */
+void help_print_man(FILE *f);
+
+#endif

@@ -1,0 +1,201 @@
+/* commands.c — each command is one administration procedure of the server; what it answers is shown. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int failed(const struct cli *cli, const struct err *e, int status)
+{
+	output_error(e, cli->json);
+	return status;
+}
+
+/* Remarks of the server go to standard error, so that standard output holds results only. */
+static void show_messages(const struct client_result *r)
+{
+	for (size_t i = 0; i < r->nmessages; i++)
+		output_note(r->messages[i].text);
+}
+
+/* What a command may say besides the server's own results. */
+struct outcome {
+	const char *const *titles;  /* of the two result sets, so that JSON stays one value; else NULL */
+	const char *done;           /* a sentence for people */
+	const char *login;          /* with password: a generated one that must be shown */
+	const char *password;
+};
+
+static void show_outcome(const struct cli *cli, const struct outcome *o)
+{
+	if (!cli->json) {
+		if (o->password != NULL)
+			printf("login %s, password %s\n", o->login, o->password);
+		else
+			puts(o->done);
+		return;
+	}
+	fputs("{\"ok\": true", stdout);
+	if (o->password != NULL) {
+		fputs(", \"login\": ", stdout);
+		output_json_string(stdout, o->login);
+		fputs(", \"password\": ", stdout);
+		output_json_string(stdout, o->password);
+	}
+	fputs("}\n", stdout);
+}
+
+static void show_tables(const struct cli *cli, const struct client_result *r, const char *const *titles)
+{
+	bool titled = cli->json && titles != NULL;
+
+	for (size_t i = 0; i < r->ntables && (!titled || i < 2); i++) {
+		if (titled)
+			printf("%s\"%s\": ", i == 0 ? "{" : ",", titles[i]);
+		else if (!cli->json && i > 0)
+			putchar('\n');
+		output_table(&r->tables[i], cli->json);
+	}
+	if (titled)
+		puts(r->ntables > 0 ? "}" : "{}");
+}
+
+/* Connects, calls, and shows the result sets, or the outcome when there are none. */
+static int call_and_show(struct cli *cli, const char *proc, const struct client_arg *args, size_t nargs, const struct outcome *o)
+{
+	struct client *c;
+	struct client_result r;
+	struct err e = { 0 };
+	int status = EXIT_OK;
+
+	if (cli_connect(cli, &c, &e) < 0)
+		return failed(cli, &e, e.severity == 14 ? EXIT_REFUSED : EXIT_UNREACHABLE);
+	if (client_call(c, proc, args, nargs, &r, &e) < 0)
+		status = failed(cli, &e, EXIT_REFUSED);
+	show_tables(cli, &r, o != NULL ? o->titles : NULL);
+	show_messages(&r);
+	if (r.has_status && r.status != 0)
+		status = EXIT_REFUSED;
+	if (status == EXIT_OK && r.ntables == 0 && o != NULL && o->done != NULL)
+		show_outcome(cli, o);
+	client_result_fini(&r);
+	client_close(c);
+	return status;
+}
+
+/* --- logins ------------------------------------------------------------------------------------------------------------------------- */
+
+/* login add and login passwd differ in their procedure and further arguments. args[0] and args[1] are the name and the password. */
+static int call_with_password(struct cli *cli, const char *proc, struct client_arg *args, size_t nargs, const char *done)
+{
+	char password[PASSWORD_MAX];
+	struct outcome o = { .done = done, .login = cli->args[0] };
+	struct err e = { 0 };
+	bool generated;
+	int status;
+
+	if (password_choose(cli, password, &generated, &e) < 0)
+		return failed(cli, &e, EXIT_USAGE);
+	args[0] = client_text("@name", cli->args[0]);
+	args[1] = client_text("@password", password);
+	if (generated)
+		o.password = password;
+	status = call_and_show(cli, proc, args, nargs, &o);
+	explicit_bzero(password, sizeof(password));
+	return status;
+}
+
+int run_login_add(struct cli *cli, const struct command *cmd)
+{
+	struct client_arg args[] = { { 0 }, { 0 }, client_bit("@admin", cli->admin), client_text("@default_database", cli->database) };
+
+	(void)cmd;
+	return call_with_password(cli, "procession_login_add", args, ARRAY_LEN(args), "login added");
+}
+
+int run_login_passwd(struct cli *cli, const struct command *cmd)
+{
+	struct client_arg args[] = { { 0 }, { 0 } };
+
+	(void)cmd;
+	return call_with_password(cli, "procession_login_passwd", args, ARRAY_LEN(args), "password changed");
+}
+
+static int set_disabled(struct cli *cli, bool disabled)
+{
+	const struct client_arg args[] = { client_text("@name", cli->args[0]), client_bit("@disabled", disabled) };
+
+	return call_and_show(cli, "procession_login_disable", args, ARRAY_LEN(args),
+			     &(struct outcome){ .done = disabled ? "login disabled" : "login enabled" });
+}
+
+int run_login_disable(struct cli *cli, const struct command *cmd)
+{
+	(void)cmd;
+	return set_disabled(cli, true);
+}
+
+int run_login_enable(struct cli *cli, const struct command *cmd)
+{
+	(void)cmd;
+	return set_disabled(cli, false);
+}
+
+int run_login_list(struct cli *cli, const struct command *cmd)
+{
+	(void)cmd;
+	return call_and_show(cli, "procession_login_list", NULL, 0, NULL);
+}
+
+/* --- databases and rights ----------------------------------------------------------------------------------------------------------- */
+
+int run_database_create(struct cli *cli, const struct command *cmd)
+{
+	const struct client_arg args[] = { client_text("@name", cli->args[0]), client_text("@service", cli->service),
+					   client_text("@errata", cli->errata != NULL ? cli->errata : "corrected") };
+
+	(void)cmd;
+	if (cli->service == NULL) {
+		fputs("procession: --service is missing: word, translation, schedule or state\n", stderr);
+		return EXIT_USAGE;
+	}
+	return call_and_show(cli, "procession_database_create", args, ARRAY_LEN(args), &(struct outcome){ .done = "database created" });
+}
+
+int run_database_list(struct cli *cli, const struct command *cmd)
+{
+	(void)cmd;
+	return call_and_show(cli, "procession_database_list", NULL, 0, NULL);
+}
+
+int run_database_check(struct cli *cli, const struct command *cmd)
+{
+	const struct client_arg args[] = { client_text("@name", cli->args[0]) };
+
+	(void)cmd;
+	return call_and_show(cli, "procession_database_check", args, ARRAY_LEN(args), &(struct outcome){ .done = "no damage found" });
+}
+
+int run_grant(struct cli *cli, const struct command *cmd)
+{
+	const struct client_arg args[] = { client_text("@login", cli->args[0]), client_text("@database", cli->args[1]),
+					   client_text("@rights", cli->args[2]) };
+
+	(void)cmd;
+	return call_and_show(cli, "procession_grant", args, ARRAY_LEN(args), &(struct outcome){ .done = "rights set" });
+}
+
+int run_grant_list(struct cli *cli, const struct command *cmd)
+{
+	(void)cmd;
+	return call_and_show(cli, "procession_grant_list", NULL, 0, NULL);
+}
+
+int run_status(struct cli *cli, const struct command *cmd)
+{
+	static const char *const titles[] = { "server", "databases" };
+	const struct client_arg args[] = {
+		client_text(NULL, "SELECT @@SERVERNAME AS server, @@VERSION AS version, SUSER_SNAME() AS login; EXEC procession_database_list") };
+
+	(void)cmd;
+	return call_and_show(cli, "sp_executesql", args, ARRAY_LEN(args), &(struct outcome){ .titles = titles });
+}

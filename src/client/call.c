@@ -1,0 +1,57 @@
+/* call.c — one procedure call: arguments by name and type, sent as an RPC request. */
+#include "client/client_int.h"
+
+#include <string.h>
+
+static bool add_argument(DBPROCESS *db, const struct client_arg *a, DBINT *number, DBBIT *bit)
+{
+	switch (a->type) {
+	case CLIENT_TEXT: {
+		size_t n = a->text != NULL ? strlen(a->text) : 0;
+		if (n > INT32_MAX)
+			return false;
+		/* db-lib takes a length of 0 for NULL: an empty text cannot be said by it. */
+		return dbrpcparam(db, a->name, 0, SYBNVARCHAR, -1, (DBINT)n, (BYTE *)(n > 0 ? a->text : NULL)) != FAIL;
+	}
+	case CLIENT_INT:
+		*number = a->number;
+		return dbrpcparam(db, a->name, 0, SYBINT4, -1, -1, (BYTE *)number) != FAIL;
+	case CLIENT_BIT:
+		*bit = a->number != 0;
+		return dbrpcparam(db, a->name, 0, SYBBIT, -1, -1, (BYTE *)bit) != FAIL;
+	}
+	return false;
+}
+
+/* The values of numbers must stay where they are until the request has been sent. */
+#define ARGS_MAX 32
+
+static bool send_call(DBPROCESS *db, const char *proc, const struct client_arg *args, size_t nargs)
+{
+	DBINT numbers[ARGS_MAX];
+	DBBIT bits[ARGS_MAX];
+
+	if (dbrpcinit(db, proc, 0) == FAIL)
+		return false;
+	for (size_t i = 0; i < nargs; i++)
+		if (!add_argument(db, &args[i], &numbers[i], &bits[i]))
+			return false;
+	return dbrpcsend(db) != FAIL && dbsqlok(db) != FAIL;
+}
+
+int client_call(struct client *c, const char *proc, const struct client_arg *args, size_t nargs, struct client_result *ret, struct err *reterr)
+{
+	struct report report;
+	bool nomem = false, ok;
+
+	memset(ret, 0, sizeof(*ret));
+	if (nargs > ARGS_MAX)
+		return err_raise(reterr, 50000, 16, 1, "more than %d arguments", ARGS_MAX);
+	report_begin(&report, ret);
+	ok = send_call(c->db, proc, args, nargs) && result_read(c->db, ret, &nomem);
+	if (!ok)
+		dbcancel(c->db);
+	if (report_end(&report, !ok && !nomem, c->address, reterr) < 0)
+		return -1;
+	return nomem ? err_nomem(reterr) : 0;
+}

@@ -1,0 +1,87 @@
+/* report.c — errors and messages. db-lib calls two handlers that belong to the whole process, also before a connection has a handle to hang data on; so the
+ * receiver is a variable of the thread, set for the duration of one of our functions. */
+#include "client/client_int.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/str.h"
+
+static _Thread_local struct report *current;
+
+static int on_error(DBPROCESS *db, int severity, int number, int os_error, char *text, char *os_text)
+{
+	(void)db;
+	(void)severity;
+	/* 20018: "check messages from the server", which have been recorded with their own text. */
+	if (current != NULL && current->trouble.number == 0 && number != 20018) {
+		if (number == SYBECONN)
+			err_raise(&current->trouble, number, 16, 1, "cannot connect: %s", os_error > 0 && os_text != NULL ? os_text : "no answer");
+		else if (os_error != DBNOERR && os_error != 0 && os_text != NULL)
+			err_raise(&current->trouble, number, 16, 1, "%s (%s)", text, os_text);
+		else
+			err_raise(&current->trouble, number, 16, 1, "%s", text);
+	}
+	return INT_CANCEL;      /* also for a time-out: the call ends */
+}
+
+static int on_message(DBPROCESS *db, DBINT number, int state, int severity, char *text, char *server, char *proc, int line)
+{
+	struct err e = { 0 };
+
+	(void)db;
+	(void)server;
+	if (current == NULL)
+		return 0;
+	err_raise(&e, number, (uint8_t)severity, (uint8_t)state, "%s", text);
+	e.line = line;
+	if (proc != NULL)
+		str_copy(e.proc, sizeof(e.proc), str_of(proc));
+	if (severity > 10) {
+		if (current->error.number == 0)
+			current->error = e;
+	} else if (current->result != NULL && number != 5701 && number != 5703) {
+		/* without memory a remark is lost, nothing more */
+		if (!result_add_message(current->result, &e))
+			return 0;
+	}
+	return 0;
+}
+
+static RETCODE init_result = FAIL;
+
+static void init_once(void)
+{
+	init_result = dbinit();
+	dberrhandle(on_error);
+	dbmsghandle(on_message);
+}
+
+int report_init(struct err *reterr)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	if (pthread_once(&once, init_once) != 0 || init_result == FAIL)
+		return err_raise(reterr, 50000, 16, 1, "the FreeTDS library could not be initialised");
+	return 0;
+}
+
+void report_begin(struct report *r, struct client_result *result)
+{
+	memset(r, 0, sizeof(*r));
+	r->result = result;
+	current = r;
+}
+
+int report_end(struct report *r, bool failed, const char *address, struct err *reterr)
+{
+	current = NULL;
+	if (r->error.number != 0) {
+		*reterr = r->error;
+		return -1;
+	}
+	if (!failed)
+		return 0;
+	return err_raise(reterr, r->trouble.number != 0 ? r->trouble.number : 50000, 16, 1, "%s: %s", address,
+			 r->trouble.number != 0 ? r->trouble.text : "the connection failed");
+}
