@@ -1,0 +1,261 @@
+/* auth.c — the gate. A login passes the throttle (cheap), is read from the store (cheap), compared with what was right a moment ago (cheap), and only
+ * then hashed (dear, on purpose). Whoever has no login, or a disabled one, costs the same time and is told the same. */
+#include "auth/auth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/rand.h>
+
+#include "auth/auth_int.h"
+#include "base/clock.h"
+
+int auth_open(const struct auth_options *o, struct auth **ret, struct err *reterr)
+{
+	struct auth *a = calloc(1, sizeof(*a));
+
+	if (a == NULL)
+		return err_nomem(reterr);
+	a->clock = clock_mono_ms;
+	a->fail_delay_ms = o->fail_delay_ms;
+	a->generation = 1;
+	pthread_mutex_init(&a->db_lock, NULL);
+	pthread_mutex_init(&a->lock, NULL);
+	a->verified = calloc((size_t)AUTH_CACHE_SETS * AUTH_CACHE_WAYS, sizeof(*a->verified));
+	a->rights = calloc(AUTH_RIGHTS_SLOTS, sizeof(*a->rights));
+	if (a->verified == NULL || a->rights == NULL || auth_throttle_init(&a->throttle, o->fail_limit, o->fail_window_s) < 0) {
+		err_nomem(reterr);
+		goto fail;
+	}
+	if (RAND_bytes(a->key, sizeof(a->key)) != 1) {
+		err_set(reterr, ERR_START, "No random bytes. Check the system's random number generator.");
+		goto fail;
+	}
+	if (auth_hash_password((struct str){ (const char *)a->key, sizeof(a->key) }, a->dummy_hash, reterr) < 0)
+		goto fail;
+	if (auth_store_open(a, o->system_file, reterr) < 0)
+		goto fail;
+	*ret = a;
+	return 0;
+fail:
+	auth_close(a);
+	return -1;
+}
+
+void auth_close(struct auth *a)
+{
+	if (a == NULL)
+		return;
+	auth_store_close(a);
+	auth_throttle_fini(&a->throttle);
+	if (a->verified != NULL)
+		auth_cache_clear(a);
+	free(a->verified);
+	free(a->rights);
+	pthread_mutex_destroy(&a->lock);
+	pthread_mutex_destroy(&a->db_lock);
+	explicit_bzero(a->key, sizeof(a->key));
+	free(a);
+}
+
+void auth_reload(struct auth *a)
+{
+	pthread_mutex_lock(&a->lock);
+	auth_cache_clear(a);
+	if (++a->generation == 0)
+		a->generation = 1;
+	pthread_mutex_unlock(&a->lock);
+}
+
+void auth_set_clock(struct auth *a, auth_clock *clock)
+{
+	a->clock = clock;
+}
+
+unsigned auth_hashed(struct auth *a)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&a->lock);
+	n = a->hashed;
+	pthread_mutex_unlock(&a->lock);
+	return n;
+}
+
+const char *auth_result_text(enum auth_result r)
+{
+	switch (r) {
+	case AUTH_OK: return "ok";
+	case AUTH_NO_LOGIN: return "no such login";
+	case AUTH_DISABLED: return "the login is disabled";
+	case AUTH_WRONG_PASSWORD: return "wrong password";
+	case AUTH_THROTTLED: return "too many failures, refused for a while";
+	case AUTH_ERROR: return "the logins cannot be read";
+	}
+	return "unknown";
+}
+
+/* One attempt: its keys in the tables. */
+struct attempt {
+	struct auth_digest peer, login;         /* in the throttle */
+	struct auth_digest password;            /* in the cache of verified ones */
+};
+
+static void peer_key(const struct auth *a, const char *peer, struct auth_digest *ret)
+{
+	char address[64];
+
+	auth_throttle_peer(peer, address);
+	auth_digest(a, (const struct str[]){ STR("peer"), str_of(address) }, 2, ret);
+}
+
+static void login_key(const struct auth *a, struct str login, struct auth_digest *ret)
+{
+	char lower[129];
+
+	str_copy(lower, sizeof(lower), login);
+	for (char *p = lower; *p != '\0'; p++)
+		if (*p >= 'A' && *p <= 'Z')
+			*p = (char)(*p - 'A' + 'a');
+	auth_digest(a, (const struct str[]){ STR("login"), str_of(lower) }, 2, ret);
+}
+
+/* Hashes, whatever the outcome is to be: an attacker learns nothing from the time. */
+static bool verify(struct auth *a, struct str password, const char *hash)
+{
+	pthread_mutex_lock(&a->lock);
+	a->hashed++;
+	pthread_mutex_unlock(&a->lock);
+	return password.n <= AUTH_PASSWORD_MAX && auth_verify_password(password, hash);
+}
+
+static enum auth_result failed(struct auth *a, const struct attempt *at, enum auth_result r)
+{
+	int64_t now;
+
+	pthread_mutex_lock(&a->lock);
+	now = a->clock();
+	auth_throttle_add(&a->throttle, &at->peer, now);
+	auth_throttle_add(&a->throttle, &at->login, now);
+	pthread_mutex_unlock(&a->lock);
+	return r;
+}
+
+static enum auth_result succeeded(struct auth *a, const struct attempt *at, const struct auth_row *row, struct auth_login *ret)
+{
+	pthread_mutex_lock(&a->lock);
+	auth_throttle_forget(&a->throttle, &at->peer);
+	auth_cache_put(a, &at->password, &at->peer);
+	pthread_mutex_unlock(&a->lock);
+	*ret = row->login;
+	return AUTH_OK;
+}
+
+/* What the cheap tables say: AUTH_OK with *ret_known, or with the need to hash; or AUTH_THROTTLED.
+ * Somebody else's failures close a login, but not for the address and password that were right a moment ago: else any stranger could lock it. */
+static enum auth_result look(struct auth *a, const struct attempt *at, bool *ret_known)
+{
+	enum auth_result r = AUTH_OK;
+	bool from_here;
+	int64_t now;
+
+	pthread_mutex_lock(&a->lock);
+	now = a->clock();
+	*ret_known = auth_cache_find(a, &at->password, &at->peer, &from_here);
+	if (auth_throttle_count(&a->throttle, &at->peer, now) >= a->throttle.limit)
+		r = AUTH_THROTTLED;
+	else if (!from_here && auth_throttle_count(&a->throttle, &at->login, now) >= a->throttle.limit)
+		r = AUTH_THROTTLED;
+	pthread_mutex_unlock(&a->lock);
+	return r;
+}
+
+enum auth_result auth_check_password(struct auth *a, struct str login, struct str password, const char *peer, struct auth_login *ret)
+{
+	struct auth_row row = { .disabled = false };
+	struct attempt at;
+	bool known;
+	int found;
+
+	found = login.n < sizeof(row.login.name) ? auth_store_login(a, login, &row) : 0;
+	if (found < 0)
+		return AUTH_ERROR;
+	peer_key(a, peer, &at.peer);
+	login_key(a, login, &at.login);
+	auth_digest(a, (const struct str[]){ STR("password"), str_of(row.login.name), password, str_of(row.hash) }, 4, &at.password);
+	if (look(a, &at, &known) == AUTH_THROTTLED)
+		return AUTH_THROTTLED;
+	if (known && found && !row.disabled)
+		return succeeded(a, &at, &row, ret);
+	if (!verify(a, password, found ? row.hash : a->dummy_hash))
+		return failed(a, &at, found ? AUTH_WRONG_PASSWORD : AUTH_NO_LOGIN);
+	if (!found || row.disabled)
+		return failed(a, &at, found ? AUTH_DISABLED : AUTH_NO_LOGIN);
+	return succeeded(a, &at, &row, ret);
+}
+
+unsigned auth_penalty_ms(struct auth *a, const char *peer)
+{
+	struct auth_digest key;
+	unsigned n, ms = a->fail_delay_ms;
+
+	if (ms == 0)
+		return 0;
+	peer_key(a, peer, &key);
+	pthread_mutex_lock(&a->lock);
+	n = auth_throttle_count(&a->throttle, &key, a->clock());
+	pthread_mutex_unlock(&a->lock);
+	for (; n > 1 && ms < AUTH_PENALTY_MAX_MS; n--)
+		ms *= 2;
+	return ms < AUTH_PENALTY_MAX_MS ? ms : AUTH_PENALTY_MAX_MS;
+}
+
+/* From the store: 0 or -1. */
+static int read_rights(struct auth *a, const char *login, const char *database, uint8_t *ret)
+{
+	struct auth_row row;
+	int found = auth_store_login(a, str_of(login), &row);
+
+	if (found < 0)
+		return -1;
+	if (!found || row.disabled) {
+		*ret = 0;
+		return 0;
+	}
+	if (row.login.admin) {
+		*ret = AUTH_ALL_RIGHTS;
+		return 0;
+	}
+	return auth_store_rights(a, login, database, ret);
+}
+
+uint8_t auth_rights(struct auth *a, const char *login, const char *database)
+{
+	struct auth_right *slot;
+	unsigned generation;
+	uint8_t rights = 0;
+	bool hit;
+
+	if (strlen(login) >= sizeof(slot->login) || strlen(database) >= sizeof(slot->database))
+		return 0;
+	pthread_mutex_lock(&a->lock);
+	generation = a->generation;
+	slot = auth_rights_slot(a, login, database);
+	hit = slot->generation == generation && str_eq_nocase(str_of(slot->login), str_of(login)) &&
+	      str_eq_nocase(str_of(slot->database), str_of(database));
+	if (hit)
+		rights = slot->rights;
+	pthread_mutex_unlock(&a->lock);
+	if (hit)
+		return rights;
+	if (read_rights(a, login, database, &rights) < 0)
+		return 0;
+	/* Kept under the generation in which the reading began: a reload meanwhile makes it stale at once. */
+	pthread_mutex_lock(&a->lock);
+	str_copy(slot->login, sizeof(slot->login), str_of(login));
+	str_copy(slot->database, sizeof(slot->database), str_of(database));
+	slot->rights = rights;
+	slot->generation = generation;
+	pthread_mutex_unlock(&a->lock);
+	return rights;
+}
