@@ -23,6 +23,7 @@ struct outcome {
 	const char *done;           /* a sentence for people */
 	const char *login;          /* with password: a generated one that must be shown */
 	const char *password;
+	int (*judge)(const struct client_result *r);    /* exit status by what came back; NULL: by the return status alone */
 };
 
 static void show_outcome(const struct cli *cli, const struct outcome *o)
@@ -75,6 +76,8 @@ static int call_and_show(struct cli *cli, const char *proc, const struct client_
 	show_messages(&r);
 	if (r.has_status && r.status != 0)
 		status = EXIT_REFUSED;
+	if (status == EXIT_OK && o != NULL && o->judge != NULL)
+		status = o->judge(&r);
 	if (status == EXIT_OK && r.ntables == 0 && o != NULL && o->done != NULL)
 		show_outcome(cli, o);
 	client_result_fini(&r);
@@ -167,12 +170,25 @@ int run_database_list(struct cli *cli, const struct command *cmd)
 	return call_and_show(cli, "procession_database_list", NULL, 0, NULL);
 }
 
+/* The report is "ok", or says what is damaged. */
+static int judge_report(const struct client_result *r)
+{
+	for (size_t i = 0; i < r->ntables; i++) {
+		const struct client_table *t = &r->tables[i];
+		int column = client_column(t, "report");
+		const char *report = column >= 0 && t->nrows > 0 ? t->cells[column] : NULL;
+		if (report == NULL || strcmp(report, "ok") != 0)
+			return EXIT_REFUSED;
+	}
+	return EXIT_OK;
+}
+
 int run_database_check(struct cli *cli, const struct command *cmd)
 {
 	const struct client_arg args[] = { client_text("@name", cli->args[0]) };
 
 	(void)cmd;
-	return call_and_show(cli, "procession_database_check", args, ARRAY_LEN(args), &(struct outcome){ .done = "no damage found" });
+	return call_and_show(cli, "procession_database_check", args, ARRAY_LEN(args), &(struct outcome){ .judge = judge_report });
 }
 
 int run_grant(struct cli *cli, const struct command *cmd)

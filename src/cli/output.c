@@ -26,12 +26,14 @@ static bool is_control(const char *s, size_t n)
 static size_t print_text(FILE *f, const char *s)
 {
 	size_t width = 0;
+	char escape[8];
 
 	for (size_t n; (n = char_len(s)) > 0; s += n) {
 		if (is_control(s, n)) {
+			int took = *s == '\n' ? snprintf(escape, sizeof(escape), "\\n") : snprintf(escape, sizeof(escape), "\\x%02x", (unsigned char)s[n - 1]);
 			if (f != NULL)
-				fprintf(f, "\\x%02x", (unsigned char)s[n - 1]);
-			width += 4;
+				fputs(escape, f);
+			width += (size_t)took;
 		} else {
 			if (f != NULL)
 				fwrite(s, 1, n, f);
