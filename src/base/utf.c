@@ -276,6 +276,8 @@ size_t utf8_from_cp1252(char *dst, const uint8_t *src, size_t n)
 /* The byte of a character above 7F, or -1. */
 static int cp1252_byte(uint32_t c)
 {
+	if (c > 0x2122)
+		return -1;
 	if (c >= 0xA0 && c <= 0xFF)
 		return (int)c;
 	for (int i = 0; i < 32; i++) {
@@ -312,6 +314,27 @@ size_t cp1252_from_utf8(uint8_t *dst, const char *src, size_t n, size_t *ret_los
 	if (ret_lost != NULL)
 		*ret_lost = lost;
 	return (size_t)(to - dst);
+}
+
+size_t cp1252_count(const char *src, size_t n, size_t *ret_lost)
+{
+	size_t i = 0, count = 0, lost = 0;
+
+	while (i < n) {
+		size_t run = ascii_run(src + i, n - i);
+		uint32_t c;
+
+		i += run;
+		count += run;
+		if (i == n)
+			break;
+		i += next_utf8(src + i, n - i, &c);
+		count++;
+		lost += cp1252_byte(c) < 0;
+	}
+	if (ret_lost != NULL)
+		*ret_lost = lost;
+	return count;
 }
 
 bool utf8_valid(const char *s, size_t n, bool lone_ok)

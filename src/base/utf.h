@@ -17,6 +17,8 @@ size_t utf8_prefix(const char *src, size_t n, size_t units);
 size_t utf8_from_cp1252(char *dst, const uint8_t *src, size_t n);
 /* dst: n bytes. Characters that the code page lacks become '?' and are counted in *ret_lost (may be NULL). */
 size_t cp1252_from_utf8(uint8_t *dst, const char *src, size_t n, size_t *ret_lost);
+/* The same without writing: how many bytes it would be, and how many characters would be lost. */
+size_t cp1252_count(const char *src, size_t n, size_t *ret_lost);
 /* Strict: no overlong forms, nothing above U+10FFFF; surrogates allowed only if lone_ok. */
 bool utf8_valid(const char *s, size_t n, bool lone_ok);
 
