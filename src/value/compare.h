@@ -8,6 +8,11 @@
  * Text compares as SQL_Latin1_General_CP1_CI_AS does for ASCII: case-insensitive, trailing blanks ignored. */
 MUST_CHECK int value_compare(const struct value *a, const struct value *b, struct arena *ar, int *ret, struct err *reterr);
 
+/* The order of texts alone: -1, 0, 1. */
+int text_compare(struct str a, struct str b);
+/* The value inside a variant, or the value itself. */
+const struct value *value_unwrap(const struct value *v);
+
 enum value_op { OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD, OP_AND, OP_OR, OP_XOR };
 /* NULL in, NULL out. + concatenates text and binary. 8134, 8115, 402 … Integer division truncates; decimal precision by T-SQL's rules. */
 MUST_CHECK int value_arith(enum value_op op, const struct value *a, const struct value *b, struct arena *ar, struct value *ret,

@@ -51,4 +51,7 @@ bool number_of(const struct value *v, struct number *ret);      /* bit … float
 /* The text of a number in its default form (style -1) or CONVERT's; returns the length, 0 for an unknown style. */
 size_t number_format(const struct value *v, int style, char *dst, size_t size);
 
+/* The decimal type that holds every value of an exact type. */
+struct type type_as_decimal(const struct type *t);
+
 #endif
