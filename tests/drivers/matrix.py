@@ -21,6 +21,8 @@ def version(package):
     if package.startswith("npm:"):
         lock = json.loads((HERE / "node" / "package-lock.json").read_text())
         return lock["packages"]["node_modules/" + package[4:]]["version"] + " (npm)"
+    if package.startswith("php"):
+        return package[3:6] + f" (Debian {package})"        # its last number changes with every security update
     done = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True)
     return f"{done.stdout.split('-')[0].split('+')[0].split('~git')[0]} (Debian {package})" if done.returncode == 0 else f"(Debian {package})"
 

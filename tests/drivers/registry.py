@@ -34,7 +34,8 @@ DRIVERS = {
         "prepared": "has no prepared statements", "pool_reset": NO_POOL, "metadata": "has no call for it besides sp_sproc_columns"},
         "FreeTDS' libsybdb."),
     "ctlib": ("CT-Library in C", "freetds-dev", {
-        X),
+        "pool_reset": NO_POOL, "metadata": "has no call for it besides sp_sproc_columns"},
+        "FreeTDS' libct. It names no database when it logs in: USE of a missing one gives 911."),
     "odbc": ("ODBC in C", "tdsodbc", {"pool_reset": "the FreeTDS driver does not reset pooled connections"}, "unixODBC with FreeTDS' driver."),
     "pyodbc": ("pyodbc", "python3-pyodbc", {
         "rpc_output": "pyodbc has no output parameters: a batch with DECLARE and SELECT is used",
