@@ -1,0 +1,313 @@
+/* executor.c — starting, stopping, and the way in: which queue a call goes to, and when it is refused at the door. */
+#include "executor/executor.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "executor/executor_int.h"
+
+void call_refuse(struct call *c, enum err_id id, const char *arg)
+{
+	err_set(&c->err, id, arg);
+	c->rc = -1;
+	c->status_set = false;
+	c->txn_lost = false;
+	c->rows_changed = 0;
+	c->complete(c);
+}
+
+bool wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t at_ms)
+{
+	struct timespec at = { .tv_sec = (time_t)(at_ms / 1000), .tv_nsec = (long)(at_ms % 1000) * 1000000 };
+
+	if (at_ms == NEVER) {
+		pthread_cond_wait(cond, lock);
+		return true;
+	}
+	return pthread_cond_timedwait(cond, lock, &at) != ETIMEDOUT;
+}
+
+int thread_start(pthread_t *ret, void *(*fn)(void *arg), void *arg)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(ret, NULL, fn, arg);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc == 0 ? 0 : -1;
+}
+
+static int init_sync(struct executor *ex, struct err *reterr)
+{
+	pthread_condattr_t attr;
+
+	if (pthread_condattr_init(&attr) != 0)
+		return err_nomem(reterr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);      /* the clock of clock_mono_ms() */
+	pthread_mutex_init(&ex->lock, NULL);
+	pthread_cond_init(&ex->wake, &attr);
+	pthread_cond_init(&ex->reader_wake, &attr);
+	pthread_condattr_destroy(&attr);
+	return 0;
+}
+
+static void executor_free(struct executor *ex)
+{
+	store_disconnect(ex->writer.conn);
+	for (unsigned i = 0; i < ex->nreaders; i++)
+		store_disconnect(ex->readers[i].conn);
+	pthread_cond_destroy(&ex->reader_wake);
+	pthread_cond_destroy(&ex->wake);
+	pthread_mutex_destroy(&ex->lock);
+	free(ex);
+}
+
+int executor_start(const struct executor_options *o, struct executor **ret, struct err *reterr)
+{
+	struct executor *ex = calloc(1, sizeof(*ex));
+
+	if (ex == NULL)
+		return err_nomem(reterr);
+	if (init_sync(ex, reterr) < 0) {
+		free(ex);
+		return -1;
+	}
+	str_copy(ex->name, sizeof(ex->name), str_of(o->name));
+	ex->store = o->store;
+	atomic_init(&ex->literal, o->errata_literal);
+	ex->execution_timeout_s = o->execution_timeout_s;
+	ex->lock_timeout_ms = o->lock_timeout_ms;
+	ex->transaction_idle_s = o->transaction_idle_s;
+	ex->max_queue = o->max_queue;
+	ex->max_readers = o->readers < READERS_MAX ? o->readers : READERS_MAX;
+	atomic_init(&ex->next_deadline_ms, NEVER);
+	list_init(&ex->queue);
+	list_init(&ex->reader_queue);
+	ex->writer.ex = ex;
+	ex->writer.writer = true;
+	if (store_connect(ex->store, false, &ex->writer.conn, reterr) < 0)
+		goto fail;
+	store_set_interrupt(ex->writer.conn, run_stop, &ex->writer);
+	if (thread_start(&ex->thread, writer_main, ex) < 0) {
+		err_nomem(reterr);
+		goto fail;
+	}
+	*ret = ex;
+	return 0;
+fail:
+	executor_free(ex);
+	return -1;
+}
+
+/* The threads are gone: nobody else looks at the queue. */
+static void refuse_all(struct list *queue)
+{
+	struct list *item;
+
+	while ((item = list_pop(queue)) != NULL)
+		call_refuse(CONTAINER_OF(item, struct call, link), ERR_SHUTDOWN, NULL);
+}
+
+void executor_stop(struct executor *ex)
+{
+	unsigned nreaders;
+
+	if (ex == NULL)
+		return;
+	pthread_mutex_lock(&ex->lock);
+	ex->stopping = true;
+	nreaders = ex->nreaders;
+	pthread_cond_broadcast(&ex->wake);
+	pthread_cond_broadcast(&ex->reader_wake);
+	pthread_mutex_unlock(&ex->lock);
+	pthread_join(ex->thread, NULL);
+	for (unsigned i = 0; i < nreaders; i++)
+		pthread_join(ex->reader_threads[i], NULL);
+	refuse_all(&ex->queue);
+	refuse_all(&ex->reader_queue);
+	executor_free(ex);
+}
+
+const char *executor_name(const struct executor *ex)
+{
+	return ex->name;
+}
+
+void executor_set_errata(struct executor *ex, bool literal)
+{
+	atomic_store(&ex->literal, literal);
+}
+
+int64_t queue_deadline(const struct executor *ex, const struct call *c, int64_t now_ms)
+{
+	return now_ms + (c->lock_timeout_ms < 0 ? ex->lock_timeout_ms : c->lock_timeout_ms);
+}
+
+void queue_sweep(struct executor *ex)
+{
+	struct list late, *next;
+	int64_t now = clock_mono_ms(), earliest = NEVER;
+
+	list_init(&late);
+	pthread_mutex_lock(&ex->lock);
+	for (struct list *it = ex->queue.next; it != &ex->queue && ex->pinned != NULL; it = next) {
+		struct call *c = CONTAINER_OF(it, struct call, link);
+
+		next = it->next;
+		if (c->deadline_ms <= now) {
+			list_remove(it);
+			list_append(&late, it);
+			ex->waiting--;
+		} else if (c->deadline_ms < earliest) {
+			earliest = c->deadline_ms;
+		}
+	}
+	atomic_store(&ex->next_deadline_ms, earliest);
+	pthread_mutex_unlock(&ex->lock);
+	while ((next = list_pop(&late)) != NULL)
+		call_refuse(CONTAINER_OF(next, struct call, link), ERR_LOCK_TIMEOUT, NULL);
+}
+
+/* Under the lock. True: the writer sleeps and must be woken, once the lock is free. */
+static bool rouse(struct executor *ex)
+{
+	bool asleep = ex->asleep;
+
+	ex->asleep = false;                     /* one wake is enough for all that comes before it looks */
+	return asleep;
+}
+
+/* Under the lock: puts the call where the writer finds it. Returns why not, or ERR_NONE; *ret_wake as rouse(). */
+static enum err_id enqueue(struct executor *ex, struct call *c, bool *ret_wake)
+{
+	if (ex->waiting >= ex->max_queue)
+		return ERR_BUSY;
+	c->deadline_ms = 0;
+	if (ex->pinned != NULL) {
+		int64_t now = clock_mono_ms();
+
+		c->deadline_ms = queue_deadline(ex, c, now);
+		if (c->deadline_ms <= now)
+			return ERR_LOCK_TIMEOUT;
+		if (c->deadline_ms < atomic_load(&ex->next_deadline_ms)) {
+			atomic_store(&ex->next_deadline_ms, c->deadline_ms);
+			*ret_wake = rouse(ex);
+		}
+	} else {
+		*ret_wake = rouse(ex);
+	}
+	list_append(&ex->queue, &c->link);
+	ex->waiting++;
+	return ERR_NONE;
+}
+
+/* Under the lock. Sets *ret_done when the call has its result already. */
+static enum err_id submit_writer(struct executor *ex, struct call *c, bool *ret_wake, bool *ret_done)
+{
+	struct txn *t = c->txn;
+
+	if (ex->stopping)
+		return ERR_SHUTDOWN;
+	if (t != NULL && t->state == TXN_OPEN) {
+		t->pending = c;
+		*ret_wake = rouse(ex);
+		return ERR_NONE;
+	}
+	if (t != NULL && txn_answer(t, c)) {
+		*ret_done = true;
+		return ERR_NONE;
+	}
+	return enqueue(ex, c, ret_wake);
+}
+
+/* Under the lock: one more reader when all are busy and more may be. */
+static void add_reader(struct executor *ex)
+{
+	struct runner *r = &ex->readers[ex->nreaders];
+
+	r->ex = ex;
+	if (thread_start(&ex->reader_threads[ex->nreaders], reader_main, r) == 0)
+		ex->nreaders++;
+}
+
+static enum err_id submit_reader(struct executor *ex, struct call *c)
+{
+	if (ex->stopping)
+		return ERR_SHUTDOWN;
+	if (ex->waiting >= ex->max_queue)
+		return ERR_BUSY;
+	if (ex->reader_waiting >= ex->idle_readers && ex->nreaders < ex->max_readers)
+		add_reader(ex);
+	if (ex->nreaders == 0)
+		return ERR_OUT_OF_MEMORY;
+	list_append(&ex->reader_queue, &c->link);
+	ex->waiting++;
+	ex->reader_waiting++;
+	return ERR_NONE;
+}
+
+static bool only_reads(const struct call *c)
+{
+	return c->kind == CALL_QUERY || (c->kind == CALL_PROC && c->proc->read_only);
+}
+
+/* What no queue can help with: steps of a transaction without one, or with another database's. */
+static bool misplaced(struct executor *ex, struct call *c)
+{
+	if (c->txn != NULL && c->txn->ex != ex) {
+		err_set(&c->err, ERR_TXN_DATABASES, executor_name(c->txn->ex), ex->name);
+		c->rc = -1;
+		c->status_set = c->txn_lost = false;
+		c->complete(c);
+		return true;
+	}
+	if (c->txn != NULL || c->kind == CALL_PROC || c->kind == CALL_QUERY)
+		return false;
+	call_refuse(c, c->kind == CALL_COMMIT ? ERR_COMMIT_NO_TRAN : c->kind == CALL_SAVE ? ERR_SAVE_NO_TRAN : ERR_ROLLBACK_NO_TRAN, NULL);
+	return true;
+}
+
+void executor_submit(struct executor *ex, struct call *c)
+{
+	bool wake = false, done = false, reader = c->txn == NULL && only_reads(c) && ex->max_readers > 0;
+	enum err_id refused;
+
+	if (misplaced(ex, c))
+		return;
+	list_init(&c->link);
+	pthread_mutex_lock(&ex->lock);
+	refused = reader ? submit_reader(ex, c) : submit_writer(ex, c, &wake, &done);
+	pthread_mutex_unlock(&ex->lock);
+	if (refused != ERR_NONE)
+		call_refuse(c, refused, ex->name);
+	else if (done)
+		c->complete(c);
+	else if (reader)
+		pthread_cond_signal(&ex->reader_wake);
+	else if (wake)
+		pthread_cond_signal(&ex->wake);
+}
+
+/* A queued call is taken out and answered here; one that runs looks at the flag itself. */
+void executor_cancel(struct executor *ex, struct call *c)
+{
+	bool queued;
+
+	atomic_store(&c->cancelled, true);
+	pthread_mutex_lock(&ex->lock);
+	queued = !list_empty(&c->link);
+	if (queued) {
+		list_remove(&c->link);
+		ex->waiting--;
+		if (c->txn == NULL && only_reads(c) && ex->max_readers > 0)
+			ex->reader_waiting--;
+	}
+	pthread_mutex_unlock(&ex->lock);
+	if (queued)
+		call_refuse(c, ERR_CANCELLED, NULL);
+}

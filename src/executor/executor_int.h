@@ -1,0 +1,141 @@
+/* executor_int.h — what the files of this folder share.
+ *
+ * Threads: whoever submits; one writer; readers. `lock` guards the queues, the pinned transaction and the flags; it is never held while a call runs,
+ * a sink is filled or complete() is called. A runner is touched by its own thread only. */
+#ifndef EXECUTOR_EXECUTOR_INT_H
+#define EXECUTOR_EXECUTOR_INT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "executor/executor.h"
+
+#define GROUP_MAX 512                       /* calls in one commit */
+#define READERS_MAX 64
+#define NEVER INT64_MAX                     /* a time, in ms of the monotonic clock */
+
+/* A thread with its connection, and the limits of the call that it runs now. */
+struct runner {
+	struct executor *ex;
+	struct store_conn *conn;            /* owned; a reader's may be NULL until it could connect */
+	struct call *call;                  /* running now, or NULL */
+	int64_t deadline_ms;                /* end of its time; 0: the clock has not been read yet */
+	bool timed_out;
+	bool writer;
+};
+
+enum txn_state {
+	TXN_NEW,                            /* no call has run yet; or ended */
+	TXN_OPEN,                           /* has the writer */
+	TXN_LOST,                           /* undone by us; its owner is told by the next call */
+};
+
+struct savepoint {
+	char *name;                         /* owned */
+};
+
+struct txn {
+	struct executor *ex;
+	enum txn_state state;               /* under the lock */
+	struct call *pending;               /* under the lock: its next call, not yet begun */
+	int64_t idle_at_ms;                 /* writer: when it has been silent for too long */
+	struct savepoint *savepoints;       /* writer: owned; number i + 1 in the store */
+	size_t nsavepoints;
+	struct err lost;                    /* why, when TXN_LOST */
+};
+
+struct slot {
+	struct call *call;
+	size_t mark;                        /* of its sink, before it ran */
+	bool dead;                          /* failed for good: not to be run again */
+};
+
+struct executor {
+	char name[129];
+	struct store *store;                /* borrowed */
+	atomic_bool literal;
+	int execution_timeout_s, lock_timeout_ms, transaction_idle_s;
+	unsigned max_queue, max_readers;
+
+	pthread_mutex_t lock;
+	bool stopping;
+	unsigned waiting;                   /* calls in both queues */
+
+	/* writer */
+	pthread_t thread;
+	pthread_cond_t wake;
+	bool asleep;                        /* the writer waits for wake */
+	struct list queue;
+	struct txn *pinned;                 /* the transaction that has the writer, or NULL */
+	atomic_llong next_deadline_ms;      /* earliest end of waiting in the queue while pinned; may be too early, never too late */
+	struct runner writer;
+	struct slot group[GROUP_MAX];       /* writer: the calls of the current commit */
+	size_t ngroup;
+	unsigned careful;                   /* writer: groups to run with savepoints, after one had to be run twice */
+
+	/* readers */
+	pthread_cond_t reader_wake;
+	struct list reader_queue;
+	unsigned nreaders, idle_readers, reader_waiting;
+	pthread_t reader_threads[READERS_MAX];
+	struct runner readers[READERS_MAX];
+};
+
+/* executor.c */
+/* Ends a call that did not run. */
+void call_refuse(struct call *c, enum err_id id, const char *arg);
+/* Answers the calls that have waited too long for the pinned transaction. Writer only; takes the lock itself. */
+void queue_sweep(struct executor *ex);
+/* Under the lock: how long a call may wait from now on. */
+int64_t queue_deadline(const struct executor *ex, const struct call *c, int64_t now_ms);
+/* Under the lock, which it gives up meanwhile. NEVER: no limit. False: the time has come. */
+bool wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t at_ms);
+/* Under the lock: starts a thread that leaves signals to others. */
+MUST_CHECK int thread_start(pthread_t *ret, void *(*fn)(void *arg), void *arg);
+
+/* group.c: runs the calls in ex->group, commits, and completes them. Writer, without the lock. */
+void group_run(struct executor *ex);
+
+/* writer.c, reader.c: the threads. */
+void *writer_main(void *ex);
+void *reader_main(void *runner);
+
+/* txn.c */
+/* Under the lock: fills the result of a call whose transaction is not open, when there is nothing to run. True: complete it. */
+bool txn_answer(struct txn *t, struct call *c);
+/* Under the lock: gives the writer to the transaction of this call. */
+void txn_pin(struct executor *ex, struct txn *t);
+/* Writer, without the lock: begins (first) and runs one call of the pinned transaction, and completes it. */
+void txn_run(struct executor *ex, struct call *c, bool first);
+/* Writer, without the lock: undoes the pinned transaction if it is still open and lets go of the writer. reason: why its owner did not wish it, or NULL. */
+void txn_unpin(struct executor *ex, const struct err *reason);
+
+/* run.c: one call on the runner's connection, inside whatever transaction there is; fills the call's result. */
+int run_call(struct runner *r, struct call *c);
+void run_fail(struct call *c, const struct err *e);
+size_t run_mark(struct call *c);
+bool run_rewind(struct call *c, size_t mark);
+/* Before a call runs a second time. */
+void run_reset(struct call *c);
+bool run_stop(void *runner);                /* for store_set_interrupt */
+/* Fills the sink; the time it takes is not the call's. 0, or ERR_CANCELLED. */
+int run_row(struct runner *r, const struct value *vals, size_t n, struct err *reterr);
+
+/* steps.c */
+int steps_run(struct runner *r, struct call *c, struct err *reterr);
+/* natives.c: STEP_NATIVE and STEP_EACH. */
+int native_run(struct runner *r, struct call *c, const struct step *s, struct err *reterr);
+int native_each(struct runner *r, struct call *c, const struct step *s, struct err *reterr);
+/* steps.c, for natives.c: binds (fields: of the current row of EACH), and what a bind stands for. */
+int steps_bind(struct runner *r, struct call *c, struct store_stmt *st, const struct statement *s, const struct value *fields, size_t nfields,
+	       struct err *reterr);
+int steps_value(struct runner *r, struct call *c, const struct bind *b, const struct value *fields, size_t nfields, struct value *ret,
+		struct err *reterr);
+
+int query_run(struct runner *r, struct call *c, struct err *reterr);
+/* rows.c: a whole result set from a bound statement into the sink. */
+int rows_send(struct runner *r, struct call *c, struct store_stmt *st, const struct column *cols, size_t n, struct err *reterr);
+/* message.c: text with {@name} replaced by values. */
+int message_format(struct call *c, const char *text, char *dst, size_t size, struct err *reterr);
+
+#endif

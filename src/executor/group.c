@@ -1,0 +1,206 @@
+/* group.c — group commit: the calls that were waiting run in one transaction and share one fsync.
+ *
+ * A call that fails must leave nothing behind. Savepoints would see to that but cost as much as a small call, so the first attempt runs without:
+ *  - a call that fails before it has changed anything (a broken rule, a duplicate key) needs no undoing;
+ *  - one that fails later spoils the attempt. Nobody has been answered yet: everything is undone and the group runs again, a savepoint each,
+ *    and so do the next groups for a while, since whoever fails in this way may do so again;
+ *  - where the engine gives the transaction up by itself (an interrupted write, a full disk), the culprit is left out and the others run
+ *    again: together with savepoints after an interrupt, each in a transaction of its own after trouble with the disk. */
+#include "executor/executor_int.h"
+
+#define CAREFUL_GROUPS 64
+
+enum attempt {
+	ATTEMPT_DONE,                       /* committed, or failed as a whole */
+	ATTEMPT_SPOILED,                    /* undone: run again with savepoints */
+	ATTEMPT_LOST,                       /* the engine undid it: run again without the dead */
+};
+
+static void fail(struct slot *s, const struct err *e)
+{
+	run_fail(s->call, e);
+	run_rewind(s->call, s->mark);
+}
+
+static void fail_all(struct executor *ex, const struct err *e)
+{
+	for (size_t i = 0; i < ex->ngroup; i++) {
+		if (!ex->group[i].dead)
+			fail(&ex->group[i], e);
+	}
+}
+
+/* Back to the state before the attempt. A call whose rows have left cannot be run twice. */
+static void rewind_all(struct executor *ex)
+{
+	struct err err;
+
+	for (size_t i = 0; i < ex->ngroup; i++) {
+		struct slot *s = &ex->group[i];
+
+		if (s->dead)
+			continue;
+		run_reset(s->call);
+		if (run_rewind(s->call, s->mark))
+			continue;
+		err_set(&err, ERR_STORE, ex->name, "the transaction was lost after rows had been sent");
+		run_fail(s->call, &err);
+		s->dead = true;
+	}
+}
+
+/* Says why when the store has nothing to say of its own. */
+static void lost_silently(struct executor *ex, struct call *c)
+{
+	struct err err;
+
+	err_set(&err, ERR_STORE, ex->name, "it gave the transaction up");
+	run_fail(c, &err);
+}
+
+static void undo(struct executor *ex)
+{
+	store_rollback(ex->writer.conn);
+	rewind_all(ex);
+}
+
+/* After a call of the attempt failed. */
+static enum attempt undo_one(struct executor *ex, struct slot *s, bool saved)
+{
+	struct store_conn *conn = ex->writer.conn;
+	struct err err;
+
+	run_rewind(s->call, s->mark);
+	if (saved && (store_rollback_to(conn, 1, &err) < 0 || store_release(conn, 1, &err) < 0)) {
+		s->dead = true;
+		return ATTEMPT_LOST;
+	}
+	return saved || s->call->rows_changed == 0 ? ATTEMPT_DONE : ATTEMPT_SPOILED;
+}
+
+static enum attempt run_one(struct executor *ex, struct slot *s, bool careful)
+{
+	struct store_conn *conn = ex->writer.conn;
+	enum attempt result = ATTEMPT_DONE;
+	int rc;
+
+	if (careful && store_save(conn, 1, &s->call->err) < 0) {
+		run_fail(s->call, &s->call->err);
+		s->dead = true;
+		return ATTEMPT_LOST;
+	}
+	rc = run_call(&ex->writer, s->call);
+	if (!store_in_transaction(conn)) {
+		if (rc == 0)
+			lost_silently(ex, s->call);
+		run_rewind(s->call, s->mark);
+		s->dead = true;
+		result = ATTEMPT_LOST;
+	} else if (rc < 0) {
+		result = undo_one(ex, s, careful);
+	} else if (careful && store_release(conn, 1, &s->call->err) < 0) {
+		fail(s, &s->call->err);
+		s->dead = true;
+		result = ATTEMPT_LOST;
+	}
+	if (s->call->rc < 0)
+		s->call->rows_changed = 0;
+	return result;
+}
+
+static enum attempt attempt(struct executor *ex, bool careful, struct slot **ret_culprit)
+{
+	struct store_conn *conn = ex->writer.conn;
+	struct err err;
+
+	if (store_begin(conn, &err) < 0) {
+		fail_all(ex, &err);
+		return ATTEMPT_DONE;
+	}
+	for (size_t i = 0; i < ex->ngroup; i++) {
+		enum attempt result;
+
+		if (ex->group[i].dead)
+			continue;
+		result = run_one(ex, &ex->group[i], careful);
+		if (result != ATTEMPT_DONE) {
+			*ret_culprit = &ex->group[i];
+			undo(ex);
+			return result;
+		}
+	}
+	if (store_commit(conn, &err) < 0) {
+		store_rollback(conn);
+		fail_all(ex, &err);
+	}
+	return ATTEMPT_DONE;
+}
+
+/* A call with a transaction to itself needs no savepoint: all of it goes. */
+static void run_alone(struct executor *ex, struct slot *s)
+{
+	struct store_conn *conn = ex->writer.conn;
+	struct err err;
+
+	if (store_begin(conn, &err) < 0) {
+		fail(s, &err);
+	} else if (run_call(&ex->writer, s->call) < 0) {
+		store_rollback(conn);
+		run_rewind(s->call, s->mark);
+		s->call->rows_changed = 0;
+	} else if (!store_in_transaction(conn)) {
+		lost_silently(ex, s->call);
+		run_rewind(s->call, s->mark);
+	} else if (store_commit(conn, &err) < 0) {
+		store_rollback(conn);
+		fail(s, &err);
+	}
+}
+
+static bool was_interrupted(const struct slot *s)
+{
+	return s->call->err.number == 50011 || s->call->err.number == 50001;
+}
+
+static void run_together(struct executor *ex)
+{
+	struct slot *culprit = NULL;
+	bool careful = ex->careful > 0;
+
+	if (careful)
+		ex->careful--;
+	for (;;) {
+		switch (attempt(ex, careful, &culprit)) {
+		case ATTEMPT_DONE:
+			return;
+		case ATTEMPT_SPOILED:
+			careful = true;
+			ex->careful = CAREFUL_GROUPS;
+			break;
+		case ATTEMPT_LOST:
+			careful = true;
+			if (was_interrupted(culprit))
+				break;
+			for (size_t i = 0; i < ex->ngroup; i++) {
+				if (!ex->group[i].dead)
+					run_alone(ex, &ex->group[i]);
+			}
+			return;
+		}
+	}
+}
+
+void group_run(struct executor *ex)
+{
+	for (size_t i = 0; i < ex->ngroup; i++) {
+		ex->group[i].mark = run_mark(ex->group[i].call);
+		ex->group[i].dead = false;
+	}
+	if (ex->ngroup == 1)
+		run_alone(ex, &ex->group[0]);
+	else
+		run_together(ex);
+	for (size_t i = 0; i < ex->ngroup; i++)
+		ex->group[i].call->complete(ex->group[i].call);
+	ex->ngroup = 0;
+}

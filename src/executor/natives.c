@@ -1,0 +1,81 @@
+/* natives.c — steps that are C functions of a service: one that takes and gives values, one that yields rows for a statement. */
+#include "catalogue/native.h"
+#include "executor/executor_int.h"
+
+struct native_call {
+	struct native_ctx ctx;              /* first: each() gets back from it */
+	struct runner *runner;
+	const struct step *step;
+};
+
+static int prepare(struct native_call *n, struct runner *r, struct call *c, const struct step *s, native_fn *ret, struct err *reterr)
+{
+	struct value *args = arena_array(c->arena, s->nargs, sizeof(*args));
+
+	if (args == NULL)
+		return err_nomem(reterr);
+	for (unsigned i = 0; i < s->nargs; i++) {
+		if (steps_value(r, c, &s->args[i], NULL, 0, &args[i], reterr) < 0)
+			return -1;
+	}
+	*n = (struct native_call){ .ctx = { .call = c, .conn = r->conn, .args = args, .nargs = s->nargs }, .runner = r, .step = s };
+	*ret = native_find(s->native, &n->ctx.userdata);
+	if (*ret == NULL)
+		return err_set(reterr, ERR_NOT_SUPPORTED, s->native, "The server was built without this function.");
+	return 0;
+}
+
+static const struct type *type_of(const struct proc *p, unsigned index)
+{
+	return index < p->nparams ? &p->params[index].type : &p->locals[index - p->nparams].type;
+}
+
+int native_run(struct runner *r, struct call *c, const struct step *s, struct err *reterr)
+{
+	struct native_call n;
+	native_fn fn;
+
+	if (prepare(&n, r, c, s, &fn, reterr) < 0)
+		return -1;
+	n.ctx.results = arena_array(c->arena, s->ntargets, sizeof(struct value));
+	if (n.ctx.results == NULL)
+		return err_nomem(reterr);
+	n.ctx.nresults = s->ntargets;
+	for (unsigned i = 0; i < s->ntargets; i++)
+		n.ctx.results[i] = value_null(*type_of(c->proc, s->targets[i]));
+	if (fn(&n.ctx, reterr) != 0)
+		return -1;
+	for (unsigned i = 0; i < s->ntargets; i++) {
+		if (value_copy(&n.ctx.results[i], c->arena, &c->values[s->targets[i]], reterr) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int on_row(struct native_ctx *ctx, const struct value *fields, size_t nfields, struct err *reterr)
+{
+	struct native_call *n = CONTAINER_OF(ctx, struct native_call, ctx);
+	struct store_stmt *st;
+	int rc;
+
+	if (run_stop(n->runner))                /* a long document is many short statements */
+		return err_set(reterr, ERR_CANCELLED);
+	if (store_statement(n->runner->conn, n->step->stmt, &st, reterr) < 0)
+		return -1;
+	rc = steps_bind(n->runner, ctx->call, st, n->step->stmt, fields, nfields, reterr);
+	while (rc == 0 && (rc = store_step(st, reterr)) > 0)
+		rc = 0;
+	store_finish(st);
+	return rc;
+}
+
+int native_each(struct runner *r, struct call *c, const struct step *s, struct err *reterr)
+{
+	struct native_call n;
+	native_fn fn;
+
+	if (prepare(&n, r, c, s, &fn, reterr) < 0)
+		return -1;
+	n.ctx.each = on_row;
+	return fn(&n.ctx, reterr) == 0 ? 0 : -1;
+}

@@ -1,0 +1,57 @@
+/* reader.c — threads for calls that only read. Each has a read-only connection; what it sees is what was committed when its call began. */
+#include "executor/executor_int.h"
+
+/* Several statements must see one state; a single one does by itself. */
+static bool needs_snapshot(const struct call *c)
+{
+	return c->kind == CALL_PROC && c->proc->nsteps > 1;
+}
+
+static int connect(struct runner *r, struct err *reterr)
+{
+	if (r->conn != NULL)
+		return 0;
+	if (store_connect(r->ex->store, true, &r->conn, reterr) < 0)
+		return -1;
+	store_set_interrupt(r->conn, run_stop, r);
+	return 0;
+}
+
+static void read_call(struct runner *r, struct call *c)
+{
+	size_t mark = run_mark(c);
+
+	if (connect(r, &c->err) < 0 || (needs_snapshot(c) && store_begin(r->conn, &c->err) < 0)) {
+		run_fail(c, &c->err);
+	} else {
+		if (run_call(r, c) < 0)
+			run_rewind(c, mark);    /* where rows have left already, the error follows them */
+		store_rollback(r->conn);
+	}
+	c->complete(c);
+}
+
+void *reader_main(void *arg)
+{
+	struct runner *r = arg;
+	struct executor *ex = r->ex;
+
+	pthread_mutex_lock(&ex->lock);
+	for (;;) {
+		while (list_empty(&ex->reader_queue) && !ex->stopping) {
+			ex->idle_readers++;
+			pthread_cond_wait(&ex->reader_wake, &ex->lock);
+			ex->idle_readers--;
+		}
+		if (ex->stopping)
+			break;
+		struct list *item = list_pop(&ex->reader_queue);
+		ex->waiting--;
+		ex->reader_waiting--;
+		pthread_mutex_unlock(&ex->lock);
+		read_call(r, CONTAINER_OF(item, struct call, link));
+		pthread_mutex_lock(&ex->lock);
+	}
+	pthread_mutex_unlock(&ex->lock);
+	return NULL;
+}

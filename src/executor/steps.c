@@ -1,0 +1,251 @@
+/* steps.c — the interpreter of a procedure's body: a table of steps, run one after another. */
+#include "executor/executor_int.h"
+
+static struct value text_or_null(const char *s)
+{
+	return s == NULL ? value_null(TYPE_LEN(TYPE_NVARCHAR, 128)) : value_text(TYPE_LEN(TYPE_NVARCHAR, 128), str_of(s));
+}
+
+int steps_value(struct runner *r, struct call *c, const struct bind *b, const struct value *fields, size_t nfields, struct value *ret,
+		struct err *reterr)
+{
+	switch ((enum bind_source)b->source) {
+	case BIND_PARAM:
+		if (b->index >= (unsigned)c->proc->nparams + c->proc->nlocals)
+			break;
+		*ret = c->values[b->index];
+		return 0;
+	case BIND_NOW:
+		*ret = value_int(TYPE_DATETIME, c->now);
+		return 0;
+	case BIND_LITERAL:
+		*ret = value_int(TYPE_INT, atomic_load_explicit(&r->ex->literal, memory_order_relaxed));
+		return 0;
+	case BIND_FIELD:
+		if (b->index >= nfields)
+			break;
+		*ret = fields[b->index];
+		return 0;
+	case BIND_LOGIN:
+		*ret = text_or_null(c->login);
+		return 0;
+	case BIND_DATABASE:
+		*ret = text_or_null(c->database);
+		return 0;
+	}
+	return err_set(reterr, ERR_STORE, r->ex->name, "a procedure's table names a value that is not there");
+}
+
+/* Parameters and fields are bound where they lie; the rest are small values that the store copies. */
+int steps_bind(struct runner *r, struct call *c, struct store_stmt *st, const struct statement *s, const struct value *fields, size_t nfields,
+	       struct err *reterr)
+{
+	for (unsigned i = 0; i < s->nbinds; i++) {
+		const struct bind *b = &s->binds[i];
+		const struct value *v;
+		struct value made;
+
+		if (b->source == BIND_PARAM && b->index < (unsigned)c->proc->nparams + c->proc->nlocals) {
+			v = &c->values[b->index];
+		} else if (b->source == BIND_FIELD && b->index < nfields) {
+			v = &fields[b->index];
+		} else {
+			if (steps_value(r, c, b, fields, nfields, &made, reterr) < 0)
+				return -1;
+			v = &made;
+		}
+		if (store_bind(st, i + 1, v, reterr) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int begin_statement(struct runner *r, struct call *c, const struct statement *s, struct store_stmt **ret, struct err *reterr)
+{
+	struct store_stmt *st;
+
+	if (store_statement(r->conn, s, &st, reterr) < 0)
+		return -1;
+	if (steps_bind(r, c, st, s, NULL, 0, reterr) < 0) {
+		store_finish(st);
+		return -1;
+	}
+	*ret = st;
+	return 0;
+}
+
+/* Steps to the end: a statement that writes must not be left half-way. */
+static int drain(struct store_stmt *st, struct err *reterr)
+{
+	int rc;
+
+	do
+		rc = store_step(st, reterr);
+	while (rc > 0);
+	return rc;
+}
+
+static int step_run(struct runner *r, struct call *c, const struct step *s, struct err *reterr)
+{
+	struct store_stmt *st;
+	int rc;
+
+	if (begin_statement(r, c, s->stmt, &st, reterr) < 0)
+		return -1;
+	rc = drain(st, reterr);
+	store_finish(st);
+	return rc;
+}
+
+/* First column of the first row as a number; without a row, or NULL, *ret is left alone. */
+static int first_number(struct runner *r, struct call *c, const struct statement *s, int64_t *ret, struct err *reterr)
+{
+	const struct type bigint = TYPE_OF(TYPE_BIGINT);
+	struct store_stmt *st;
+	struct value v;
+	int rc;
+
+	if (begin_statement(r, c, s, &st, reterr) < 0)
+		return -1;
+	rc = store_step(st, reterr);
+	if (rc > 0) {
+		rc = store_column(st, 0, &bigint, &v, reterr);
+		if (rc == 0 && !v.null)
+			*ret = v.u.i;
+		if (rc == 0 && s->writes)
+			rc = drain(st, reterr);
+	}
+	store_finish(st);
+	return rc;
+}
+
+static int step_check(struct runner *r, struct call *c, const struct step *s, struct err *reterr)
+{
+	char text[sizeof(reterr->text)];
+	int64_t holds = 0;
+
+	if (s->stmt != NULL && first_number(r, c, s->stmt, &holds, reterr) < 0)
+		return -1;
+	if (holds != 0)
+		return 0;
+	if (message_format(c, s->text, text, sizeof(text), reterr) < 0)
+		return -1;
+	return err_raise(reterr, s->number, s->severity, 1, "%s", text);
+}
+
+static int step_message(struct runner *r, struct call *c, const struct step *s, struct err *reterr)
+{
+	struct err note;
+	int64_t holds = s->stmt == NULL;
+
+	if (s->stmt != NULL && first_number(r, c, s->stmt, &holds, reterr) < 0)
+		return -1;
+	if (holds == 0)
+		return 0;
+	err_clear(&note);
+	note.number = s->number;
+	note.severity = s->severity;
+	note.state = 1;
+	note.line = 1;
+	str_copy(note.proc, sizeof(note.proc), str_of(c->proc->name));
+	if (message_format(c, s->text, note.text, sizeof(note.text), reterr) < 0)
+		return -1;
+	return sink_message(c->sink, &note) == 0 ? 0 : err_set(reterr, ERR_CANCELLED);
+}
+
+static const struct type *target_type(const struct proc *p, unsigned index)
+{
+	if (index < p->nparams)
+		return &p->params[index].type;
+	if (index < (unsigned)p->nparams + p->nlocals)
+		return &p->locals[index - p->nparams].type;
+	return NULL;
+}
+
+static int take_columns(struct runner *r, struct call *c, const struct step *s, struct store_stmt *st, struct err *reterr)
+{
+	for (unsigned i = 0; i < s->ntargets; i++) {
+		const struct type *t = target_type(c->proc, s->targets[i]);
+		struct value v;
+
+		if (t == NULL)
+			return err_set(reterr, ERR_STORE, r->ex->name, "a procedure's table names a target that is not there");
+		if (store_column(st, i, t, &v, reterr) < 0 || value_copy(&v, c->arena, &c->values[s->targets[i]], reterr) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int step_set(struct runner *r, struct call *c, const struct step *s, struct err *reterr)
+{
+	struct store_stmt *st;
+	int rc;
+
+	if (begin_statement(r, c, s->stmt, &st, reterr) < 0)
+		return -1;
+	rc = store_step(st, reterr);
+	if (rc > 0) {
+		rc = take_columns(r, c, s, st, reterr);
+		if (rc == 0 && s->stmt->writes)
+			rc = drain(st, reterr);
+	}
+	store_finish(st);
+	return rc;
+}
+
+static int step_rows(struct runner *r, struct call *c, const struct step *s, struct err *reterr)
+{
+	struct store_stmt *st;
+	int rc;
+
+	if (begin_statement(r, c, s->stmt, &st, reterr) < 0)
+		return -1;
+	rc = rows_send(r, c, st, s->columns, s->ncolumns, reterr);
+	store_finish(st);
+	return rc;
+}
+
+/* Runs one step; *pc is the one after it, or where it jumps to. */
+static int step_one(struct runner *r, struct call *c, const struct step *s, unsigned *pc, struct err *reterr)
+{
+	int64_t number = 0;
+
+	switch ((enum step_kind)s->kind) {
+	case STEP_RUN: return step_run(r, c, s, reterr);
+	case STEP_CHECK: return step_check(r, c, s, reterr);
+	case STEP_SET: return step_set(r, c, s, reterr);
+	case STEP_ROWS: return step_rows(r, c, s, reterr);
+	case STEP_NATIVE: return native_run(r, c, s, reterr);
+	case STEP_EACH: return native_each(r, c, s, reterr);
+	case STEP_MESSAGE: return step_message(r, c, s, reterr);
+	case STEP_IF:
+		if (s->stmt != NULL && first_number(r, c, s->stmt, &number, reterr) < 0)
+			return -1;
+		if (number == 0)
+			*pc = s->jump;
+		return 0;
+	case STEP_RETURN:
+		number = s->stmt == NULL ? s->number : 0;
+		if (s->stmt != NULL && first_number(r, c, s->stmt, &number, reterr) < 0)
+			return -1;
+		c->status = (int32_t)number;
+		*pc = c->proc->nsteps;
+		return 0;
+	}
+	return err_set(reterr, ERR_STORE, r->ex->name, "a procedure's table has an unknown step");
+}
+
+int steps_run(struct runner *r, struct call *c, struct err *reterr)
+{
+	unsigned pc = 0;
+
+	while (pc < c->proc->nsteps) {
+		const struct step *s = &c->proc->steps[pc++];
+
+		if (step_one(r, c, s, &pc, reterr) < 0)
+			return -1;
+		if (atomic_load_explicit(&c->cancelled, memory_order_relaxed))
+			return err_set(reterr, ERR_CANCELLED);
+	}
+	return 0;
+}

@@ -1,0 +1,233 @@
+/* txn.c — explicit transactions: one has the writer from its first call to its end; each of its calls is undone alone when it fails (clarification 6 of
+ * the errata); a time-out, or a store that gives up, undoes all of it. Savepoints of clients are named; the store numbers them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "executor/executor_int.h"
+
+#define SAVEPOINTS_MAX 1000                 /* open at once in one transaction */
+
+struct txn *txn_new(struct executor *ex)
+{
+	struct txn *t = calloc(1, sizeof(*t));
+
+	if (t != NULL)
+		t->ex = ex;
+	return t;
+}
+
+struct executor *txn_executor(const struct txn *t)
+{
+	return t->ex;
+}
+
+/* Forgets the savepoints above the first n. */
+static void forget_savepoints(struct txn *t, size_t n)
+{
+	while (t->nsavepoints > n)
+		free(t->savepoints[--t->nsavepoints].name);
+}
+
+void txn_free(struct txn *t)
+{
+	if (t == NULL)
+		return;
+	forget_savepoints(t, 0);
+	free(t->savepoints);
+	free(t);
+}
+
+static void answer(struct call *c, const struct err *e)
+{
+	c->rc = e == NULL ? 0 : -1;
+	c->status_set = false;
+	c->rows_changed = 0;
+	c->txn_lost = e != NULL;
+	if (e != NULL)
+		c->err = *e;
+}
+
+bool txn_answer(struct txn *t, struct call *c)
+{
+	bool ends = c->kind == CALL_COMMIT || c->kind == CALL_ROLLBACK;
+
+	if (t->state == TXN_LOST) {
+		answer(c, c->kind == CALL_ROLLBACK ? NULL : &t->lost);
+		return true;
+	}
+	if (t->state == TXN_NEW && ends)
+		answer(c, NULL);                /* nothing was done, nothing is to be kept */
+	return t->state == TXN_NEW && ends;
+}
+
+void txn_pin(struct executor *ex, struct txn *t)
+{
+	int64_t now = clock_mono_ms(), earliest = NEVER;
+
+	ex->pinned = t;
+	t->state = TXN_OPEN;
+	LIST_EACH(it, &ex->queue) {
+		struct call *c = CONTAINER_OF(it, struct call, link);
+
+		if (c->deadline_ms == 0)
+			c->deadline_ms = queue_deadline(ex, c, now);
+		if (c->deadline_ms < earliest)
+			earliest = c->deadline_ms;
+	}
+	atomic_store(&ex->next_deadline_ms, earliest);
+}
+
+void txn_unpin(struct executor *ex, const struct err *reason)
+{
+	struct txn *t = ex->pinned;
+
+	forget_savepoints(t, 0);
+	if (reason != NULL)
+		t->lost = *reason;
+	pthread_mutex_lock(&ex->lock);
+	t->state = reason == NULL ? TXN_NEW : TXN_LOST;
+	ex->pinned = NULL;
+	atomic_store(&ex->next_deadline_ms, NEVER);
+	pthread_mutex_unlock(&ex->lock);
+	store_rollback(ex->writer.conn);        /* before anybody else runs: that is this thread's to decide */
+}
+
+/* The call failed and took the transaction with it. */
+static void lose(struct executor *ex, struct call *c)
+{
+	c->rc = -1;
+	c->txn_lost = true;
+	c->rows_changed = 0;
+	txn_unpin(ex, &c->err);
+}
+
+static int begin(struct executor *ex, struct call *c)
+{
+	if (store_begin(ex->writer.conn, &c->err) == 0)
+		return 0;
+	run_fail(c, &c->err);
+	c->txn_lost = false;
+	txn_unpin(ex, NULL);
+	return -1;
+}
+
+/* A PROC or QUERY inside the transaction. */
+static void run_inside(struct executor *ex, struct txn *t, struct call *c)
+{
+	struct store_conn *conn = ex->writer.conn;
+	bool saved = !(c->kind == CALL_QUERY || c->proc->read_only);
+	unsigned n = (unsigned)t->nsavepoints + 1;
+	size_t mark = run_mark(c);
+	int rc;
+
+	if (saved && store_save(conn, n, &c->err) < 0) {
+		run_fail(c, &c->err);
+		lose(ex, c);
+		return;
+	}
+	rc = run_call(&ex->writer, c);
+	if (rc == 0 && saved && store_in_transaction(conn))
+		rc = store_release(conn, n, &c->err);
+	else if (rc == 0 && !store_in_transaction(conn))
+		rc = err_set(&c->err, ERR_STORE, ex->name, "it gave the transaction up");
+	if (rc == 0)
+		return;
+	run_rewind(c, mark);
+	run_fail(c, &c->err);
+	if (!store_in_transaction(conn) || ex->writer.timed_out)
+		lose(ex, c);
+	else if (saved && (store_rollback_to(conn, n, &c->err) < 0 || store_release(conn, n, &c->err) < 0))
+		lose(ex, c);
+}
+
+static void commit(struct executor *ex, struct call *c)
+{
+	int rc = store_commit(ex->writer.conn, &c->err);
+
+	if (rc < 0) {
+		lose(ex, c);
+		return;
+	}
+	txn_unpin(ex, NULL);
+}
+
+static int push_savepoint(struct txn *t, const char *name)
+{
+	struct savepoint *grown = realloc(t->savepoints, (t->nsavepoints + 1) * sizeof(*grown));
+
+	if (grown == NULL)
+		return -1;
+	t->savepoints = grown;
+	grown[t->nsavepoints].name = strdup(name);
+	if (grown[t->nsavepoints].name == NULL)
+		return -1;
+	t->nsavepoints++;
+	return 0;
+}
+
+static int save(struct executor *ex, struct txn *t, struct call *c)
+{
+	if (t->nsavepoints >= SAVEPOINTS_MAX)
+		return err_set(&c->err, ERR_NOT_SUPPORTED, "A transaction with more than 1000 savepoints", "Commit earlier.");
+	if (push_savepoint(t, c->savepoint) < 0)
+		return err_nomem(&c->err);
+	if (store_save(ex->writer.conn, (unsigned)t->nsavepoints, &c->err) < 0) {
+		forget_savepoints(t, t->nsavepoints - 1);
+		return -1;
+	}
+	return 0;
+}
+
+/* To the latest of that name, which stays; later ones are gone. Names are case-sensitive, as in T-SQL. */
+static int rollback_to(struct executor *ex, struct txn *t, struct call *c)
+{
+	size_t n = t->nsavepoints;
+
+	while (n > 0 && strcmp(t->savepoints[n - 1].name, c->savepoint) != 0)
+		n--;
+	if (n == 0)
+		return err_set(&c->err, ERR_NO_SAVEPOINT, c->savepoint);
+	if (store_rollback_to(ex->writer.conn, (unsigned)n, &c->err) < 0)
+		return -1;
+	forget_savepoints(t, n);
+	return 0;
+}
+
+static void run_kind(struct executor *ex, struct txn *t, struct call *c)
+{
+	int rc = 0;
+
+	switch (c->kind) {
+	case CALL_PROC: case CALL_QUERY:
+		run_inside(ex, t, c);
+		return;
+	case CALL_COMMIT:
+		commit(ex, c);
+		return;
+	case CALL_ROLLBACK:
+		txn_unpin(ex, NULL);
+		return;
+	case CALL_SAVE:
+		rc = save(ex, t, c);
+		break;
+	case CALL_ROLLBACK_TO:
+		rc = rollback_to(ex, t, c);
+		break;
+	}
+	c->rc = rc;
+	if (rc < 0 && !store_in_transaction(ex->writer.conn))
+		lose(ex, c);
+}
+
+void txn_run(struct executor *ex, struct call *c, bool first)
+{
+	struct txn *t = c->txn;
+
+	answer(c, NULL);
+	if (!first || begin(ex, c) == 0)
+		run_kind(ex, t, c);
+	if (ex->pinned != NULL)
+		t->idle_at_ms = ex->transaction_idle_s <= 0 ? NEVER : clock_mono_ms() + (int64_t)ex->transaction_idle_s * 1000;
+	c->complete(c);                         /* its owner may free t from here on, if the writer is free again */
+}

@@ -1,0 +1,146 @@
+/* writer.c — the thread that owns the writing connection. It sleeps without a time-out when there is nothing to do: an idle server makes no wake-ups. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "executor/executor_int.h"
+
+#define BACKLOG_MOST 20000                  /* pages of the log that make it tidy up between groups … */
+#define BACKLOG_IDLE 500                    /* … and those worth it once it has been idle … */
+#define IDLE_MS 1000                        /* … for so long */
+
+/* Under the lock, which is given up meanwhile. */
+static bool doze(struct executor *ex, int64_t until_ms)
+{
+	bool woken;
+
+	ex->asleep = true;
+	woken = wait_until(&ex->wake, &ex->lock, until_ms);
+	ex->asleep = false;
+	return woken;
+}
+
+static void tidy(struct executor *ex)
+{
+	pthread_mutex_unlock(&ex->lock);
+	store_tidy(ex->writer.conn);
+	pthread_mutex_lock(&ex->lock);
+}
+
+static void idle_turn(struct executor *ex)
+{
+	bool wants = store_backlog(ex->writer.conn) >= BACKLOG_IDLE;
+
+	if (!doze(ex, wants ? clock_mono_ms() + IDLE_MS : NEVER) && list_empty(&ex->queue) && !ex->stopping)
+		tidy(ex);
+}
+
+/* Takes calls up to the first one that begins a transaction. */
+static void take_group(struct executor *ex)
+{
+	while (ex->ngroup < GROUP_MAX && !list_empty(&ex->queue)) {
+		struct call *c = CONTAINER_OF(ex->queue.next, struct call, link);
+
+		if (c->txn != NULL)
+			break;
+		list_remove(&c->link);
+		ex->waiting--;
+		ex->group[ex->ngroup++].call = c;
+	}
+}
+
+static void queue_turn(struct executor *ex)
+{
+	struct call *first = CONTAINER_OF(ex->queue.next, struct call, link);
+
+	if (first->txn != NULL) {
+		list_remove(&first->link);
+		ex->waiting--;
+		txn_pin(ex, first->txn);
+		pthread_mutex_unlock(&ex->lock);
+		txn_run(ex, first, true);
+	} else {
+		take_group(ex);
+		pthread_mutex_unlock(&ex->lock);
+		group_run(ex);
+	}
+	if (store_backlog(ex->writer.conn) >= BACKLOG_MOST)
+		store_tidy(ex->writer.conn);
+	pthread_mutex_lock(&ex->lock);
+}
+
+/* The owner of the pinned transaction has been silent for too long. */
+static void give_up_idle(struct executor *ex)
+{
+	const struct log_ctx ctx = { .database = ex->name };
+	struct err err;
+
+	err_set(&err, ERR_TXN_IDLE, ex->transaction_idle_s);
+	txn_unpin(ex, &err);
+	LOG(LOG_WARN, &ctx, "transaction_idle", F_INT("seconds", ex->transaction_idle_s));
+}
+
+static void pinned_turn(struct executor *ex)
+{
+	struct txn *t = ex->pinned;
+	struct call *c = t->pending;
+	int64_t now, late;
+
+	if (c != NULL) {
+		t->pending = NULL;
+		pthread_mutex_unlock(&ex->lock);
+		txn_run(ex, c, false);
+		pthread_mutex_lock(&ex->lock);
+		return;
+	}
+	now = clock_mono_ms();
+	late = atomic_load(&ex->next_deadline_ms);
+	if (now < late && now < t->idle_at_ms) {
+		doze(ex, late < t->idle_at_ms ? late : t->idle_at_ms);
+		return;
+	}
+	pthread_mutex_unlock(&ex->lock);
+	if (now >= late)
+		queue_sweep(ex);
+	else
+		give_up_idle(ex);
+	pthread_mutex_lock(&ex->lock);
+}
+
+/* On the way out: an open transaction is undone, and the call that it was about to run is refused. */
+static void leave(struct executor *ex)
+{
+	struct call *c = ex->pinned == NULL ? NULL : ex->pinned->pending;
+	struct err err;
+
+	if (ex->pinned == NULL)
+		return;
+	ex->pinned->pending = NULL;
+	pthread_mutex_unlock(&ex->lock);
+	err_set(&err, ERR_SHUTDOWN);
+	txn_unpin(ex, &err);
+	if (c != NULL) {
+		c->err = err;
+		c->rc = -1;
+		c->status_set = false;
+		c->txn_lost = true;
+		c->complete(c);
+	}
+	pthread_mutex_lock(&ex->lock);
+}
+
+void *writer_main(void *arg)
+{
+	struct executor *ex = arg;
+
+	pthread_mutex_lock(&ex->lock);
+	while (!ex->stopping) {
+		if (ex->pinned != NULL)
+			pinned_turn(ex);
+		else if (!list_empty(&ex->queue))
+			queue_turn(ex);
+		else
+			idle_turn(ex);
+	}
+	leave(ex);
+	pthread_mutex_unlock(&ex->lock);
+	return NULL;
+}

@@ -1,0 +1,146 @@
+/* conn.c — a connection: its settings, its interrupt, and the write-ahead log, which is copied into the file away from commits.
+ * Every commit is an fsync of the log (synchronous=FULL); SQLite's own automatic checkpoint would now and then make one
+ * commit pay for a thousand pages, so the owner of the connection calls tidy() between calls instead. */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "store/sqlite/sqlite_int.h"
+
+#define STEPS_BETWEEN_QUESTIONS 2000        /* of SQLite's virtual machine: well below a millisecond */
+#define BUSY_MS 10000                       /* other programs may hold the file for a moment: backup, sqlite3 */
+
+static const char settings_all[] =
+	"PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0; PRAGMA cell_size_check=ON;";
+static const char settings_writer[] =
+	"PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY; PRAGMA secure_delete=FAST;"
+	"PRAGMA journal_size_limit=134217728;";
+static const char settings_reader[] = "PRAGMA query_only=ON; PRAGMA cache_size=-4096;";
+
+static int on_progress(void *arg)
+{
+	struct sqlite_conn *c = arg;
+
+	return c->stop != NULL && c->stop(c->stop_arg);
+}
+
+/* Called by SQLite after each commit with the length of the log. */
+static int on_log(void *arg, sqlite3 *db, const char *schema, int pages)
+{
+	struct sqlite_conn *c = arg;
+
+	(void)db;
+	(void)schema;
+	c->log_pages = (unsigned)pages;
+	if (c->log_pages < c->log_done)
+		c->log_done = 0;                /* it began anew */
+	return SQLITE_OK;
+}
+
+static int script(struct sqlite_conn *c, const char *sql, struct err *reterr)
+{
+	int rc = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
+
+	return rc == SQLITE_OK ? 0 : sqlite_error(c, rc, reterr);
+}
+
+/* A query is bounded in time by the interrupt; these bound what a text can make the compiler do. */
+static void set_limits(sqlite3 *db)
+{
+	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+	sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
+	sqlite3_limit(db, SQLITE_LIMIT_COMPOUND_SELECT, 100);
+	sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 8000);
+	sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 20);
+}
+
+static int set_up(struct sqlite_conn *c, struct err *reterr)
+{
+	if (sqlite3_extended_result_codes(c->db, 1) != SQLITE_OK || sqlite3_busy_timeout(c->db, BUSY_MS) != SQLITE_OK)
+		return err_nomem(reterr);
+	if (script(c, settings_all, reterr) < 0 || script(c, c->read_only ? settings_reader : settings_writer, reterr) < 0)
+		return -1;
+	set_limits(c->db);
+	sqlite3_wal_hook(c->db, on_log, c);     /* in place of the automatic checkpoint */
+	if (sqlite3_set_authorizer(c->db, sqlite_authorize, c) != SQLITE_OK)
+		return err_nomem(reterr);
+	return 0;
+}
+
+int sqlite_connect(struct store *base, bool read_only, struct store_conn **ret, struct err *reterr)
+{
+	struct sqlite_store *st = SQLITE_STORE(base);
+	struct sqlite_conn *c = calloc(1, sizeof(*c));
+	int rc, flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | (read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
+
+	if (c == NULL)
+		return err_nomem(reterr);
+	c->base.ops = &sqlite_store_ops;
+	c->store = st;
+	c->read_only = read_only;
+	c->nstmts = st->service->nstatements;
+	c->stmts = calloc(c->nstmts + 1, sizeof(*c->stmts));
+	if (c->stmts == NULL) {
+		err_nomem(reterr);
+		goto fail;
+	}
+	rc = sqlite3_open_v2(st->path, &c->db, flags, NULL);
+	if (rc != SQLITE_OK) {
+		sqlite_error(c, rc, reterr);
+		goto fail;
+	}
+	if (set_up(c, reterr) < 0)
+		goto fail;
+	*ret = &c->base;
+	return 0;
+fail:
+	sqlite_disconnect(&c->base);
+	return -1;
+}
+
+void sqlite_disconnect(struct store_conn *conn)
+{
+	struct sqlite_conn *c = SQLITE_CONN(conn);
+
+	sqlite_transaction_fini(c);
+	sqlite_stmts_fini(c);
+	sqlite3_close_v2(c->db);
+	free(c);
+}
+
+int sqlite_script(struct store_conn *c, const char *sql, struct err *reterr)
+{
+	return script(SQLITE_CONN(c), sql, reterr);
+}
+
+void sqlite_set_interrupt(struct store_conn *conn, bool (*stop)(void *arg), void *arg)
+{
+	struct sqlite_conn *c = SQLITE_CONN(conn);
+
+	c->stop = stop;
+	c->stop_arg = arg;
+	sqlite3_progress_handler(c->db, stop == NULL ? 0 : STEPS_BETWEEN_QUESTIONS, stop == NULL ? NULL : on_progress, c);
+}
+
+unsigned sqlite_backlog(struct store_conn *conn)
+{
+	const struct sqlite_conn *c = SQLITE_CONN(conn);
+
+	return c->log_pages > c->log_done ? c->log_pages - c->log_done : 0;
+}
+
+/* PASSIVE waits for nobody. What a reader still needs stays for another time: it counts as done until the log has grown as much again. */
+void sqlite_tidy(struct store_conn *conn)
+{
+	struct sqlite_conn *c = SQLITE_CONN(conn);
+	struct err err;
+	int pages = 0, copied = 0, rc = sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &copied);
+
+	c->log_done = c->log_pages;
+	if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY)
+		sqlite_error(c, rc, &err);      /* for the log: nothing is lost, the write-ahead log only stays longer */
+}
+
+uint64_t sqlite_changes(struct store_conn *c)
+{
+	return (uint64_t)sqlite3_total_changes64(SQLITE_CONN(c)->db);
+}

@@ -1,0 +1,206 @@
+/* open.c — a database as a file: made with a mode that keeps others out, brought to the schema of this program, checked when asked. */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "store/sqlite/sqlite_int.h"
+
+#define REPORT_MAX (1 << 20)
+
+const struct store_ops sqlite_store_ops = {
+	.open = sqlite_open,
+	.close = sqlite_close,
+	.connect = sqlite_connect,
+	.disconnect = sqlite_disconnect,
+	.check = sqlite_check,
+	.script = sqlite_script,
+	.begin = sqlite_begin,
+	.commit = sqlite_commit,
+	.rollback = sqlite_rollback,
+	.save = sqlite_save,
+	.release = sqlite_release,
+	.rollback_to = sqlite_rollback_to,
+	.in_transaction = sqlite_in_transaction,
+	.set_interrupt = sqlite_set_interrupt,
+	.backlog = sqlite_backlog,
+	.tidy = sqlite_tidy,
+	.statement = sqlite_statement,
+	.query = sqlite_query,
+	.bind = sqlite_bind,
+	.step = sqlite_step,
+	.column = sqlite_column,
+	.changes = sqlite_changes,
+	.finish = sqlite_finish,
+};
+
+static int file_error(const struct sqlite_store *st, const char *doing, struct err *reterr)
+{
+	return err_raise(reterr, 50021, 16, 1, "Cannot %s the file '%s' of database '%s': %s. Check that the folder exists and that the server may write to it.",
+			 doing, st->path, st->name, strerror(errno));
+}
+
+/* The name of a new file is durable only when its folder has been written. */
+static int sync_folder(const struct sqlite_store *st, struct err *reterr)
+{
+	char *copy = strdup(st->path);
+	int fd, rc;
+
+	if (copy == NULL)
+		return err_nomem(reterr);
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	free(copy);
+	if (fd < 0)
+		return file_error(st, "make durable", reterr);
+	rc = fsync(fd);
+	close(fd);
+	return rc < 0 ? file_error(st, "make durable", reterr) : 0;
+}
+
+/* Makes an empty file that only we may read: it holds password hashes and clients' data. SQLite gives its log files the same mode. */
+static int make_file(struct sqlite_store *st, bool *ret_new, struct err *reterr)
+{
+	int fd = open(st->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	*ret_new = fd >= 0;
+	if (fd < 0 && errno != EEXIST)
+		return file_error(st, "create", reterr);
+	if (fd >= 0)
+		close(fd);
+	return 0;
+}
+
+static int make_temporary(struct sqlite_store *st, struct err *reterr)
+{
+	const char *dir = getenv("TMPDIR");
+	size_t size = (dir == NULL ? 4 : strlen(dir)) + 32;
+	int fd;
+
+	st->path = malloc(size);
+	if (st->path == NULL)
+		return err_nomem(reterr);
+	snprintf(st->path, size, "%s/procession-XXXXXX", dir == NULL ? "/tmp" : dir);
+	fd = mkstemp(st->path);
+	if (fd < 0)
+		return file_error(st, "create", reterr);
+	close(fd);
+	st->temporary = true;
+	return 0;
+}
+
+static int prepare_file(struct sqlite_store *st, const struct store_options *o, bool *ret_new, struct err *reterr)
+{
+	*ret_new = false;
+	st->name = strdup(o->name);
+	if (st->name == NULL)
+		return err_nomem(reterr);
+	if (strcmp(o->path, ":memory:") == 0)
+		return make_temporary(st, reterr);
+	st->path = strdup(o->path);
+	if (st->path == NULL)
+		return err_nomem(reterr);
+	return make_file(st, ret_new, reterr);
+}
+
+int sqlite_open(const struct store_options *o, struct store **ret, struct err *reterr)
+{
+	struct sqlite_store *st = calloc(1, sizeof(*st));
+	struct store_conn *c = NULL;
+	bool is_new;
+
+	if (st == NULL)
+		return err_nomem(reterr);
+	st->base.ops = &sqlite_store_ops;
+	st->service = o->service;
+	if (prepare_file(st, o, &is_new, reterr) < 0)
+		goto fail;
+	if (sqlite_connect(&st->base, false, &c, reterr) < 0)
+		goto fail;
+	if (sqlite_schema_apply(SQLITE_CONN(c), reterr) < 0 || sqlite_grants_collect(SQLITE_CONN(c), reterr) < 0)
+		goto fail;
+	if (is_new && sync_folder(st, reterr) < 0)
+		goto fail;
+	sqlite_disconnect(c);
+	*ret = &st->base;
+	return 0;
+fail:
+	if (c != NULL)
+		sqlite_disconnect(c);
+	sqlite_close(&st->base);
+	return -1;
+}
+
+static void remove_temporary(const char *path)
+{
+	static const char *const tails[] = { "", "-wal", "-shm" };
+	char file[4096];
+
+	for (size_t i = 0; i < ARRAY_LEN(tails); i++) {
+		if (snprintf(file, sizeof(file), "%s%s", path, tails[i]) < (int)sizeof(file))
+			unlink(file);
+	}
+}
+
+void sqlite_close(struct store *base)
+{
+	struct sqlite_store *st = SQLITE_STORE(base);
+
+	if (st->temporary)
+		remove_temporary(st->path);
+	sqlite_grants_fini(st);
+	free(st->path);
+	free(st->name);
+	free(st);
+}
+
+/* One line of the report for each row; returns the number of rows that are not "ok". */
+static int report_rows(struct sqlite_conn *c, const char *sql, struct buf *out, unsigned *bad, struct err *reterr)
+{
+	sqlite3_stmt *h;
+	int rc = sqlite3_prepare_v2(c->db, sql, -1, &h, NULL);
+
+	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+		rc = sqlite3_step(h);
+		if (rc != SQLITE_ROW)
+			break;
+		const char *text = (const char *)sqlite3_column_text(h, 0);
+		if (text == NULL || strcmp(text, "ok") == 0)
+			continue;
+		buf_printf(out, "%s\n", text);
+		(*bad)++;
+	}
+	sqlite3_finalize(h);
+	return rc == SQLITE_DONE ? 0 : sqlite_error(c, rc, reterr);
+}
+
+int sqlite_check(struct store *base, char **ret_report, struct err *reterr)
+{
+	struct store_conn *c;
+	struct buf out;
+	unsigned bad = 0;
+	int rc;
+
+	if (sqlite_connect(base, true, &c, reterr) < 0)
+		return -1;
+	buf_init(&out, REPORT_MAX);
+	rc = report_rows(SQLITE_CONN(c), "PRAGMA integrity_check(100)", &out, &bad, reterr);
+	if (rc == 0)
+		rc = report_rows(SQLITE_CONN(c), "SELECT 'row ' || coalesce(rowid, '?') || ' of table ' || \"table\" || ' refers to a missing row of '"
+				 " || parent FROM pragma_foreign_key_check LIMIT 100", &out, &bad, reterr);
+	sqlite_disconnect(c);
+	if (rc == 0 && bad == 0)
+		buf_printf(&out, "ok\n");
+	buf_put_u8(&out, 0);
+	*ret_report = out.failed ? NULL : strdup((const char *)out.data);
+	buf_fini(&out);
+	if (*ret_report == NULL)
+		return err_nomem(reterr);
+	if (rc == 0 && bad > 0)
+		return err_set(reterr, ERR_STORE, SQLITE_STORE(base)->name, "the check found damage");
+	return rc;
+}
