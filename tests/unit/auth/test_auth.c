@@ -1,0 +1,282 @@
+/* The gate as a whole, with a system store of its own in a temporary folder. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+/* cmocka wants the four above first */
+#include <cmocka.h>
+
+#include <sqlite3.h>
+
+#include "auth/auth_int.h"
+
+#define LIMIT 3
+
+struct fixture {
+	char dir[64], file[96];
+	sqlite3 *db;            /* the administrator's connection */
+	struct auth *a;
+};
+
+static int64_t test_time;
+
+static int64_t test_clock(void)
+{
+	return test_time;
+}
+
+static void run_sql(struct fixture *f, const char *sql)
+{
+	char *message = NULL;
+
+	if (sqlite3_exec(f->db, sql, NULL, NULL, &message) != SQLITE_OK)
+		fail_msg("%s: %s", sql, message);
+}
+
+static void add_login(struct fixture *f, const char *name, const char *password, int admin, int disabled)
+{
+	char hash[256], *sql;
+	struct err e;
+
+	assert_int_equal(auth_hash_password(str_of(password), hash, &e), 0);
+	sql = sqlite3_mprintf("INSERT INTO login VALUES (%Q, %Q, %d, %d, 'StateService')", name, hash, admin, disabled);
+	run_sql(f, sql);
+	sqlite3_free(sql);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct auth_options o = { .fail_delay_ms = 100, .fail_limit = LIMIT, .fail_window_s = 60 };
+	struct err e;
+
+	snprintf(f->dir, sizeof(f->dir), "/tmp/procession-auth-XXXXXX");
+	assert_non_null(mkdtemp(f->dir));
+	snprintf(f->file, sizeof(f->file), "%s/system.db", f->dir);
+	assert_int_equal(sqlite3_open(f->file, &f->db), SQLITE_OK);
+	run_sql(f, "PRAGMA journal_mode = WAL;"
+		   "CREATE TABLE login (name TEXT PRIMARY KEY COLLATE NOCASE, password_hash TEXT, admin INTEGER, disabled INTEGER, default_database TEXT);"
+		   "CREATE TABLE permission (login TEXT COLLATE NOCASE, database TEXT COLLATE NOCASE, rights INTEGER, PRIMARY KEY (login, database));"
+		   "INSERT INTO permission VALUES ('Worker', 'Translation', 1), ('Worker', 'StateService', 3);");
+	add_login(f, "sa", "secret", 1, 0);
+	add_login(f, "Worker", "work", 0, 0);
+	add_login(f, "old", "work", 0, 1);
+	o.system_file = f->file;
+	assert_int_equal(auth_open(&o, &f->a, &e), 0);
+	test_time = 1000;
+	auth_set_clock(f->a, test_clock);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	char path[128];
+
+	auth_close(f->a);
+	sqlite3_close(f->db);
+	static const char *const ends[] = { "", "-wal", "-shm" };
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		snprintf(path, sizeof(path), "%s%s", f->file, ends[i]);
+		unlink(path);
+	}
+	rmdir(f->dir);
+	free(f);
+	return 0;
+}
+
+static enum auth_result check(struct fixture *f, const char *login, const char *password, const char *peer)
+{
+	struct auth_login who;
+
+	return auth_check_password(f->a, str_of(login), str_of(password), peer, &who);
+}
+
+static void a_login_is_found_without_case_and_named_as_stored(void **state)
+{
+	struct fixture *f = *state;
+	struct auth_login who;
+
+	assert_int_equal(auth_check_password(f->a, STR("WORKER"), STR("work"), "192.0.2.1", &who), AUTH_OK);
+	assert_string_equal(who.name, "Worker");
+	assert_string_equal(who.default_database, "StateService");
+	assert_false(who.admin);
+	assert_int_equal(auth_check_password(f->a, STR("sa"), STR("secret"), "192.0.2.1", &who), AUTH_OK);
+	assert_true(who.admin);
+}
+
+static void each_failure_has_its_name_and_costs_one_hash(void **state)
+{
+	struct fixture *f = *state;
+	char longest[400];
+
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	assert_int_equal(check(f, "sa", "Secret", "192.0.2.1"), AUTH_WRONG_PASSWORD);
+	assert_int_equal(check(f, "nobody", "secret", "192.0.2.2"), AUTH_NO_LOGIN);
+	assert_int_equal(check(f, "old", "work", "192.0.2.3"), AUTH_DISABLED);
+	assert_int_equal(check(f, "", "", "192.0.2.4"), AUTH_NO_LOGIN);
+	assert_int_equal(check(f, longest, "", "192.0.2.5"), AUTH_NO_LOGIN);
+	assert_int_equal(auth_hashed(f->a), 5);
+}
+
+static void a_password_that_was_right_is_not_hashed_again(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(check(f, "sa", "secret", "192.0.2.1"), AUTH_OK);
+	assert_int_equal(check(f, "SA", "secret", "192.0.2.9"), AUTH_OK);
+	assert_int_equal(auth_hashed(f->a), 1);
+	assert_int_equal(check(f, "sa", "secreT", "192.0.2.1"), AUTH_WRONG_PASSWORD);
+	assert_int_equal(auth_hashed(f->a), 2);
+	auth_reload(f->a);
+	assert_int_equal(check(f, "sa", "secret", "192.0.2.1"), AUTH_OK);
+	assert_int_equal(auth_hashed(f->a), 3);
+	test_time += AUTH_CACHE_MS;
+	assert_int_equal(check(f, "sa", "secret", "192.0.2.1"), AUTH_OK);
+	assert_int_equal(auth_hashed(f->a), 4);
+}
+
+static void a_changed_password_or_disabled_login_counts_at_once(void **state)
+{
+	struct fixture *f = *state;
+	char hash[256], *sql;
+	struct err e;
+
+	assert_int_equal(check(f, "Worker", "work", "192.0.2.1"), AUTH_OK);
+	assert_int_equal(auth_hash_password(STR("other"), hash, &e), 0);
+	sql = sqlite3_mprintf("UPDATE login SET password_hash = %Q WHERE name = 'worker'", hash);
+	run_sql(f, sql);
+	sqlite3_free(sql);
+	assert_int_equal(check(f, "Worker", "work", "192.0.2.1"), AUTH_WRONG_PASSWORD);
+	assert_int_equal(check(f, "Worker", "other", "192.0.2.1"), AUTH_OK);
+	run_sql(f, "UPDATE login SET disabled = 1 WHERE name = 'worker'");
+	assert_int_equal(check(f, "Worker", "other", "192.0.2.1"), AUTH_DISABLED);
+}
+
+static void an_address_that_fails_too_often_waits(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(auth_penalty_ms(f->a, "192.0.2.1"), 100);
+	assert_int_equal(check(f, "a", "x", "192.0.2.1"), AUTH_NO_LOGIN);
+	assert_int_equal(auth_penalty_ms(f->a, "192.0.2.1"), 100);
+	assert_int_equal(check(f, "b", "x", "192.0.2.1"), AUTH_NO_LOGIN);
+	assert_int_equal(auth_penalty_ms(f->a, "192.0.2.1"), 200);
+	assert_int_equal(check(f, "c", "x", "192.0.2.1"), AUTH_NO_LOGIN);
+	assert_int_equal(auth_penalty_ms(f->a, "192.0.2.1"), 400);
+	assert_int_equal(check(f, "sa", "secret", "192.0.2.1"), AUTH_THROTTLED);
+	assert_int_equal(auth_hashed(f->a), 3);                         /* the refused one cost nothing */
+	assert_int_equal(check(f, "sa", "secret", "192.0.2.2"), AUTH_OK);       /* from elsewhere it is welcome */
+	test_time += 2 * 60 * 1000;
+	assert_int_equal(check(f, "sa", "secret", "192.0.2.1"), AUTH_OK);
+	assert_int_equal(auth_penalty_ms(f->a, "192.0.2.1"), 100);
+}
+
+static void a_success_clears_the_address(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int round = 0; round < 3; round++) {
+		assert_int_equal(check(f, round == 0 ? "u" : round == 1 ? "v" : "w", "x", "192.0.2.1"), AUTH_NO_LOGIN);
+		assert_int_equal(check(f, round == 0 ? "x" : round == 1 ? "y" : "z", "x", "192.0.2.1"), AUTH_NO_LOGIN);
+		assert_int_equal(check(f, "sa", "secret", "192.0.2.1"), AUTH_OK);
+	}
+}
+
+static void a_login_under_attack_is_closed_to_strangers_only(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(check(f, "sa", "secret", "192.0.2.1"), AUTH_OK);
+	assert_int_equal(check(f, "sa", "x", "198.51.100.1"), AUTH_WRONG_PASSWORD);
+	assert_int_equal(check(f, "Sa", "x", "198.51.100.2"), AUTH_WRONG_PASSWORD);
+	assert_int_equal(check(f, "sA", "x", "198.51.100.3"), AUTH_WRONG_PASSWORD);
+	assert_int_equal(check(f, "sa", "x", "198.51.100.4"), AUTH_THROTTLED);
+	assert_int_equal(check(f, "sa", "secret", "198.51.100.4"), AUTH_THROTTLED);
+	assert_int_equal(check(f, "sa", "secret", "192.0.2.1"), AUTH_OK);
+	assert_int_equal(check(f, "sa", "x", "192.0.2.1"), AUTH_THROTTLED);
+	assert_int_equal(auth_hashed(f->a), 4);
+}
+
+static void the_penalty_is_bounded(void **state)
+{
+	struct fixture *f = *state;
+	struct auth_digest key;
+
+	auth_digest(f->a, (const struct str[]){ STR("peer"), STR("192.0.2.1") }, 2, &key);
+	for (int i = 0; i < 100; i++)
+		auth_throttle_add(&f->a->throttle, &key, test_time);
+	assert_int_equal(auth_penalty_ms(f->a, "192.0.2.1"), 2000);
+}
+
+static void rights_are_those_of_login_and_database(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(auth_rights(f->a, "worker", "TRANSLATION"), 1);
+	assert_int_equal(auth_rights(f->a, "Worker", "StateService"), 3);
+	assert_int_equal(auth_rights(f->a, "Worker", "WordAutomation"), 0);
+	assert_int_equal(auth_rights(f->a, "sa", "WordAutomation"), 7);
+	assert_int_equal(auth_rights(f->a, "nobody", "StateService"), 0);
+	assert_int_equal(auth_rights(f->a, "old", "StateService"), 0);
+}
+
+static void rights_are_kept_until_reload(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(auth_rights(f->a, "Worker", "Translation"), 1);
+	run_sql(f, "UPDATE permission SET rights = 3 WHERE database = 'Translation'");
+	assert_int_equal(auth_rights(f->a, "Worker", "Translation"), 1);
+	auth_reload(f->a);
+	assert_int_equal(auth_rights(f->a, "Worker", "Translation"), 3);
+}
+
+static void a_missing_store_is_named(void **state)
+{
+	struct auth_options o = { .system_file = "/nowhere/system.db", .fail_limit = 1, .fail_window_s = 1 };
+	struct auth *a = NULL;
+	struct err e;
+
+	(void)state;
+	assert_true(auth_open(&o, &a, &e) < 0);
+	assert_null(a);
+	assert_non_null(strstr(e.text, "/nowhere/system.db"));
+	auth_close(NULL);
+}
+
+static void store_trouble_is_no_verdict(void **state)
+{
+	struct fixture *f = *state;
+
+	run_sql(f, "DROP TABLE login");
+	assert_int_equal(check(f, "sa", "secret", "192.0.2.1"), AUTH_ERROR);
+	assert_int_equal(auth_rights(f->a, "sa", "StateService"), 0);
+	assert_int_equal(auth_penalty_ms(f->a, "192.0.2.1"), 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_login_is_found_without_case_and_named_as_stored, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_failure_has_its_name_and_costs_one_hash, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_password_that_was_right_is_not_hashed_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_changed_password_or_disabled_login_counts_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_address_that_fails_too_often_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_success_clears_the_address, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_login_under_attack_is_closed_to_strangers_only, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_penalty_is_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(rights_are_those_of_login_and_database, setup, teardown),
+		cmocka_unit_test_setup_teardown(rights_are_kept_until_reload, setup, teardown),
+		cmocka_unit_test(a_missing_store_is_named),
+		cmocka_unit_test_setup_teardown(store_trouble_is_no_verdict, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
