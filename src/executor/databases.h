@@ -19,7 +19,8 @@ struct databases_options {
 };
 
 /* Opens DIR/system.db (created with the four default databases when new: WordAutomation, Translation, ScheduledJobs, StateService), loads the catalogue's own
- * tables into it when they changed, opens every database in it and starts the executors. ret_new: the system store was just created. */
+ * tables into it when they changed, opens every database in it and starts the executors. ret_new: there is no login yet: a new system
+ * store, or one whose first start was cut short. A known database whose file is missing is an error: an empty one in its place would hide the loss. */
 MUST_CHECK int databases_open(const struct databases_options *o, struct databases **ret, bool *ret_new, struct err *reterr);
 void databases_close(struct databases *d);
 /* By name without ASCII case; "master" and "" are the system database. NULL: none. Thread-safe. */
