@@ -39,7 +39,8 @@ run_clang_tidy() {
         { cat build/setup-tidy.log; return 1; }
     # Generated sources must exist before they can be included.
     ninja -C $db --quiet || return 1
-    git ls-files 'src/*.c' | xargs -P 2 -n 4 clang-tidy-14 -p $db --quiet --warnings-as-errors='*' 2>/dev/null
+    # err.c defines what err.h replaces for the analyzer.
+    git ls-files 'src/*.c' | grep -v '^src/base/err\.c$' | xargs -P 2 -n 4 clang-tidy-14 -p $db --quiet --warnings-as-errors='*' 2>/dev/null
 }
 
 mkdir -p build

@@ -31,4 +31,11 @@ void err_clear(struct err *e);
 /* True for what goes out as ERROR (class 11 and up), false for INFO. */
 static inline bool err_is_error(const struct err *e) { return e->severity > 10; }
 
+#ifdef __clang_analyzer__
+/* The static analyzer sees one file at a time and does not know that these always fail: without this it follows paths that cannot be. */
+#define err_set(...) ((void)err_set(__VA_ARGS__), -1)
+#define err_raise(...) ((void)err_raise(__VA_ARGS__), -1)
+#define err_nomem(e) ((void)err_nomem(e), -1)
+#endif
+
 #endif

@@ -232,10 +232,10 @@ static int apply_all(struct config_loaded *l, struct err *reterr)
 		return -1;
 	if (apply_environment(l, reterr) < 0 || apply_flags(l, reterr) < 0)
 		return -1;
-	if (l->config.data[0] == '\0')
+	if (l->config.data == NULL || l->config.data[0] == '\0')
 		return err_raise(reterr, 50000, 16, 1,
 				 "--data DIR is missing: the folder that holds the databases. Example: processiond --data /var/lib/procession");
-	if (l->config.listen[0] == '\0')
+	if (l->config.listen == NULL || l->config.listen[0] == '\0')
 		return err_raise(reterr, 50000, 16, 1, "--listen is empty; example: --listen 127.0.0.1:1433");
 	return 0;
 }
