@@ -146,3 +146,10 @@ FROM database d JOIN meta_procedure p ON p.service = d.service OR p.service = 's
 CREATE VIEW viewable AS
 SELECT d.name AS database_name, d.created AS created, v.*
 FROM database d JOIN meta_view v ON v.service = d.service OR v.service = 'system';
+-- The parameters of a procedure with its return value before them, as drivers want to see them.
+CREATE VIEW signature AS
+SELECT p.object_id AS object_id, 0 AS parameter_id, '@RETURN_VALUE' AS name, s.shape AS shape, 1 AS is_output, 0 AS has_default, NULL AS default_text,
+       0 AS nullable
+FROM meta_procedure p JOIN meta_shape s ON s.declared = 'int'
+UNION ALL
+SELECT object_id, parameter_id, name, shape, is_output, has_default, default_text, 1 FROM meta_parameter;
