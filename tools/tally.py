@@ -1,4 +1,4 @@
-"""Adds up a test run: meson's JSON logs, pytest's JUnit files, the checks of test.sh and sanitizer reports.
+"""Adds up a test run: meson's JSON logs, pytest's JUnit files and the checks of test.sh.
 The last line is "N passed, N failed"; the status is 1 when something failed or nothing ran."""
 import json
 import pathlib
@@ -60,9 +60,6 @@ def main(folder):
     for line in checks.read_text().splitlines() if checks.exists() else []:
         _, name, result = line.split()
         tally.add(result == "passed", result != "passed", 0, name)
-    for path in sorted(folder.glob("sanitizer.*")):
-        print(path.read_text(errors="replace")[:4000])
-        tally.add(0, 1, 0, f"sanitizer report {path.name}")
     for name in tally.names:
         print("failed:", name)
     if tally.skipped:
