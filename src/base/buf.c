@@ -76,8 +76,7 @@ void buf_put_u8(struct buf *b, uint8_t v)
 
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
-	char small[256];
-	uint8_t *to;
+	char small[256], *large;
 	va_list ap;
 	int n;
 
@@ -92,13 +91,16 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 		buf_put(b, small, (size_t)n);
 		return;
 	}
-	to = buf_reserve(b, (size_t)n + 1);     /* vsnprintf writes a NUL behind the text */
-	if (to == NULL)
+	large = malloc((size_t)n + 1);
+	if (large == NULL) {
+		b->failed = true;
 		return;
+	}
 	va_start(ap, fmt);
-	vsnprintf((char *)to, (size_t)n + 1, fmt, ap);
+	vsnprintf(large, (size_t)n + 1, fmt, ap);
 	va_end(ap);
-	b->len += (size_t)n;
+	buf_put(b, large, (size_t)n);
+	free(large);
 }
 
 void buf_consume(struct buf *b, size_t n)
