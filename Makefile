@@ -51,7 +51,7 @@ lint: setup-test
 	@tools/lint.sh
 
 format-check:
-	@clang-format --dry-run $$(git ls-files 'src/*.c' 'src/*.h')
+	@clang-format --dry-run $$(find src -name '*.[ch]')
 
 install: setup
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' tools/install.sh

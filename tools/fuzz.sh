@@ -2,7 +2,7 @@
 # Runs every fuzz target for FUZZ_TIME seconds with its corpus; what is found goes to fuzz/findings.
 # `FUZZ_TARGETS="login7 rpc"` picks some.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 : "${FUZZ_TIME:=60}" "${FUZZ_TARGETS:=}"
 tools/build.sh fuzz || exit 1
 mkdir -p fuzz/findings

@@ -3,7 +3,7 @@
 # and a status other than 0 when something failed. Reports are kept in build/reports.
 #   SUITES="unit lint behaviour cli drivers crash"  picks parts;  JOBS=2  tests at once.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 : "${SUITES:=unit lint behaviour cli drivers crash}" "${JOBS:=2}"
 reports=$PWD/build/reports
 python=/usr/bin/python3

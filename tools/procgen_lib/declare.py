@@ -327,7 +327,12 @@ class Reader:
             self.error("the list of columns lacks its ')'", offset)
         step = self.add("ROWS")
         step.columns = read_columns(text[m.end():close], lambda t, at: self.error(t, offset + m.end() + at))
-        step.stmt = self.statement(text[close + 1:], offset + close + 1)
+        rest, offset = text[close + 1:], offset + close + 1
+        each = re.match(r"\s*EACH\b", rest)
+        if each:
+            self.read_each(step, rest[each.end():], offset + each.end())
+        else:
+            step.stmt = self.statement(rest, offset)
 
     def step_set(self, text, offset):
         m = re.match(r"\s*(@\w+(?:\s*,\s*@\w+)*)\s*=", text)
@@ -382,10 +387,12 @@ class Reader:
         step.targets = [self.target(n.strip(), offset) for n in (m.group(3) or "").split(",") if n.strip()]
 
     def step_each(self, text, offset):
+        self.read_each(self.add("EACH"), text, offset)
+
+    def read_each(self, step, text, offset):
         m = re.match(r"\s*([a-z_][a-z0-9_]*)\s*\(([^)]*)\)\s*AS\s*\(\s*(\$\w+(?:\s*,\s*\$\w+)*)\s*\)", text)
         if m is None:
             self.error("EACH reads EACH name(@a, …) AS ($f, …) sql", offset)
-        step = self.add("EACH")
         step.native = m.group(1)
         step.args = self.native_args(m.group(2), offset)
         step.fields = [f.strip() for f in m.group(3).split(",")]
