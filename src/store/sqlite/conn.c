@@ -30,9 +30,9 @@ static int on_log(void *arg, sqlite3 *db, const char *schema, int pages)
 
 	(void)db;
 	(void)schema;
+	if ((unsigned)pages <= c->log_pages)
+		c->log_done = 0;                /* a commit makes it longer, unless it began anew */
 	c->log_pages = (unsigned)pages;
-	if (c->log_pages < c->log_done)
-		c->log_done = 0;                /* it began anew */
 	return SQLITE_OK;
 }
 

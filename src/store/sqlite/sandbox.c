@@ -1,7 +1,8 @@
 /* sandbox.c — what a client's SELECT may touch: the readable views of its service, and a list of harmless functions. SQLite asks the authorizer for
  * every table, column and function when it compiles a text. A view reads tables that the client may not read itself; SQLite
  * tells through which view it happens. A common table expression could carry a view's name, though, so being "inside a view" is not
- * enough: only those columns pass that a view really reads. These are collected once, when the store is opened. */
+ * enough: only those columns pass that a view really reads. These are collected once, when the store is opened.
+ * One thing it cannot tell: count(*) of a view looks like count(*) of the table behind it, so that rows of such tables can be counted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,7 @@ int sqlite_authorize(void *arg, int action, const char *a, const char *b, const 
 	case SQLITE_FUNCTION:
 		return may_call(c->store, b) ? SQLITE_OK : deny(c, b);
 	case SQLITE_READ:
-		if (is_view(c->store, a) || (inner != NULL && is_granted(c->store, a, b)))
+		if (is_view(c->store, a) || ((inner != NULL || b[0] == '\0') && is_granted(c->store, a, b)))
 			return SQLITE_OK;
 		return deny(c, a);
 	default:
