@@ -14,6 +14,7 @@ struct native_ctx {
 	struct value *results;          /* STEP_NATIVE: one per target, NULL before */
 	size_t nresults;
 	void *userdata;                 /* given at registration */
+	uint64_t changes;               /* STEP_EACH: rows that the statement changed the last time */
 	/* STEP_EACH: call for each row of fields; runs the step's statement. Non-zero: stop and return it. */
 	int (*each)(struct native_ctx *ctx, const struct value *fields, size_t nfields, struct err *reterr);
 };

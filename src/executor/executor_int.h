@@ -123,9 +123,10 @@ int run_row(struct runner *r, const struct value *vals, size_t n, struct err *re
 
 /* steps.c */
 int steps_run(struct runner *r, struct call *c, struct err *reterr);
-/* natives.c: STEP_NATIVE and STEP_EACH. */
+/* natives.c: STEP_NATIVE, STEP_EACH, and STEP_ROWS over the rows of a native. */
 int native_run(struct runner *r, struct call *c, const struct step *s, struct err *reterr);
 int native_each(struct runner *r, struct call *c, const struct step *s, struct err *reterr);
+int native_rows(struct runner *r, struct call *c, const struct step *s, struct err *reterr);
 /* steps.c, for natives.c: binds (fields: of the current row of EACH), and what a bind stands for. */
 int steps_bind(struct runner *r, struct call *c, struct store_stmt *st, const struct statement *s, const struct value *fields, size_t nfields,
 	       struct err *reterr);
@@ -135,6 +136,9 @@ int steps_value(struct runner *r, struct call *c, const struct bind *b, const st
 int query_run(struct runner *r, struct call *c, struct err *reterr);
 /* rows.c: a whole result set from a bound statement into the sink. */
 int rows_send(struct runner *r, struct call *c, struct store_stmt *st, const struct column *cols, size_t n, struct err *reterr);
+/* Its rows only, between sink_columns and sink_rows_done of the caller. */
+int rows_send_part(struct runner *r, struct call *c, struct store_stmt *st, const struct column *cols, size_t n, uint64_t *ret_rows,
+		   struct err *reterr);
 /* message.c: text with {@name} replaced by values. */
 int message_format(struct call *c, const char *text, char *dst, size_t size, struct err *reterr);
 

@@ -6,6 +6,7 @@ struct native_call {
 	struct native_ctx ctx;              /* first: each() gets back from it */
 	struct runner *runner;
 	const struct step *step;
+	uint64_t rows;                      /* ROWS … EACH: sent so far */
 };
 
 static int prepare(struct native_call *n, struct runner *r, struct call *c, const struct step *s, native_fn *ret, struct err *reterr)
@@ -65,8 +66,42 @@ static int on_row(struct native_ctx *ctx, const struct value *fields, size_t nfi
 	rc = steps_bind(n->runner, ctx->call, st, n->step->stmt, fields, nfields, reterr);
 	while (rc == 0 && (rc = store_step(st, reterr)) > 0)
 		rc = 0;
+	ctx->changes = rc == 0 ? store_changes(n->runner->conn) : 0;
 	store_finish(st);
 	return rc;
+}
+
+/* ROWS … EACH: what the statement gives for this row of fields is part of the result set. */
+static int on_result(struct native_ctx *ctx, const struct value *fields, size_t nfields, struct err *reterr)
+{
+	struct native_call *n = CONTAINER_OF(ctx, struct native_call, ctx);
+	struct store_stmt *st;
+	int rc;
+
+	if (run_stop(n->runner))
+		return err_set(reterr, ERR_CANCELLED);
+	if (store_statement(n->runner->conn, n->step->stmt, &st, reterr) < 0)
+		return -1;
+	rc = steps_bind(n->runner, ctx->call, st, n->step->stmt, fields, nfields, reterr);
+	if (rc == 0)
+		rc = rows_send_part(n->runner, ctx->call, st, n->step->columns, n->step->ncolumns, &n->rows, reterr);
+	store_finish(st);
+	return rc;
+}
+
+int native_rows(struct runner *r, struct call *c, const struct step *s, struct err *reterr)
+{
+	struct native_call n;
+	native_fn fn;
+
+	if (prepare(&n, r, c, s, &fn, reterr) < 0)
+		return -1;
+	n.ctx.each = on_result;
+	if (sink_columns(c->sink, s->columns, s->ncolumns) != 0)
+		return err_set(reterr, ERR_CANCELLED);
+	if (fn(&n.ctx, reterr) != 0)
+		return -1;
+	return sink_rows_done(c->sink, n.rows) == 0 ? 0 : err_set(reterr, ERR_CANCELLED);
 }
 
 int native_each(struct runner *r, struct call *c, const struct step *s, struct err *reterr)

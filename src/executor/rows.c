@@ -22,19 +22,26 @@ static int send_all(struct runner *r, struct store_stmt *st, const struct column
 }
 
 /* The engine finishes what a statement writes before it yields the first row, so that nothing is left half-way when the sink refuses one. */
-int rows_send(struct runner *r, struct call *c, struct store_stmt *st, const struct column *cols, size_t n, struct err *reterr)
+int rows_send_part(struct runner *r, struct call *c, struct store_stmt *st, const struct column *cols, size_t n, uint64_t *ret_rows,
+		   struct err *reterr)
 {
 	struct value few[COLUMNS_ON_STACK], *row = few;
-	uint64_t rows = 0;
 
 	if (n > COLUMNS_ON_STACK) {
 		row = arena_array(c->arena, n, sizeof(*row));
 		if (row == NULL)
 			return err_nomem(reterr);
 	}
+	return send_all(r, st, cols, n, row, ret_rows, reterr);
+}
+
+int rows_send(struct runner *r, struct call *c, struct store_stmt *st, const struct column *cols, size_t n, struct err *reterr)
+{
+	uint64_t rows = 0;
+
 	if (sink_columns(c->sink, cols, n) != 0)
 		return err_set(reterr, ERR_CANCELLED);
-	if (send_all(r, st, cols, n, row, &rows, reterr) < 0)
+	if (rows_send_part(r, c, st, cols, n, &rows, reterr) < 0)
 		return -1;
 	return sink_rows_done(c->sink, rows) == 0 ? 0 : err_set(reterr, ERR_CANCELLED);
 }

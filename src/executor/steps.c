@@ -198,6 +198,8 @@ static int step_rows(struct runner *r, struct call *c, const struct step *s, str
 	struct store_stmt *st;
 	int rc;
 
+	if (s->native != NULL)
+		return native_rows(r, c, s, reterr);
 	if (begin_statement(r, c, s->stmt, &st, reterr) < 0)
 		return -1;
 	rc = rows_send(r, c, st, s->columns, s->ncolumns, reterr);

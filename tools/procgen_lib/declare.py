@@ -312,7 +312,10 @@ class Reader:
     def take_step(self, word):
         end = sqltext.find_end(self.text, self.pos)
         text, offset = self.text[self.pos:end], self.pos
-        getattr(self, "step_" + word.lower())(text, offset)
+        try:
+            getattr(self, "step_" + word.lower())(text, offset)
+        except sqltext.SqlError as e:
+            self.error(str(e), offset)
         self.pos = end + 1
 
     def step_run(self, text, offset):

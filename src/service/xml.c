@@ -1,0 +1,193 @@
+/* xml.c — drives libxml2's parser over a value: encoding first, then events into the content model. */
+#define _GNU_SOURCE
+#include "service/xml.h"
+
+#include <string.h>
+
+#include <libxml/parser.h>
+#include <libxml/parserInternals.h>
+#include <libxml/SAX2.h>
+
+#include "base/utf.h"
+#include "service/xml_int.h"
+
+/* ---- events ---- */
+
+static struct xml_reader *reader_of(void *ctx)
+{
+	return ((xmlParserCtxtPtr)ctx)->_private;
+}
+
+static void on_start(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int nns, const xmlChar **ns, int nattributes,
+		     int ndefaulted, const xmlChar **attributes)
+{
+	(void)prefix, (void)nns, (void)ns, (void)ndefaulted;
+	xml_valid_start(reader_of(ctx), (const char *)name, (const char *)uri, nattributes, attributes);
+}
+
+static void on_end(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
+{
+	(void)name, (void)prefix, (void)uri;
+	xml_valid_end(reader_of(ctx));
+}
+
+static void on_text(void *ctx, const xmlChar *p, int n)
+{
+	xml_valid_text(reader_of(ctx), (const char *)p, (size_t)n);
+}
+
+/* Called at <!DOCTYPE, before anything of it could be defined or fetched. */
+static void on_doctype(void *ctx, const xmlChar *name, const xmlChar *external_id, const xmlChar *system_id)
+{
+	struct xml_reader *r = reader_of(ctx);
+
+	(void)name, (void)external_id, (void)system_id;
+	if (!r->failed) {
+		r->failed = true;
+		(void)err_set(r->reterr, ERR_XML_DTD);
+	}
+	xmlStopParser(ctx);
+}
+
+static xmlEntityPtr on_entity(void *ctx, const xmlChar *name)
+{
+	(void)ctx;
+	return xmlGetPredefinedEntity(name);
+}
+
+static void on_error(void *ctx, xmlErrorPtr e)
+{
+	struct xml_reader *r = reader_of(ctx);
+
+	if (r->failed || e->level < XML_ERR_ERROR || e->code == XML_ERR_USER_STOP)
+		return;
+	(void)xml_parse_error(r, e->code, e->line, e->int2);
+	xmlStopParser(ctx);
+}
+
+static void set_handlers(xmlSAXHandler *sax)
+{
+	memset(sax, 0, sizeof(*sax));
+	sax->initialized = XML_SAX2_MAGIC;
+	sax->startElementNs = on_start;
+	sax->endElementNs = on_end;
+	sax->characters = on_text;
+	sax->ignorableWhitespace = on_text;
+	sax->cdataBlock = on_text;
+	sax->internalSubset = on_doctype;
+	sax->getEntity = on_entity;
+	sax->serror = on_error;
+}
+
+/* ---- encoding ---- */
+
+/* The encoding named in <?xml … encoding="…"?>, or empty. */
+static struct str declared_encoding(struct str s)
+{
+	const char *end, *p;
+	char quote;
+
+	if (s.n < 6 || memcmp(s.p, "<?xml", 5) != 0)
+		return (struct str){ "", 0 };
+	end = memmem(s.p, s.n, "?>", 2);
+	p = end == NULL ? NULL : memmem(s.p, (size_t)(end - s.p), "encoding", 8);
+	if (p == NULL)
+		return (struct str){ "", 0 };
+	for (p += 8; p < end && *p != '"' && *p != '\''; p++)
+		;
+	if (p >= end)
+		return (struct str){ "", 0 };
+	quote = *p++;
+	for (s.p = p; p < end && *p != quote; p++)
+		;
+	return (struct str){ s.p, (size_t)(p - s.p) };
+}
+
+static bool is_utf16(struct str name)
+{
+	return str_eq_nocase(name, STR("utf-16")) || str_eq_nocase(name, STR("ucs-2")) || str_eq_nocase(name, STR("utf-16le"));
+}
+
+static bool is_1252(struct str name)
+{
+	static const char *const names[] = { "windows-1252", "cp1252", "iso-8859-1", "latin1", "us-ascii", "ascii" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (str_eq_nocase(name, str_of(names[i])))
+			return true;
+	return false;
+}
+
+static int encoding_error(struct err *reterr, int number, const char *reason, struct str name)
+{
+	return err_raise(reterr, number, 16, 1, "XML parsing: line 1, character %d, %s", (int)(name.n + 30), reason);
+}
+
+static int from_1252(struct str *text, struct arena *a, struct err *reterr)
+{
+	char *utf8;
+
+	if (text->n > SIZE_MAX / 3)
+		return err_nomem(reterr);
+	utf8 = arena_alloc_raw(a, text->n * 3);
+	if (utf8 == NULL)
+		return err_nomem(reterr);
+	*text = (struct str){ utf8, utf8_from_cp1252(utf8, (const uint8_t *)text->p, text->n) };
+	return 0;
+}
+
+/* Brings the text to UTF-8; a declaration must not contradict how the value arrived (9402). */
+static int to_utf8(const struct value *v, struct str *text, struct arena *a, struct err *reterr)
+{
+	struct str name;
+
+	if (text->n >= 3 && memcmp(text->p, "\xEF\xBB\xBF", 3) == 0)
+		*text = (struct str){ text->p + 3, text->n - 3 };
+	name = declared_encoding(*text);
+	if (v->xml_encoding == XML_UTF8_FROM_UNICODE)
+		return name.n == 0 || is_utf16(name) ? 0 : encoding_error(reterr, 9402, "unable to switch the encoding", name);
+	if (is_utf16(name))
+		return encoding_error(reterr, 9402, "unable to switch the encoding", name);
+	if (is_1252(name))
+		return from_1252(text, a, reterr);
+	if (name.n == 0 || str_eq_nocase(name, STR("utf-8")))
+		return 0;
+	return encoding_error(reterr, 9401, "unrecognized encoding", name);
+}
+
+/* ---- reading ---- */
+
+static int parse(struct xml_reader *r, struct str text)
+{
+	if (text.n == 0)
+		return xml_parse_error(r, XML_ERR_DOCUMENT_EMPTY, 1, 1);
+	if (text.n > INT32_MAX)
+		return xml_parse_error(r, XML_ERR_NO_MEMORY, 1, 1);
+	(void)xmlParseChunk(r->ctxt, text.p, (int)text.n, 1);
+	if (!r->failed && !r->root_seen)
+		return xml_parse_error(r, XML_ERR_DOCUMENT_EMPTY, 1, 1);
+	if (!r->failed && !r->ctxt->wellFormed)
+		return xml_parse_error(r, XML_ERR_TAG_NOT_FINISHED, 1, 1);
+	return r->failed ? -1 : 0;
+}
+
+int xml_read(const struct value *v, const struct xml_model *model, struct arena *a, xml_row_fn row, void *arg, struct err *reterr)
+{
+	struct xml_reader r = { .model = model, .arena = a, .row = row, .arg = arg, .reterr = reterr };
+	struct str text = v->u.s;
+	xmlSAXHandler sax;
+	int rc;
+
+	if (to_utf8(v, &text, a, reterr) < 0)
+		return -1;
+	set_handlers(&sax);
+	r.ctxt = xmlCreatePushParserCtxt(&sax, NULL, NULL, 0, NULL);
+	if (r.ctxt == NULL)
+		return err_nomem(reterr);
+	r.ctxt->_private = &r;
+	(void)xmlCtxtUseOptions(r.ctxt, XML_PARSE_NONET | XML_PARSE_IGNORE_ENC | XML_PARSE_NOCDATA);
+	(void)xmlSwitchEncoding(r.ctxt, XML_CHAR_ENCODING_UTF8);
+	rc = parse(&r, text);
+	xmlFreeParserCtxt(r.ctxt);
+	return rc;
+}

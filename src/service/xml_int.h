@@ -1,0 +1,42 @@
+/* xml_int.h — what the files that read XML share. */
+#ifndef SERVICE_XML_INT_H
+#define SERVICE_XML_INT_H
+
+#include <libxml/parser.h>
+
+#include "service/xml.h"
+
+#define XML_DEPTH_MAX 16
+
+/* An open element. */
+struct xml_open {
+	const struct xml_element_rule *rule;
+	size_t child;               /* position in the rule's list of children */
+	unsigned count;             /* how often that child has come */
+	unsigned seen[4];           /* how often each child has come: the numbers of the location path */
+	unsigned number;            /* this element's own number among its namesakes */
+};
+
+struct xml_reader {
+	const struct xml_model *model;
+	struct arena *arena;
+	xml_row_fn row;
+	void *arg;
+	struct err *reterr;
+	bool failed;                /* reterr is filled; nothing more is looked at */
+	xmlParserCtxtPtr ctxt;
+	struct xml_open stack[XML_DEPTH_MAX];
+	unsigned depth;
+	bool root_seen;
+};
+
+/* xml_valid.c: the content model. */
+void xml_valid_start(struct xml_reader *r, const char *name, const char *uri, int nattributes, const xmlChar **attributes);
+void xml_valid_end(struct xml_reader *r);
+void xml_valid_text(struct xml_reader *r, const char *p, size_t n);
+/* xml_simple.c: the text of an attribute as a value; false: not of the type. */
+bool xml_simple_value(enum xml_type type, struct str text, struct arena *a, struct value *ret, bool *ret_nomem);
+/* xml_error.c: libxml2's code as SQL Server's number and text. */
+int xml_parse_error(struct xml_reader *r, int code, int line, int column);
+
+#endif
