@@ -15,14 +15,16 @@ struct net_tls_ctx;     /* certificate and rules, for many streams; counted */
 struct net_handler {
 	/* A new connection, on its loop's thread. Returns the owner (NULL: close at once). */
 	void *(*opened)(struct net_stream *s, void *arg);
-	/* Bytes arrived (decrypted when TLS is on). Returns how many were consumed; the rest is offered again with what follows. If the reader can do nothing
-	 * until something else happens it calls net_stream_pause first. More than `limit` unconsumed bytes (net_stream_set_limit) end the stream. */
+	/* Bytes arrived (decrypted when TLS is on). Returns how many were consumed; the rest is offered again: at once while something was consumed (so that
+	 * one message may be taken a call), else with what follows. If the reader can do nothing until something else happens it calls net_stream_pause first.
+	 * More than `limit` unconsumed bytes (net_stream_set_limit) end the stream; while it is paused none are added but those of the read at hand.
+	 * When the peer ends its side, what was not consumed is dropped, what is pending still goes out, and closed() follows. */
 	size_t (*data)(void *owner, const uint8_t *p, size_t n);
 	/* The TLS handshake that net_stream_start_tls began is complete. */
 	void (*secured)(void *owner);
 	/* Handshake bytes to send while they must be wrapped (wrap != NULL in start_tls): one whole flight at a time. The owner frames and writes them with net_stream_write_raw. */
 	void (*handshake_out)(void *owner, const uint8_t *p, size_t n);
-	/* Everything written has been handed to the kernel, and less than the low-water mark is pending. */
+	/* Some of what was pending has been handed to the kernel, and less than the low-water mark (256 KiB) is left; also when nothing is left. */
 	void (*drained)(void *owner);
 	/* The timer set by net_stream_set_timer fired. */
 	void (*timeout)(void *owner);
@@ -43,7 +45,8 @@ MUST_CHECK int net_start(const struct net_options *o, struct net **ret, struct e
 /* The first bound address as text, "127.0.0.1:14330". */
 const char *net_address(const struct net *n);
 void net_stop_listening(struct net *n);
-/* Closes all streams, ends the loops, joins the threads. */
+/* Closes all streams, ends the loops, joins the threads. Work that was submitted and items that were posted before still run; the threads that post
+ * (executors) must have stopped. Not for a loop's thread. */
 void net_stop(struct net *n);
 unsigned net_connections(const struct net *n);
 /* Runs fn on every open stream's owner, on its loop's thread (drain: sessions that are idle close). */
@@ -66,10 +69,11 @@ void net_stream_write(struct net_stream *s, const uint8_t *p, size_t n);
 void net_stream_write_raw(struct net_stream *s, const uint8_t *p, size_t n);
 size_t net_stream_pending(const struct net_stream *s);          /* bytes not yet taken by the kernel */
 void net_stream_pause(struct net_stream *s);                    /* stop reading: back-pressure on the client */
-void net_stream_resume(struct net_stream *s);                   /* and offer again what was not consumed */
+void net_stream_resume(struct net_stream *s);                   /* and offer again what was not consumed: soon, from the loop, never inside this call */
 /* One-shot timer; 0 cancels. Each stream has one. Cheap: may be set for every request. */
 void net_stream_set_timer(struct net_stream *s, unsigned ms);
-/* Closes: at once, or after pending bytes have gone and the peer has had a moment to read them (at most 2 s). closed() follows later. */
+/* Closes: at once, or after pending bytes have gone and the peer has had a moment to read them (at most 2 s; a peer that takes none for 2 s, or not all
+ * in 30 s, is given up). closed() follows later, and is all that follows. What is written after it is dropped. */
 void net_stream_close(struct net_stream *s, bool gracefully, const char *reason);
 
 /* TLS. mode WRAPPED: records of the handshake come from net_stream_tls_feed and go to handshake_out, at most TLS 1.2, no tickets; after secured() the socket carries
@@ -78,7 +82,8 @@ enum net_tls_mode { NET_TLS_WRAPPED, NET_TLS_DIRECT };
 MUST_CHECK int net_stream_start_tls(struct net_stream *s, struct net_tls_ctx *ctx, enum net_tls_mode mode, struct err *reterr);
 /* WRAPPED handshake: TLS bytes found inside packets. False: the handshake failed (the stream will close with the reason). */
 bool net_stream_tls_feed(struct net_stream *s, const uint8_t *p, size_t n);
-/* Login-only encryption: reads exactly the TLS records that come before the first clear byte (0x17 record or 0x15 alert vs. a TDS packet), never past them.
+/* Call it in data() with the first packet of LOGIN7, or pause there: a clear byte before it is an error.
+ * Login-only encryption: reads exactly the TLS records that come before the first clear byte (0x17 record or 0x15 alert vs. a TDS packet), never past them.
  * After net_stream_end_tls what is written goes in clear, records that still arrive (pytds sends all LOGIN7 packets in TLS) are still decrypted until the first clear byte. No close_notify. */
 void net_stream_end_tls(struct net_stream *s);
 bool net_stream_is_tls(const struct net_stream *s);
