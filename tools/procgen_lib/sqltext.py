@@ -36,9 +36,12 @@ def pieces(text):
 
 def find_end(text, start):
     """Offset of the ';' that ends the statement that begins at start."""
-    for kind, piece, offset in pieces(text[start:]):
-        if kind == "other" and piece == ";":
-            return start + offset
+    try:
+        for kind, piece, offset in pieces(text[start:]):
+            if kind == "other" and piece == ";":
+                return start + offset
+    except SqlError as e:
+        raise SqlError(str(e), start + e.offset) from None
     raise SqlError("the step lacks its ';'", start)
 
 
