@@ -1,0 +1,72 @@
+/* test_table.c — the tables of commands and options hang together, and help and manual page show all of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/cli.h"
+
+static char help[64 * 1024], man[64 * 1024];
+
+static int print_both(void **state)
+{
+	FILE *f = fmemopen(help, sizeof(help), "w"), *g = fmemopen(man, sizeof(man), "w");
+
+	(void)state;
+	if (f == NULL || g == NULL)
+		return -1;
+	help_print(f, NULL);
+	help_print_man(g);
+	fclose(f);
+	fclose(g);
+	return 0;
+}
+
+static void every_command_is_in_help_and_manual(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < commands_count; i++) {
+		assert_non_null(strstr(help, commands[i].help));
+		assert_non_null(strstr(man, commands[i].group));
+		assert_non_null(commands[i].run);
+		assert_true(commands[i].nargs <= ARGS_MAX);
+	}
+}
+
+static void every_option_belongs_to_a_command_and_is_explained(void **state)
+{
+	unsigned taken = 0;
+
+	(void)state;
+	for (size_t i = 0; i < commands_count; i++)
+		taken |= commands[i].takes;
+	for (size_t i = 0; i < options_count; i++) {
+		assert_int_equal(options[i].group & ~taken, 0);
+		assert_non_null(strstr(help, options[i].flag));
+		assert_true(options[i].offset < sizeof(struct cli));
+	}
+}
+
+/* "grant list" would be taken for "grant LOGIN …" if the nameless command stood before it. */
+static void a_nameless_command_is_the_last_of_its_group(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < commands_count; i++)
+		for (size_t j = i + 1; commands[i].name[0] == '\0' && j < commands_count; j++)
+			assert_string_not_equal(commands[i].group, commands[j].group);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_command_is_in_help_and_manual),
+		cmocka_unit_test(every_option_belongs_to_a_command_and_is_explained),
+		cmocka_unit_test(a_nameless_command_is_the_last_of_its_group),
+	};
+	return cmocka_run_group_tests(tests, print_both, NULL);
+}
