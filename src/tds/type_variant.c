@@ -181,8 +181,8 @@ void tds_put_variant(struct tds_out *o, const struct value *v)
 	l = tds_length_begin(o, 4);
 	if (is_moment(v->type.id) && o->version < TDS_73A)
 		put_text(o, TYPE_NVARCHAR, (struct str){ text, datetime_format(v, text, sizeof(text)) });
-	else if (type_info(v->type.id)->is_text || type_info(v->type.id)->is_binary)
-		put_text(o, base->type_id, v->u.s);
+	else if (type_info(base->type_id)->is_text || type_info(base->type_id)->is_binary)
+		put_text(o, base->type_id, v->type.id == TYPE_XML ? tds_xml_text(v->u.s) : v->u.s);
 	else
 		put_small(o, base, v);
 	tds_length_end(o, &l, 1);
