@@ -49,14 +49,14 @@ struct statement {
 
 enum step_kind {
 	STEP_RUN,           /* run the statement, drop its rows */
-	STEP_CHECK,         /* first column of the first row must be true (non-zero), else error number/severity/text */
-	STEP_IF,            /* first column true: go on, else jump (nsteps: the end) */
+	STEP_CHECK,         /* first column of the first row must be true (non-zero), else error number/severity/text; no statement: always fails */
+	STEP_IF,            /* first column true: go on, else jump (nsteps: the end); no statement: always jumps */
 	STEP_SET,           /* first row's columns become the values of targets[]; no row: unchanged (NULL for outputs) */
-	STEP_ROWS,          /* a result set with columns[] */
-	STEP_RETURN,        /* first column becomes the return status; the procedure ends */
+	STEP_ROWS,          /* a result set with columns[]; with native: the statement runs for each row of fields, as STEP_EACH */
+	STEP_RETURN,        /* first column, or without a statement number, becomes the return status; the procedure ends */
 	STEP_NATIVE,        /* a C function of a service, by name */
 	STEP_EACH,          /* native function yields rows of fields; the statement runs for each */
-	STEP_MESSAGE,       /* an informational message (number, text) when the condition holds (the generator gives SELECT 1) */
+	STEP_MESSAGE,       /* an informational message (number, text) when the condition holds, or there is none */
 };
 struct step {
 	uint8_t kind;
@@ -66,7 +66,7 @@ struct step {
 	const uint16_t *targets;            /* STEP_SET: indexes of parameters/locals */
 	uint16_t ntargets;
 	uint16_t jump;                      /* STEP_IF: index of the step to go to when false */
-	int32_t number;                     /* STEP_CHECK, STEP_MESSAGE */
+	int32_t number;                     /* STEP_CHECK, STEP_MESSAGE, STEP_RETURN */
 	uint8_t severity;
 	const char *text;                   /* "{@name}" in it stands for the value of that parameter or local */
 	const char *native;                 /* STEP_NATIVE, STEP_EACH: registered name */

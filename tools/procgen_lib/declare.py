@@ -253,7 +253,8 @@ class Reader:
         if open_ifs:
             self.error("this IF lacks its END", open_ifs[-1][1])
         if self.proc.returns != 0:
-            self.add("RETURN").stmt = Statement(f"SELECT {self.proc.returns}", [], self.line_of(self.pos))
+            self.begin = self.pos
+            self.add("RETURN").number = self.proc.returns
 
     def add(self, kind):
         step = Step(kind, self.line_of(self.begin))
@@ -268,8 +269,7 @@ class Reader:
         if word == "ELSE":
             if has_else:
                 self.error("a second ELSE")
-            over = self.add("IF")           # the end of the first branch: always jumps to END
-            over.stmt = Statement("SELECT 0", [], over.line)
+            over = self.add("IF")           # the end of the first branch: without an expression, so it always jumps to END
             step.jump = len(steps)
             open_ifs[-1] = (over, offset, True)
         else:
@@ -360,7 +360,11 @@ class Reader:
         step.stmt = self.expression(text[:m.start()], offset)
 
     def step_return(self, text, offset):
-        self.add("RETURN").stmt = self.expression(text, offset)
+        step = self.add("RETURN")
+        if re.fullmatch(r"\s*-?\d+\s*", text):
+            step.number = int(text)
+        else:
+            step.stmt = self.expression(text, offset)
 
     def step_message(self, text, offset):
         m = re.fullmatch(r"\s*(\d+)\s+" + STRING + r"\s*", text)
@@ -369,7 +373,6 @@ class Reader:
         step = self.add("MESSAGE")
         step.number, step.severity = int(m.group(1)), 10
         step.text = self.message(unquote(m.group(2)), offset)
-        step.stmt = Statement("SELECT 1", [], step.line)
 
     def step_fail(self, text, offset):
         m = re.fullmatch(r"\s*(\d+)\s+(\d+)\s+" + STRING + r"\s*", text)
@@ -378,7 +381,6 @@ class Reader:
         step = self.add("CHECK")
         step.number, step.severity = int(m.group(1)), int(m.group(2))
         step.text = self.message(unquote(m.group(3)), offset)
-        step.stmt = Statement("SELECT 0", [], step.line)
 
     def step_native(self, text, offset):
         m = re.fullmatch(r"\s*([a-z_][a-z0-9_]*)\s*\(([^)]*)\)\s*(?:INTO\s+(@\w+(?:\s*,\s*@\w+)*))?\s*", text)

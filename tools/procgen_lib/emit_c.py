@@ -94,8 +94,10 @@ def emit_step(w, tag, s):
         fields.append(f".ntargets = {len(s.targets)}")
     if s.kind == "IF":
         fields.append(f".jump = {s.jump}")
-    if s.number:
+    if s.kind in ("CHECK", "MESSAGE"):
         fields.append(f".number = {s.number}, .severity = {s.severity}, .text = {c_string(s.text)}")
+    if s.kind == "RETURN":
+        fields.append(f".number = {s.number}")
     if s.native:
         fields.append(f'.native = "{s.native}"')
         fields.append(f".args = {emit_binds(w, f'{tag}_args', s.args)}, .nargs = {len(s.args)}")

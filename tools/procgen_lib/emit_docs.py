@@ -1,6 +1,4 @@
 """The manual: a page a procedure and an index, as Markdown in docs/procedures."""
-import re
-
 from . import declare
 
 TITLES = {"system": ("Every database", "System procedures and administration"), "word": ("WordAutomation", "[MS-WORDSSP2]"),
@@ -69,9 +67,9 @@ def page(service, proc):
 
 
 def returns(proc):
-    if any(s.kind == "RETURN" and not re.fullmatch(r"SELECT -?\d+", s.stmt.sql) for s in proc.steps):
+    if any(s.kind == "RETURN" and s.stmt for s in proc.steps):
         return "computed, see the text above"
-    values = sorted({int(s.stmt.sql[7:]) for s in proc.steps if s.kind == "RETURN"} | {proc.returns})
+    values = sorted({s.number for s in proc.steps if s.kind == "RETURN"} | {proc.returns})
     return " or ".join(str(v) for v in values) + (" (1 after an error while it runs)" if proc.status_on_error and 1 not in values else "")
 
 

@@ -74,8 +74,10 @@ static void check_binds(const struct proc *p, const struct bind *b, size_t n)
 
 static bool check_step(const struct proc *p, const struct step *s, size_t nstatements)
 {
-	assert_true((s->kind == STEP_NATIVE) == (s->stmt == NULL));
-	assert_true((s->kind == STEP_NATIVE || s->kind == STEP_EACH) == (s->native != NULL));
+	bool needs_sql = s->kind == STEP_RUN || s->kind == STEP_SET || s->kind == STEP_ROWS || s->kind == STEP_EACH;
+
+	assert_true(!needs_sql || s->stmt != NULL);
+	assert_true((s->kind != STEP_NATIVE && s->kind != STEP_EACH) || s->native != NULL);
 	assert_true((s->kind == STEP_ROWS) == (s->ncolumns > 0));
 	assert_true(s->kind != STEP_IF || s->jump <= p->nsteps);
 	assert_true(s->kind != STEP_CHECK || (s->number > 0 && s->text != NULL));
@@ -83,7 +85,7 @@ static bool check_step(const struct proc *p, const struct step *s, size_t nstate
 	for (size_t i = 0; i < s->ntargets; i++)
 		assert_true(s->targets[i] < p->nparams + p->nlocals);
 	if (s->stmt == NULL)
-		return true;
+		return s->kind == STEP_NATIVE;
 	assert_true(s->stmt->id < nstatements);
 	check_binds(p, s->stmt->binds, s->stmt->nbinds);
 	return s->stmt->writes;

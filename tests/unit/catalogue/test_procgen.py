@@ -72,7 +72,8 @@ AS
     def test_if_else_jumps(self):
         steps = read("IF @a = 1\n    RUN DELETE FROM t;\nELSE\n    IF CASE WHEN @a = 2\n THEN 1\n ELSE 0\n END\n RETURN 2;\nEND\nEND\nRUN DELETE FROM u;").steps
         self.assertEqual([(s.kind, s.jump) for s in steps], [("IF", 3), ("RUN", 0), ("IF", 5), ("IF", 5), ("RETURN", 0), ("RUN", 0)])
-        self.assertEqual(steps[2].stmt.sql, "SELECT 0")
+        self.assertIsNone(steps[2].stmt)
+        self.assertEqual((steps[4].stmt, steps[4].number), (None, 2))
         self.assertEqual(steps[3].stmt.sql, "SELECT CASE WHEN ?1 = 2 THEN 1 ELSE 0 END")
 
     def test_steps(self):

@@ -88,7 +88,10 @@ class Walk:
                 for fields in self.store.natives[step.native](*[self.bind(a) for a in step.args]):
                     self.query(step.stmt, fields)
                 continue
-            rows = self.query(step.stmt)
+            if step.native:                     # ROWS … EACH
+                rows = [r for f in self.store.natives[step.native](*[self.bind(a) for a in step.args]) for r in self.query(step.stmt, f)]
+            else:
+                rows = self.query(step.stmt) if step.stmt else [(step.number if step.kind == "RETURN" else 0,)]
             if step.kind == "SET" and rows:
                 for target, value in zip(step.targets, rows[0]):
                     self.values[target] = value
