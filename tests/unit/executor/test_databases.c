@@ -1,0 +1,128 @@
+/* test_databases.c — a data folder from nothing: the four databases, more of them, and what is refused. */
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "executor/databases.h"
+
+static char dir[64];
+static const struct executor_options limits = { .execution_timeout_s = 10, .lock_timeout_ms = 1000, .max_queue = 100, .readers = 1 };
+
+static int dir_up(void **state)
+{
+	(void)state;
+	snprintf(dir, sizeof(dir), "/tmp/procession-dir-XXXXXX");
+	return mkdtemp(dir) == NULL ? -1 : 0;
+}
+
+static int dir_down(void **state)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	char path[400];
+
+	(void)state;
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+		if (e->d_name[0] != '.')
+			unlink(path);
+	}
+	closedir(d);
+	return rmdir(dir);
+}
+
+static int open_dir(struct databases **ret, bool *ret_new, struct err *e)
+{
+	const struct databases_options o = { .dir = dir, .executor = limits };
+
+	return databases_open(&o, ret, ret_new, e);
+}
+
+static void count_one(struct database *db, void *arg)
+{
+	assert_non_null(db->executor);
+	(*(int *)arg)++;
+}
+
+static void a_new_folder_gets_the_four_databases(void **state)
+{
+	struct databases *d;
+	struct err e;
+	bool is_new = false;
+	int n = 0;
+
+	(void)state;
+	if (open_dir(&d, &is_new, &e) < 0)
+		fail_msg("%s", e.text);
+	assert_true(is_new);
+	databases_each(d, count_one, &n);
+	assert_int_equal(n, 5);
+	assert_int_equal(databases_find(d, STR("stateservice"))->service, SERVICE_STATE);
+	assert_ptr_equal(databases_find(d, STR("MASTER")), databases_system(d));
+	assert_ptr_equal(databases_find(d, STR("")), databases_system(d));
+	assert_null(databases_find(d, STR("nothing")));
+	databases_close(d);
+	assert_int_equal(open_dir(&d, &is_new, &e), 0);         /* and keeps them */
+	n = 0;
+	databases_each(d, count_one, &n);
+	assert_int_equal(n, 5);
+	databases_close(d);
+}
+
+static void databases_can_be_added(void **state)
+{
+	struct databases *d;
+	struct err e;
+	char *report;
+	bool is_new;
+
+	(void)state;
+	assert_int_equal(open_dir(&d, &is_new, &e), 0);
+	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_STATE, true, &e), 0);
+	assert_true(databases_find(d, STR("state 2"))->errata_literal);
+	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_STATE, true, &e), 0);
+	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_WORD, true, &e), -1);
+	assert_int_equal(databases_create(d, STR("../x"), SERVICE_STATE, false, &e), -1);
+	assert_int_equal(databases_create(d, STR("tempdb"), SERVICE_STATE, false, &e), -1);
+	assert_int_equal(databases_create(d, STR("System"), SERVICE_STATE, false, &e), -1);
+	assert_int_equal(databases_create(d, STR(" x"), SERVICE_STATE, false, &e), -1);
+	assert_int_equal(databases_create(d, STR(""), SERVICE_STATE, false, &e), -1);
+	assert_int_equal(databases_check(d, STR("State 2"), &report, &e), 0);
+	assert_string_equal(report, "ok\n");
+	free(report);
+	assert_int_equal(databases_check(d, STR("nothing"), &report, &e), -1);
+	assert_int_equal(e.number, 911);
+	databases_close(d);
+}
+
+static void a_lost_file_is_not_replaced_by_an_empty_one(void **state)
+{
+	struct databases *d;
+	struct err e;
+	char path[200];
+	bool is_new;
+
+	(void)state;
+	assert_int_equal(open_dir(&d, &is_new, &e), 0);
+	databases_close(d);
+	snprintf(path, sizeof(path), "%s/Translation.db", dir);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(open_dir(&d, &is_new, &e), -1);
+	assert_non_null(strstr(e.text, path));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_new_folder_gets_the_four_databases, dir_up, dir_down),
+		cmocka_unit_test_setup_teardown(databases_can_be_added, dir_up, dir_down),
+		cmocka_unit_test_setup_teardown(a_lost_file_is_not_replaced_by_an_empty_one, dir_up, dir_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
