@@ -1,0 +1,54 @@
+VIEW dbo.Jobs (
+    JobId        bigint NOT NULL,
+    Name         nvarchar(max),
+    CreateTime   datetime NOT NULL,
+    CancelTime   datetime,
+    Submitted    bit NOT NULL,
+    PartitionId  uniqueidentifier,
+    UserId       nvarchar(max),
+    Settings     nvarchar(max) NOT NULL,
+    Unfinished   int NOT NULL
+)
+SUMMARY The jobs; Unfinished is the number of items that have not stopped.
+AS
+SELECT job.id, job_text.name, job.created, job.canceled, job.submitted, job.part, job_text.user_id, job_text.settings, job.open
+FROM job JOIN job_text ON job_text.n = job.n;
+
+VIEW dbo.Groups (
+    JobId       bigint NOT NULL,
+    GroupId     smallint NOT NULL,
+    InputRoot   nvarchar(max) NOT NULL,
+    OutputRoot  nvarchar(max) NOT NULL
+)
+SUMMARY The groups of the jobs.
+AS
+SELECT job.id, grp.id, grp.input_root, grp.output_root
+FROM job JOIN grp ON grp.n = job.n;
+
+VIEW dbo.Items (
+    JobId                 bigint NOT NULL,
+    GroupId               smallint NOT NULL,
+    ItemId                int NOT NULL,
+    InputFile             nvarchar(max) NOT NULL,
+    OutputFile            nvarchar(max) NOT NULL,
+    StartTime             datetime,
+    StopTime              datetime,
+    AttemptsRemaining     tinyint NOT NULL,
+    WorkerServerInstance  uniqueidentifier,
+    ErrorCode             int
+)
+SUMMARY The items of the groups.
+AS
+SELECT job.id, item.grp, item.id, item_text.input, item_text.output, item.started, item.stopped, item.attempts, item.worker, item.error
+FROM job JOIN item ON item.n = job.n
+     JOIN item_text ON item_text.n = item.n AND item_text.grp = item.grp AND item_text.id = item.id;
+
+VIEW dbo.ItemCounts (
+    PartitionId  uniqueidentifier NOT NULL,
+    Hour         datetime NOT NULL,
+    Items        bigint NOT NULL
+)
+SUMMARY How many items were counted, by partition and hour; all zeros stand for the jobs without partition.
+AS
+SELECT quota.part, quota.slot * 1080000, quota.items
+FROM quota;
