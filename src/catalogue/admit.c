@@ -140,7 +140,7 @@ static int check_ranges(struct binding *b)
 		const struct value *v = &b->call->values[i];
 
 		if (p->range_error != 0 && !v->null && (v->u.i < p->min || v->u.i > p->max))
-			return err_raise(b->err, p->range_error, 16, 1, "%s", p->range_text);
+			return err_raise(b->err, p->range_error, p->range_severity == 0 ? 16 : p->range_severity, 1, "%s", p->range_text);
 	}
 	return 0;
 }

@@ -23,8 +23,9 @@ struct param {
 	enum null_rule null_rule;
 	/* Range of an integer parameter, checked in the gate; range_error 0: none. */
 	int64_t min, max;
-	int32_t range_error;        /* number, class 16 */
+	int32_t range_error;        /* number */
 	const char *range_text;     /* message */
+	uint8_t range_severity;     /* class; 0: 16 */
 };
 
 /* One SQL statement with the places where values go in. Text differs by store dialect only inside the store. */

@@ -24,7 +24,7 @@ class Param:
         self.name, self.type = name, type_
         self.output = self.not_null = self.has_default = False
         self.default = None                 # None: NULL
-        self.range = None                   # (min, max, number, text)
+        self.range = None                   # (min, max, number, text, class)
 
     def default_text(self):
         return "NULL" if self.default is None else str(self.default)
@@ -220,12 +220,12 @@ class Reader:
             else:
                 p.not_null = True
             return rest[m.end():]
-        m = re.match(r"RANGE\s+(-?\d+)\s*\.\.\s*(-?\d+)\s+ELSE\s+(\d+)\s+" + STRING, rest)
+        m = re.match(r"RANGE\s+(-?\d+)\s*\.\.\s*(-?\d+)\s+ELSE\s+(\d+)(?:\s+(\d+))?\s+" + STRING, rest)
         if m:
-            p.range = (int(m.group(1)), int(m.group(2)), int(m.group(3)), unquote(m.group(4)))
+            p.range = (int(m.group(1)), int(m.group(2)), int(m.group(3)), unquote(m.group(5)), int(m.group(4) or 16))
             return rest[m.end():]
         self.error(f"{p.name}: '{rest}' is not understood; after the type come = NULL, = number, OUTPUT, NOT NULL, "
-                   "RANGE a .. b ELSE number 'text'", at)
+                   "RANGE a .. b ELSE number [class] 'text'", at)
 
     # --- body ---
     def skip_blank(self):

@@ -17,7 +17,8 @@ static const struct param params[] = {
 	{ .name = "@id", .type = { TYPE_VARCHAR, 0, 0, 4 }, .null_rule = NULL_ERROR },
 	{ .name = "@n", .type = { TYPE_SMALLINT, 0, 0, 0 }, .min = 1, .max = 9, .range_error = 50003, .range_text = "1 to 9" },
 	{ .name = "@flag", .type = { TYPE_BIT, 0, 0, 0 }, .has_default = true, .default_int = 1 },
-	{ .name = "@more", .type = { TYPE_INT, 0, 0, 0 }, .has_default = true, .default_is_null = true },
+	{ .name = "@more", .type = { TYPE_INT, 0, 0, 0 }, .has_default = true, .default_is_null = true,
+	  .min = 0, .max = INT32_MAX, .range_error = 127, .range_text = "not negative", .range_severity = 15 },
 	{ .name = "@out", .type = { TYPE_INT, 0, 0, 0 }, .output = true, .has_default = true, .default_is_null = true },
 };
 static const struct param locals[] = { { .name = "@x", .type = { TYPE_BIGINT, 0, 0, 0 } } };
@@ -144,7 +145,10 @@ static void every_fault_has_its_number(void **state)
 	REFUSED(515, null(""), number("", 1));
 	REFUSED(50003, text("", "k"), number("", 10));
 	assert_string_equal(err.text, "1 to 9");
+	assert_int_equal(err.severity, 16);
 	REFUSED(50003, text("", "k"), number("", 0));
+	REFUSED(127, text("", "k"), number("", 1), number("@more", -1));
+	assert_int_equal(err.severity, 15);
 	assert_int_equal(ADMIT(text("", "k"), null("")), 0);
 }
 

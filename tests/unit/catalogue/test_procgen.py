@@ -50,7 +50,7 @@ AS
         self.assertEqual((p.name, p.section, p.summary, p.needs, p.status_on_error), ("p", "[MS-X] 1.2", "One sentence.", "admin", True))
         self.assertEqual(p.example, "EXEC p\n  @id = 'x'")
         self.assertTrue(p.params[0].not_null)
-        self.assertEqual(p.params[1].range, (1, 9, 50003, "It's 1 to 9, or so."))
+        self.assertEqual(p.params[1].range, (1, 9, 50003, "It's 1 to 9, or so.", 16))
         self.assertEqual((p.params[1].has_default, p.params[1].default), (True, 5))
 
     def test_variables_get_numbers_and_are_bound_once(self):
