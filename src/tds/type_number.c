@@ -5,7 +5,6 @@
 #include "tds/tds_int.h"
 
 #define MAGNITUDE_MAX 16
-#define TEN_TO_19 UINT64_C(10000000000000000000)
 
 static uint64_t le(struct tds_cursor b)
 {
@@ -67,9 +66,18 @@ int tds_read_money(struct tds_read *r, const struct tds_wire_type *w, struct tds
 	return 0;
 }
 
+/* 10 to the precision: what a magnitude must stay below. */
+static unsigned __int128 decimal_bound(uint8_t precision)
+{
+	unsigned __int128 bound = 1;
+
+	while (precision-- > 0)
+		bound *= 10;
+	return bound;
+}
+
 int tds_read_decimal(struct tds_read *r, const struct tds_wire_type *w, struct tds_cursor b, struct value *ret)
 {
-	const unsigned __int128 bound = (unsigned __int128)TEN_TO_19 * TEN_TO_19;       /* 10³⁸ */
 	struct value v = { .type = w->type };
 	uint8_t sign;
 
@@ -78,7 +86,7 @@ int tds_read_decimal(struct tds_read *r, const struct tds_wire_type *w, struct t
 	v.u.dec.magnitude = 0;
 	for (size_t i = tds_left(&b); i-- > 0;)
 		v.u.dec.magnitude = v.u.dec.magnitude << 8 | b.pos[i];
-	if (v.u.dec.magnitude >= bound)
+	if (v.u.dec.magnitude >= decimal_bound(w->type.precision))
 		return tds_read_bad_value(r, w->type.id);
 	v.u.dec.negative = sign == 0 && v.u.dec.magnitude != 0;
 	*ret = v;

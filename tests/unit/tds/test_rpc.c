@@ -184,6 +184,7 @@ static void decimals_of_any_length(void **state)
 	assert_refused("6A 11 26 00 01 01", TDS_74, 8016);
 	assert_refused("6A 11 26 00 12 01 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00", TDS_74, 8016);
 	assert_refused("6A 11 26 00 11 01 00 00 00 00 40 22 8A 09 7A C4 86 5A A8 4C 3B 4B", TDS_74, 8023);     /* 10³⁸ */
+	assert_refused("6A 05 03 00 05 01 E8 03 00 00", TDS_74, 8023);      /* 1000 is no decimal(3,0) */
 }
 
 static void dates(void **state)

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Writes the seeds of fuzz/corpus: messages as real drivers send them, in the notation of the tests ('text' is UTF-16LE, "text" as it stands).
+Run from anywhere; what is there already under other names (findings) stays."""
+import pathlib
+import re
+import struct
+
+CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
+TOKEN = re.compile(r"'([^']*)'|\"([^\"]*)\"|([0-9A-Fa-f]{2})|\s+")
+COLLATION = "09 04 D0 00 34"
+HEADERS = "16 00 00 00 12 00 00 00 02 00 01 00 00 00 00 00 00 00 01 00 00 00"
+V70, V71, V71R1, V72, V73A, V73B, V74, V80 = range(8)
+
+
+def raw(text):
+    out, at = bytearray(), 0
+    while at < len(text):
+        match = TOKEN.match(text, at)
+        assert match, text[at:]
+        at = match.end()
+        if match[1] is not None:
+            out += match[1].encode("utf-16-le")
+        elif match[2] is not None:
+            out += match[2].encode("latin-1")
+        elif match[3] is not None:
+            out.append(int(match[3], 16))
+    return bytes(out)
+
+
+def write(target, name, data):
+    folder = CORPUS / target
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(data)
+
+
+def packet(kind, status, body):
+    return struct.pack(">BBHHBB", kind, status, 8 + len(body), 0, 1, 0) + body
+
+
+def login7(version, fixed=94, option3=0, features=None, sspi=b"", **texts):
+    head, data = bytearray(fixed), bytearray()
+    struct.pack_into("<II", head, 4, version, 4096)
+    head[24:28] = bytes((0xE0, 0x83 if sspi else 0x03, 0, option3))
+
+    def field(at, value, units):
+        struct.pack_into("<HH", head, at, fixed + len(data), units)
+        data.extend(value)
+
+    for at, key in ((36, "host"), (40, "user"), (44, "password"), (48, "app"), (52, "server"), (60, "library"), (64, "language"),
+                    (68, "database")):
+        value = texts.get(key, "").encode("utf-16-le")
+        if key == "password":
+            value = bytes(((b << 4 | b >> 4) & 0xFF) ^ 0xA5 for b in value)
+        field(at, value, len(value) // 2)
+    field(78, sspi, len(sspi))
+    if features is not None:
+        at = fixed + len(data)
+        field(56, struct.pack("<I", at + 4) + features, 4)
+    struct.pack_into("<I", head, 0, fixed + len(data))
+    if fixed == 86:
+        struct.pack_into("<I", head, 82, fixed + len(data))
+    return bytes(head + data)
+
+
+def packets():
+    attention = packet(6, 1, b"")
+    batch = packet(1, 1, raw(HEADERS + "'select 1'"))
+    split = packet(3, 8, b"abc") + packet(3, 0, b"") + packet(3, 1, b"def")
+    write("packet", "attention", b"\x00" + attention)
+    write("packet", "batch", b"\xff" + batch + attention)
+    write("packet", "split", b"\x06" + split + batch)
+    write("packet", "ignored", b"\x10" + packet(1, 0, b"ab") + packet(1, 3, b""))
+    write("packet", "big", b"\xff" + packet(1, 0, bytes(3000)) + packet(1, 0, bytes(3000)) + packet(1, 1, b"x"))
+    write("packet", "mixed", b"\xff" + packet(1, 0, b"ab") + packet(3, 1, b"cd"))
+
+
+def prelogins():
+    write("prelogin", "freetds", raw(
+        '00 00 1A 00 06 01 00 20 00 01 02 00 21 00 0C 03 00 2D 00 04 04 00 31 00 01 FF 09 00 00 00 00 00 00 "MSSQLServer" 00 01 02 03 04 00'))
+    write("prelogin", "sqlclient", raw(
+        "00 00 24 00 06 01 00 2A 00 01 02 00 2B 00 01 03 00 2C 00 04 04 00 30 00 01 05 00 31 00 24 06 00 55 00 01 FF"
+        "06 00 00 00 00 00 01 00 01 02 03 04 00" + "11" * 36 + "01"))
+    write("prelogin", "jtds", raw("00 00 15 00 06 01 00 1B 00 01 02 00 1C 00 0C 03 00 28 00 04 FF 08 00 01 55 00 00 01"
+                                  '"MSSQLServer" 00 00 00 00 00'))
+    write("prelogin", "answer", raw("00 00 1A 00 06 01 00 20 00 01 02 00 21 00 01 03 00 22 00 00 04 00 22 00 01 FF 10 00 10 0C 00 00 00 00 00"))
+    write("prelogin", "version-only", raw("00 00 06 00 06 FF 0B 00 00 00 00 00"))
+    write("prelogin", "outside", raw("00 FF FF 00 06 FF 00 00 00 00 00 00"))
+
+
+def logins():
+    who = dict(host="client", user="sa", password="secret", app="app", server="host,1433", library="lib", language="us_english",
+               database="StateService")
+    write("login7", "sqlclient", login7(0x74000004, option3=0x10, features=raw("01 00 00 00 00 0A 01 00 00 00 01 05 00 00 00 00 FF"), **who))
+    write("login7", "jtds", login7(0x71000001, fixed=86, **who))
+    write("login7", "tedious-72", login7(0x72090002, option3=0x18, **who))
+    write("login7", "strict", login7(0x08000000, option3=0x10, features=raw("0A 01 00 00 00 01 FF"), **who))
+    write("login7", "sspi", login7(0x74000004, sspi=raw('"NTLMSSP" 00 01 00 00 00'), host="client"))
+    write("login7", "change-password", login7(0x74000004, option3=0x01, **who))
+    write("login7", "fedauth", login7(0x74000004, option3=0x10, features=raw("02 02 00 00 00 05 06 01 04 00 00 00 00 00 00 00 FF"), **who))
+
+
+def one(version, typed, limit=0xFF):
+    return bytes((version, limit)) + raw("01 00 'p' 00 00 02 '@a' 01 " + typed)
+
+
+VALUES = {
+    "int": "38 2A 00 00 00", "intn": "26 04 04 2A 00 00 00", "null": "1F", "bit": "68 01 01 01", "bigint": "26 08 08 01 02 03 04 05 06 07 08",
+    "tinyint": "30 07", "smallint": "34 07 00", "float": "6D 08 08 00 00 00 00 00 00 F8 3F", "real": "3B 00 00 C0 BF",
+    "money": "6E 08 08 00 00 00 00 10 27 00 00", "smallmoney": "7A 10 27 00 00", "decimal": "6A 11 26 02 05 01 39 30 00 00",
+    "numeric": "6C 09 12 00 02 00 7B", "olddecimal": "37 05 09 02 02 01 7B", "guid": "24 10 10" + "AB" * 16,
+    "datetime": "6F 08 08 AC 8E 00 00 C0 7A 10 00", "smalldatetime": "3A 01 00 02 00", "date": "28 03 07 24 0B", "time": "29 07 05 00 68 C4 61 08",
+    "datetime2": "2A 03 07 80 EE 36 00 07 24 0B", "datetimeoffset": "2B 07 0A 00 68 C4 61 08 07 24 0B 3C 00",
+    "varchar": "A7 0A 00 " + COLLATION + " 03 00 61 E9 80", "varchar-utf8": "A7 0A 00 09 04 D0 24 00 02 00 C3 A9",
+    "nvarchar": "E7 0A 00 " + COLLATION + " 06 00 'abc'", "nchar": "EF 0A 00 " + COLLATION + " FF FF", "char": "AF 05 00 " + COLLATION + " 02 00 61 62",
+    "varbinary": "A5 0A 00 02 00 01 02", "binary": "AD 04 00 02 00 01 02", "oldchar": '2F 05 03 "abc"', "oldvarbinary": "25 05 02 01 02",
+    "nvarchar-max": "E7 FF FF " + COLLATION + " FE FF FF FF FF FF FF FF 03 00 00 00 61 00 62 03 00 00 00 00 AC 20 00 00 00 00",
+    "varbinary-max": "A5 FF FF 05 00 00 00 00 00 00 00 02 00 00 00 01 02 03 00 00 00 03 04 05 00 00 00 00",
+    "varchar-max-null": "A7 FF FF " + COLLATION + " FF FF FF FF FF FF FF FF",
+    "xml": "F1 00 FE FF FF FF FF FF FF FF 0A 00 00 00 FF FE '<a/>' 00 00 00 00",
+    "xml-schema": "F1 01 01 'd' 03 'dbo' 02 00 'sc' 04 00 00 00 00 00 00 00 04 00 00 00 \"<a/>\" 00 00 00 00",
+    "variant-int": "62 49 1F 00 00 06 00 00 00 38 00 2A 00 00 00",
+    "variant-text": "62 49 1F 00 00 0D 00 00 00 E7 07 " + COLLATION + " 40 1F 'ab'",
+    "variant-decimal": "62 49 1F 00 00 15 00 00 00 6C 02 26 02 01 39 30 00 00" + "00" * 12,
+    "tvp": "F3 00 03 'dbo' 02 'tt' 02 00 00 00 00 00 00 00 26 04 00 00 00 00 00 00 00 E7 0A 00 " + COLLATION +
+           " 00 10 01 00 01 00 01 00 01 04 01 00 00 00 02 00 'a' 01 00 FF FF 00",
+}
+
+
+def rpcs():
+    for name, typed in VALUES.items():
+        write("rpc", name, one(V74, typed))
+    for name, typed in (("text", '23 FF FF FF 7F ' + COLLATION + ' 03 00 00 00 "abc"'), ("ntext", "63 02 00 00 00 " + COLLATION + " 06 00 00 00 'abc'"),
+                        ("image", "22 FF FF FF 7F 02 00 00 00 01 02")):
+        write("rpc", name, bytes((V71R1, 0xFF)) + raw("01 00 'p' 00 00 00 00 " + typed))
+    write("rpc", "varchar-70", one(V70, '27 05 03 "abc"') + raw('00 00 A7 0A 00 03 00 "abc"'))
+    write("rpc", "executesql", bytes((V74, 0xFF)) + raw(
+        "FF FF 0A 00 02 00 00 00 E7 40 1F " + COLLATION + " 12 00 'select @a' 00 00 E7 40 1F " + COLLATION + " 0C 00 '@a int' 02 '@a' 00 26 04 04 01 00 00 00"))
+    write("rpc", "two-71", bytes((V71R1, 0xFF)) + raw("01 00 'p' 00 00 00 00 38 01 00 00 00 80 01 00 'q' 00 00 80"))
+    write("rpc", "two-72", bytes((V72, 0xFF)) + raw("01 00 'p' 00 00 00 00 38 01 00 00 00 FE 01 00 'q' 00 00 FF"))
+    write("rpc", "limit", one(V74, VALUES["varbinary-max"], limit=0))
+
+
+def headers_tm():
+    for name, version, body in (
+            ("begin", V74, HEADERS + "05 00 02 00"), ("commit-begin", V72, HEADERS + "07 00 00 01 00 00"),
+            ("rollback-save", V74, HEADERS + "08 00 04 's1' 01 03 02 'n'"), ("save", V73B, HEADERS + "09 00 04 'sp'"),
+            ("dtc", V74, HEADERS + "00 00 00 00"), ("batch", V74, HEADERS + "'select 1' 3D D8 00 DE 00 D8"), ("batch-71", V71, "'select 1'"),
+            ("trace", V80, "30 00 00 00 1A 00 00 00 03 00" + "07" * 16 + "01 00 00 00 12 00 00 00 02 00 01 00 00 00 00 00 00 00 01 00 00 00 '1'"),
+            ("missing", V74, "04 00 00 00")):
+        write("headers_tm", name, bytes((version,)) + raw(body))
+
+
+if __name__ == "__main__":
+    packets()
+    prelogins()
+    logins()
+    rpcs()
+    headers_tm()
