@@ -103,6 +103,7 @@ static int convert_all(struct binding *b)
 {
 	for (int i = 0; i < b->proc->nparams; i++) {
 		const struct param *p = &b->proc->params[i];
+		const struct type as = { p->type.id, p->type.precision, p->type.scale, p->any_length ? TYPE_MAX : p->type.length };
 		struct value *v = &b->call->values[i];
 
 		*v = value_null(p->type);
@@ -113,7 +114,7 @@ static int convert_all(struct binding *b)
 				*v = value_int((enum type_id)p->type.id, p->default_int);
 			continue;
 		}
-		if (value_convert(&b->args[b->origin[i]].value, &p->type, CONVERT_ARGUMENT, p->name, b->call->arena, v, b->err) < 0) {
+		if (value_convert(&b->args[b->origin[i]].value, &as, CONVERT_ARGUMENT, p->name, b->call->arena, v, b->err) < 0) {
 			if (b->err != NULL && b->err->number == 8114)
 				b->err->state = b->from_rpc ? 1 : 5;
 			return -1;

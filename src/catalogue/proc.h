@@ -26,6 +26,7 @@ struct param {
 	int32_t range_error;        /* number */
 	const char *range_text;     /* message */
 	uint8_t range_severity;     /* class; 0: 16 */
+	bool any_length;            /* text longer than declared is the procedure's own matter, not 8152 */
 };
 
 /* One SQL statement with the places where values go in. Text differs by store dialect only inside the store. */

@@ -22,7 +22,7 @@ class DeclarationError(Exception):
 class Param:
     def __init__(self, name, type_):
         self.name, self.type = name, type_
-        self.output = self.not_null = self.has_default = False
+        self.output = self.not_null = self.has_default = self.any_length = False
         self.default = None                 # None: NULL
         self.range = None                   # (min, max, number, text, class)
 
@@ -213,10 +213,12 @@ class Reader:
             p.has_default = True
             p.default = None if m.group(1).upper() == "NULL" else int(m.group(1))
             return rest[m.end():]
-        m = re.match(r"(OUTPUT|NOT\s+NULL)\b", rest)
+        m = re.match(r"(OUTPUT|NOT\s+NULL|ANY\s+LENGTH)\b", rest)
         if m:
             if m.group(1) == "OUTPUT":
                 p.output = True
+            elif m.group(1).startswith("ANY"):
+                p.any_length = True
             else:
                 p.not_null = True
             return rest[m.end():]

@@ -48,7 +48,7 @@ def emit_param(p):
     rng = p.range or (0, 0, 0, None, 0)
     low = "INT64_MIN" if rng[0] == -2**63 else f"INT64_C({rng[0]})"
     return (f'{{ "{p.name}", {p.type.c()}, {flag(p.output)}, {flag(p.has_default)}, {flag(p.has_default and p.default is None)}, '
-            f'INT64_C({p.default or 0}), {"NULL_ERROR" if p.not_null else "NULL_OK"}, {low}, INT64_C({rng[1]}), {rng[2]}, {c_string(rng[3])}, {rng[4]} }}')
+            f'INT64_C({p.default or 0}), {"NULL_ERROR" if p.not_null else "NULL_OK"}, {low}, INT64_C({rng[1]}), {rng[2]}, {c_string(rng[3])}, {rng[4]}, {flag(p.any_length)} }}')
 
 
 def emit_column(c):

@@ -1,0 +1,153 @@
+/* schedule.c — see schedule.h. Assemblies, classes and what JobData each class takes are a table. */
+#include "service/schedule.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf.h"
+#include "catalogue/native.h"
+#include "schedule/recurrence.h"
+#include "value/datetime.h"
+
+#define PROJECT_ASSEMBLY "Microsoft.Office.Project.Server.Administration, Version=12.0.0.0, Culture=neutral, PublicKeyToken=71e9bce111e9429c"
+#define OFFICE_ASSEMBLY "Microsoft.Office.Server, Version=12.0.0.0, Culture=neutral, PublicKeyToken=71e9bce111e9429c"
+#define NAME_MAX_UNITS 256
+
+enum job_data { DATA_NONE, DATA_INCREMENTAL, DATA_UPGRADE };
+
+static const struct { const char *assembly, *class; enum job_data data; } classes[] = {
+	{ PROJECT_ASSEMBLY, "Microsoft.Office.Project.Server.Administration.PWASSPSubmitSiteCreationTimerJob", DATA_NONE },
+	{ PROJECT_ASSEMBLY, "Microsoft.Office.Project.Server.Administration.PWASSPSubmitServerScheduledTimerJob", DATA_NONE },
+	{ OFFICE_ASSEMBLY, "Microsoft.Office.Server.UserProfiles.UserProfileChangeJob", DATA_NONE },
+	{ OFFICE_ASSEMBLY, "Microsoft.Office.Server.UserProfiles.UserProfileChangeCleanupJob", DATA_NONE },
+	{ OFFICE_ASSEMBLY, "Microsoft.Office.Server.UserProfiles.UserProfileImportJob", DATA_INCREMENTAL },
+	{ OFFICE_ASSEMBLY, "Microsoft.Office.Server.UserProfiles.UserProfileGradualUpgradeChangeJob", DATA_UPGRADE },
+	{ OFFICE_ASSEMBLY, "Microsoft.Office.Server.UserProfiles.DLImportJob", DATA_NONE },
+	{ OFFICE_ASSEMBLY, "Microsoft.Office.Server.Audience.AudienceCompilationJob", DATA_NONE },
+};
+
+static struct str without_trailing_blanks(struct str s)
+{
+	while (s.n > 0 && s.p[s.n - 1] == ' ')
+		s.n--;
+	return s;
+}
+
+static const char *check_names(const struct value *assembly, const struct value *class, enum job_data *ret)
+{
+	bool known = false;
+
+	if (assembly->null)
+		return "@Assembly must not be NULL.";
+	if (class->null)
+		return "@Class must not be NULL.";
+	for (size_t i = 0; i < ARRAY_LEN(classes); i++) {
+		bool same = str_eq(without_trailing_blanks(assembly->u.s), str_of(classes[i].assembly));
+
+		known = known || same;
+		if (same && str_eq(without_trailing_blanks(class->u.s), str_of(classes[i].class))) {
+			*ret = classes[i].data;
+			return NULL;
+		}
+	}
+	return known ? "@Class is not a class of this @Assembly ([MS-SSPSJ] 2.2.3)." : "@Assembly is not one of the two assemblies of [MS-SSPSJ] 2.2.2.";
+}
+
+static const char *check_recurrence(const struct value *v)
+{
+	struct recurrence r;
+
+	if (v->null || recurrence_parse(v->u.s, &r))
+		return NULL;
+	return "@Recurrence is not in the language of [MS-SSPSJ] 2.2.5; for example 'daily at 01:00:00'. NULL means a job that runs once.";
+}
+
+static bool is_incremental(struct str s)
+{
+	return str_eq(s, STR("IsIncremental#True")) || str_eq(s, STR("IsIncremental#False"));
+}
+
+/* Flag;Date;ChangeToken [E-SCHED-14]; the token goes out in code page 1252 [E-SCHED-02]. */
+static bool is_upgrade(struct str s)
+{
+	const char *first = memchr(s.p, ';', s.n), *second;
+	struct str date, token;
+	struct civil c;
+	int digits;
+	bool has_offset;
+	int64_t ticks;
+
+	if (first == NULL || first - s.p != 1 || (s.p[0] != '0' && s.p[0] != '1'))
+		return false;
+	second = memchr(first + 1, ';', s.n - 2);
+	if (second == NULL)
+		return false;
+	date = (struct str){ first + 1, (size_t)(second - first - 1) };
+	token = (struct str){ second + 1, s.n - (size_t)(second + 1 - s.p) };
+	if (token.n == 0 || date.n == 0 || !datetime_parse(date, &c, &digits, &has_offset) || digits > 3 || !datetime_from_civil(&c, &ticks))
+		return false;
+	for (size_t i = 0; i < token.n;) {
+		size_t n = utf8_prefix(token.p + i, token.n - i, 1), lost = 0;
+		uint8_t byte[8];
+
+		if (n == 0)
+			n = utf8_prefix(token.p + i, token.n - i, 2);
+		if (n == 0 || n > sizeof(byte))
+			return false;
+		(void)cp1252_from_utf8(byte, token.p + i, n, &lost);
+		if (lost > 0)
+			return false;
+		i += n;
+	}
+	return true;
+}
+
+static const char *check_data(const struct value *v, enum job_data rule, bool literal)
+{
+	bool none = v->null || v->u.s.n == 0;
+
+	if (rule == DATA_INCREMENTAL)
+		return !none && is_incremental(v->u.s) ? NULL : "@JobData of this @Class is 'IsIncremental#True' or 'IsIncremental#False' ([MS-SSPSJ] 2.2.4).";
+	if (none)
+		return NULL;
+	if (rule == DATA_NONE)
+		return "@JobData of this @Class is NULL or empty ([MS-SSPSJ] 2.2.4).";
+	if (is_upgrade(v->u.s) || (literal && is_incremental(v->u.s)))
+		return NULL;
+	return "@JobData of this @Class is NULL, empty or 'Flag;Date;ChangeToken' ([MS-SSPSJ] 2.2.4).";
+}
+
+static const char *check_display_name(const struct value *v)
+{
+	struct str s;
+
+	if (v->null)
+		return NULL;
+	s = without_trailing_blanks(v->u.s);
+	return utf16_units(s.p, s.n) > NAME_MAX_UNITS ? "@DisplayName has more than 256 characters." : NULL;
+}
+
+static int schedule_check(struct native_ctx *ctx, struct err *reterr)
+{
+	const struct value *a = ctx->args;
+	enum job_data rule = DATA_NONE;
+	const char *problem;
+
+	if (ctx->nargs != 6 || ctx->nresults != 1)
+		return err_raise(reterr, 50010, 16, 1, "schedule_check takes six values and gives one.");
+	problem = check_names(&a[0], &a[1], &rule);
+	if (problem == NULL)
+		problem = check_recurrence(&a[2]);
+	if (problem == NULL)
+		problem = check_data(&a[3], rule, a[5].u.i != 0);
+	if (problem == NULL)
+		problem = check_display_name(&a[4]);
+	if (problem != NULL)
+		ctx->results[0] = value_text(TYPE_LEN(TYPE_NVARCHAR, 400), str_of(problem));
+	return 0;
+}
+
+void schedule_register(void)
+{
+	native_register("schedule_check", schedule_check, NULL);
+}
