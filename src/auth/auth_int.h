@@ -48,8 +48,12 @@ struct auth_failures {
 	unsigned now, before;
 };
 
+struct auth_bucket {
+	struct auth_failures *first;    /* owned, with those behind it */
+};
+
 struct auth_throttle {
-	struct auth_failures **buckets; /* owned */
+	struct auth_bucket *buckets;    /* owned */
 	struct list by_age;
 	unsigned count;
 	unsigned limit;                 /* failures */

@@ -18,7 +18,7 @@ int auth_throttle_init(struct auth_throttle *t, unsigned limit, unsigned window_
 
 static struct auth_failures **bucket(struct auth_throttle *t, const uint8_t *key)
 {
-	return &t->buckets[(key[0] | (unsigned)key[1] << 8) % AUTH_THROTTLE_BUCKETS];
+	return &t->buckets[(key[0] | (unsigned)key[1] << 8) % AUTH_THROTTLE_BUCKETS].first;
 }
 
 /* Where the entry hangs, or where it would. */
@@ -43,12 +43,18 @@ static void drop(struct auth_throttle *t, struct auth_failures **p)
 
 void auth_throttle_fini(struct auth_throttle *t)
 {
-	struct list *it;
-
 	if (t->buckets == NULL)
 		return;
-	while ((it = list_pop(&t->by_age)) != NULL)
-		free(CONTAINER_OF(it, struct auth_failures, by_age));
+	for (unsigned i = 0; i < AUTH_THROTTLE_BUCKETS; i++) {
+		struct auth_failures *f = t->buckets[i].first;
+
+		while (f != NULL) {
+			struct auth_failures *next = f->next;
+
+			free(f);
+			f = next;
+		}
+	}
 	free(t->buckets);
 	t->buckets = NULL;
 	t->count = 0;

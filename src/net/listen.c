@@ -119,16 +119,20 @@ static int add_listener(struct net *n, int fd, struct err *reterr)
 	return 0;
 }
 
-/* The port that the system chose for fd, written into ai's address. */
+/* The port that the system chose for fd, written into another address. */
 static void copy_port(int fd, struct sockaddr *sa)
 {
-	struct sockaddr_storage ss = { 0 };
-	socklen_t len = sizeof(ss);
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} bound = { .v6 = { .sin6_family = AF_UNSPEC } };
+	socklen_t len = sizeof(bound);
 	in_port_t port;
 
-	if (getsockname(fd, (struct sockaddr *)&ss, &len) < 0)
+	if (getsockname(fd, &bound.any, &len) < 0)
 		return;
-	port = ss.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&ss)->sin6_port : ((struct sockaddr_in *)&ss)->sin_port;
+	port = bound.any.sa_family == AF_INET6 ? bound.v6.sin6_port : bound.v4.sin_port;
 	if (sa->sa_family == AF_INET6)
 		((struct sockaddr_in6 *)sa)->sin6_port = port;
 	else
@@ -217,16 +221,17 @@ int net_listen(struct net *n, const char *where, struct err *reterr)
 	return rc;
 }
 
+/* The loop with the fewest connections; among equals they take turns. */
 static struct net_loop *choose_loop(struct net *n)
 {
-	struct net_loop *best = NULL;
-	unsigned fewest = 0;
+	struct net_loop *best = &n->loops[n->next_loop % n->nloops];
+	unsigned fewest = atomic_load_explicit(&best->nstreams, memory_order_relaxed);
 
-	for (unsigned i = 0; i < n->nloops; i++) {
+	for (unsigned i = 1; i < n->nloops; i++) {
 		struct net_loop *l = &n->loops[(n->next_loop + i) % n->nloops];
 		unsigned count = atomic_load_explicit(&l->nstreams, memory_order_relaxed);
 
-		if (best == NULL || count < fewest) {
+		if (count < fewest) {
 			best = l;
 			fewest = count;
 		}

@@ -85,6 +85,8 @@ enum net_state {
 	NET_CLOSING,                /* handles are being closed */
 };
 
+struct out_chunk;               /* output.c */
+
 struct net_tls {
 	SSL *ssl;                   /* owned */
 	struct net_tls_ctx *ctx;    /* reference */
@@ -109,7 +111,7 @@ struct net_stream {
 	struct net_tls *tls;        /* owned; NULL: clear */
 	struct buf in;              /* bytes for the owner that it did not consume yet */
 	struct buf raw;             /* TLS records that are incomplete, or wait while the owner pauses */
-	struct list out;            /* struct out_chunk, the first one with the kernel while writing is set */
+	struct out_chunk *out, *out_last;   /* bytes the kernel did not take yet; the first chunk is libuv's while writing is set; owned */
 	size_t queued;              /* bytes in out */
 	size_t limit;
 	size_t flush_mark;          /* pending bytes when the flush was last looked at */

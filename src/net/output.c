@@ -12,7 +12,7 @@
 #define CHUNK_LARGE ((size_t)256 * 1024)        /* memory comes back chunk by chunk while a large answer goes out */
 
 struct out_chunk {
-	struct list link;
+	struct out_chunk *next;
 	size_t len, cap;
 	uint8_t data[];
 };
@@ -21,19 +21,17 @@ static void start_write(struct net_stream *s);
 
 size_t net_stream_pending(const struct net_stream *s)
 {
-	const struct out_chunk *first;
-
 	if (!s->writing)
 		return s->queued;
-	first = CONTAINER_OF(s->out.next, struct out_chunk, link);
-	return s->queued - first->len + uv_stream_get_write_queue_size((const uv_stream_t *)&s->tcp);
+	return s->queued - s->out->len + uv_stream_get_write_queue_size((const uv_stream_t *)&s->tcp);
 }
 
 static void on_written(uv_write_t *req, int status)
 {
 	struct net_stream *s = req->data;
-	struct out_chunk *c = CONTAINER_OF(list_pop(&s->out), struct out_chunk, link);
+	struct out_chunk *c = s->out;
 
+	s->out = c->next;
 	s->writing = false;
 	s->queued -= c->len;
 	free(c);
@@ -51,13 +49,12 @@ static void on_written(uv_write_t *req, int status)
 
 static void start_write(struct net_stream *s)
 {
-	struct out_chunk *c;
+	struct out_chunk *c = s->out;
 	uv_buf_t b;
 	int rc;
 
-	if (s->writing || list_empty(&s->out))
+	if (s->writing || c == NULL)
 		return;
-	c = CONTAINER_OF(s->out.next, struct out_chunk, link);
 	b = uv_buf_init((char *)c->data, (unsigned)c->len);
 	s->write_req.data = s;
 	rc = uv_write(&s->write_req, (uv_stream_t *)&s->tcp, &b, 1, on_written);
@@ -72,18 +69,20 @@ static struct out_chunk *open_chunk(struct net_stream *s, size_t n)
 {
 	struct out_chunk *c;
 
-	if (!list_empty(&s->out) && !(s->writing && s->out.next == s->out.prev)) {
-		c = CONTAINER_OF(s->out.prev, struct out_chunk, link);
-		if (c->len < c->cap)
-			return c;
-	}
+	if (s->out != NULL && !(s->writing && s->out == s->out_last) && s->out_last->len < s->out_last->cap)
+		return s->out_last;
 	n = n < CHUNK_SMALL ? CHUNK_SMALL : n > CHUNK_LARGE ? CHUNK_LARGE : n;
 	c = malloc(sizeof(*c) + n);
 	if (c == NULL)
 		return NULL;
+	c->next = NULL;
 	c->len = 0;
 	c->cap = n;
-	list_append(&s->out, &c->link);
+	if (s->out == NULL)
+		s->out = c;
+	else
+		s->out_last->next = c;
+	s->out_last = c;
 	return c;
 }
 
@@ -110,7 +109,7 @@ void net_output_put(struct net_stream *s, const uint8_t *p, size_t n)
 {
 	if (s->state != NET_OPEN || n == 0)
 		return;
-	if (list_empty(&s->out)) {
+	if (s->out == NULL) {
 		uv_buf_t b = uv_buf_init((char *)p, n > INT32_MAX ? INT32_MAX : (unsigned)n);
 		int rc = uv_try_write((uv_stream_t *)&s->tcp, &b, 1);
 
@@ -130,10 +129,12 @@ void net_output_put(struct net_stream *s, const uint8_t *p, size_t n)
 
 void net_output_fini(struct net_stream *s)
 {
-	struct list *it;
+	while (s->out != NULL) {
+		struct out_chunk *c = s->out;
 
-	while ((it = list_pop(&s->out)) != NULL)
-		free(CONTAINER_OF(it, struct out_chunk, link));
+		s->out = c->next;
+		free(c);
+	}
 }
 
 void net_stream_write_raw(struct net_stream *s, const uint8_t *p, size_t n)

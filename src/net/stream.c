@@ -28,7 +28,6 @@ struct net_stream *net_stream_new(struct net_loop *l, int fd, const struct socka
 	s->limit = NET_LIMIT;
 	list_init(&s->link);
 	list_init(&s->ready);
-	list_init(&s->out);
 	buf_init(&s->in, SIZE_MAX / 2);         /* bounded by limit after each delivery */
 	buf_init(&s->raw, SIZE_MAX / 2);        /* bounded by one record, or one read while paused */
 	net_format_address(peer, s->peer, sizeof(s->peer));

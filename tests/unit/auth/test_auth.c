@@ -261,6 +261,44 @@ static void store_trouble_is_no_verdict(void **state)
 	assert_int_equal(auth_penalty_ms(f->a, "192.0.2.1"), 100);
 }
 
+static void *use_from_thread(void *arg)
+{
+	struct fixture *f = arg;
+	int wrong = 0;
+
+	for (int i = 0; i < 10; i++) {
+		wrong += check(f, "sa", "secret", "192.0.2.1") != AUTH_OK;
+		wrong += auth_rights(f->a, "Worker", "StateService") != 3;
+		wrong += auth_penalty_ms(f->a, "192.0.2.1") != 100;
+		if (i % 5 == 4)
+			auth_reload(f->a);
+	}
+	return wrong == 0 ? NULL : f;
+}
+
+static void all_of_it_may_be_used_by_many_threads(void **state)
+{
+	pthread_t threads[4];
+	void *result;
+
+	for (size_t i = 0; i < ARRAY_LEN(threads); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, use_from_thread, *state), 0);
+	for (size_t i = 0; i < ARRAY_LEN(threads); i++) {
+		pthread_join(threads[i], &result);
+		assert_null(result);
+	}
+}
+
+static void a_login_may_have_no_default_database(void **state)
+{
+	struct fixture *f = *state;
+	struct auth_login who;
+
+	run_sql(f, "UPDATE login SET default_database = NULL");
+	assert_int_equal(auth_check_password(f->a, STR("sa"), STR("secret"), "192.0.2.1", &who), AUTH_OK);
+	assert_string_equal(who.default_database, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +312,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_penalty_is_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(rights_are_those_of_login_and_database, setup, teardown),
 		cmocka_unit_test_setup_teardown(rights_are_kept_until_reload, setup, teardown),
+		cmocka_unit_test_setup_teardown(all_of_it_may_be_used_by_many_threads, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_login_may_have_no_default_database, setup, teardown),
 		cmocka_unit_test(a_missing_store_is_named),
 		cmocka_unit_test_setup_teardown(store_trouble_is_no_verdict, setup, teardown),
 	};

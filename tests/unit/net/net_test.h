@@ -155,11 +155,16 @@ static inline void harness_stop(struct harness *h)
 	pthread_mutex_destroy(&h->lock);
 }
 
+/* The port of "host:port". */
+static inline uint16_t port_of(const char *address)
+{
+	return (uint16_t)strtoul(strrchr(address, ':') + 1, NULL, 10);
+}
+
 /* A blocking client that gives up after ten seconds instead of hanging the test. */
 static inline int client_connect(struct harness *h)
 {
-	const char *address = net_address(h->net), *colon = strrchr(address, ':');
-	struct sockaddr_in sa = { .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(colon + 1)), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in sa = { .sin_family = AF_INET, .sin_port = htons(port_of(net_address(h->net))), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct timeval limit = { .tv_sec = 10 };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 

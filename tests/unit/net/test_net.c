@@ -260,7 +260,7 @@ static void nobody_connects_after_listening_ended(void **state)
 	fd = client_connect(&h);
 	WAIT_FOR(atomic_load(&h.opens) == 1);
 	net_stop_listening(h.net);
-	sa.sin_port = htons((uint16_t)atoi(strrchr(net_address(h.net), ':') + 1));
+	sa.sin_port = htons(port_of(net_address(h.net)));
 	other = socket(AF_INET, SOCK_STREAM, 0);
 	assert_int_equal(connect(other, (struct sockaddr *)&sa, sizeof(sa)), -1);
 	close(other);

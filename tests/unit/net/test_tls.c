@@ -248,7 +248,7 @@ static void idle_clients(int in, int out)
 
 	if (read(in, address, sizeof(address)) <= 0)
 		_exit(1);
-	sa.sin_port = htons((uint16_t)atoi(strrchr(address, ':') + 1));
+	sa.sin_port = htons(port_of(address));
 	for (int i = 0; i < 100; i++) {
 		SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
 		SSL *ssl = SSL_new(ctx);
