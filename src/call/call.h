@@ -23,7 +23,7 @@ enum call_kind {
 	CALL_SAVE, CALL_ROLLBACK_TO,        /* savepoint: of call->txn */
 };
 
-enum call_right { RIGHT_EXECUTE = 1, RIGHT_SELECT = 2, RIGHT_ADMIN = 4 };
+enum call_right { RIGHT_EXECUTE = 1, RIGHT_SELECT = 2, RIGHT_ADMIN = 4, RIGHT_SERVER = 8 /* the server itself */ };
 
 /* An argument as the client gave it, before binding. */
 struct argument {

@@ -85,6 +85,7 @@ struct proc {
 	uint8_t needs;              /* enum call_right */
 	bool read_only;             /* no step writes: may run on a reader connection */
 	bool fails_with_status;     /* ScheduledJobs: an error while it runs is followed by status 1 [E-COM-03] */
+	bool cleanup_later;         /* leaves rows behind that procession_clean removes in small steps */
 	const struct param *params;
 	uint16_t nparams;
 	const struct param *locals; /* follow the parameters in call->values */

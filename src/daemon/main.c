@@ -14,8 +14,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "daemon/cleaner.h"
 #include "daemon/firststart.h"
 #include "daemon/natives.h"
+#include "service/jobs.h"
+#include "service/schedule.h"
 #include "session/server.h"
 
 #define LISTEN_MAX 16
@@ -141,13 +144,32 @@ static int start_net(struct server *srv, struct err *reterr)
 	return rc;
 }
 
+static void cleanup(struct server *srv)
+{
+	cleaner_kick(srv->cleaner);
+}
+
+static int start_cleaner(struct server *srv, struct err *reterr)
+{
+	struct cleaner *c;
+
+	if (cleaner_start(srv->databases, (int)srv->config->sweep_interval, &c, reterr) < 0)
+		return -1;
+	srv->cleaner = c;
+	srv->cleanup = cleanup;
+	return 0;
+}
+
 static int build(struct server *srv, struct err *reterr)
 {
 	set_name(srv);
 	raise_file_limit(srv->config);
 	natives_register(srv);
+	jobs_register();
+	schedule_register();
 	if (firststart_folder(srv->config, reterr) < 0 || load_tls(srv, srv->config, reterr) < 0 || open_databases(srv, reterr) < 0 ||
-	    open_auth(srv, reterr) < 0 || firststart_logins(srv->config, srv->databases, reterr) < 0 || start_net(srv, reterr) < 0)
+	    open_auth(srv, reterr) < 0 || firststart_logins(srv->config, srv->databases, reterr) < 0 || start_cleaner(srv, reterr) < 0 ||
+	    start_net(srv, reterr) < 0)
 		return -1;
 	return firststart_address(srv->config, net_address(srv->net), reterr);
 }
@@ -232,6 +254,7 @@ static void destroy(struct server *srv)
 {
 	if (srv->net != NULL)
 		net_stop(srv->net);
+	cleaner_stop(srv->cleaner);
 	if (srv->databases != NULL)
 		databases_close(srv->databases);
 	if (srv->auth != NULL)

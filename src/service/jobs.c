@@ -140,6 +140,7 @@ static int batch_groups(struct native_ctx *ctx, struct err *reterr)
 
 void jobs_register(void)
 {
+	xml_init();
 	native_register("word_group", read_document, (void *)&word_group);
 	native_register("word_batch", read_document, (void *)&word_batch);
 	native_register("translation_group", read_document, (void *)&translation_group);

@@ -171,6 +171,11 @@ static int parse(struct xml_reader *r, struct str text)
 	return r->failed ? -1 : 0;
 }
 
+void xml_init(void)
+{
+	xmlInitParser();
+}
+
 int xml_read(const struct value *v, const struct xml_model *model, struct arena *a, xml_row_fn row, void *arg, struct err *reterr)
 {
 	struct xml_reader r = { .model = model, .arena = a, .row = row, .arg = arg, .reterr = reterr };

@@ -37,6 +37,8 @@ struct xml_model {
 /* Gets each element that is a row: a value per attribute rule (NULL: not given); text is in the arena. Non-zero stops. */
 typedef int (*xml_row_fn)(void *arg, int row, const struct value *fields, size_t nfields, struct err *reterr);
 
+/* Once, before threads use the parser. */
+void xml_init(void);
 /* v is not NULL. Errors: 94xx (not well formed), 6359 (DTD), 69xx (not valid), each saying what and where; 6303 too deep or too large. */
 MUST_CHECK int xml_read(const struct value *v, const struct xml_model *model, struct arena *a, xml_row_fn row, void *arg, struct err *reterr);
 

@@ -76,6 +76,8 @@ void invoke_returned(struct session *s)
 		response_message(s, &c->err);
 	if (c->txn_lost)
 		tran_lost(s);
+	if (c->rc == 0 && inv->proc->cleanup_later)
+		session_cleanup(s);
 	/* An administration procedure changed logins or rights: what is cached of them is read again, now that it is durable. */
 	if (c->rc == 0 && inv->proc->service == SERVICE_SYSTEM && !inv->proc->read_only)
 		auth_reload(s->server->auth);

@@ -20,6 +20,8 @@ struct server {
 	char name[129];                     /* @@SERVERNAME */
 	atomic_uint next_session;
 	atomic_uint sessions;               /* open now */
+	void (*cleanup)(struct server *srv);    /* rows were left behind: somebody should remove them soon. Thread-safe; may be NULL */
+	void *cleaner;                      /* the daemon's */
 	atomic_bool draining;               /* SIGTERM: sessions end with their current request */
 };
 

@@ -80,6 +80,14 @@ void session_send(struct session *s)
 	s->resp.out.packet_start = 0;
 }
 
+void session_cleanup(struct session *s)
+{
+	if (s->txn != NULL)
+		s->txn_cleanup = true;
+	else if (s->server->cleanup != NULL)
+		s->server->cleanup(s->server);
+}
+
 /* ---- opening ---- */
 
 static void split_peer(struct session *s)

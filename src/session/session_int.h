@@ -76,6 +76,7 @@ struct session {
 	uint64_t descriptor;            /* of the open transaction; 0: none */
 	uint64_t last_descriptor;
 	char txn_name[33];
+	bool txn_cleanup;               /* a call of the transaction left rows behind */
 
 	/* the request being answered */
 	struct arena arena;
@@ -106,6 +107,8 @@ void session_end(struct session *s, const char *reason);
 void session_abort(struct session *s, const char *reason);
 /* Sends all finished messages of the response. */
 void session_send(struct session *s);
+/* A call left rows behind: tells the cleaner, now or when the transaction is committed. */
+void session_cleanup(struct session *s);
 /* Takes input again after it was held back. */
 void session_resume(struct session *s);
 void session_release(struct session *s);

@@ -31,6 +31,9 @@ static void ended(struct session *s, uint8_t type)
 	s->txn = NULL;
 	s->txn_database = NULL;
 	s->vars.trancount = 0;
+	if (s->txn_cleanup && type == 9)
+		session_cleanup(s);
+	s->txn_cleanup = false;
 	if (s->descriptor != 0)
 		announce(s, type);
 	s->descriptor = 0;

@@ -8,8 +8,8 @@ import re
 from . import sqltext, types
 
 SERVICES = ("system", "word", "translation", "schedule", "state")
-NEEDS = {"nothing": 0, "execute": 1, "admin": 4}
-HEAD_WORDS = ("LOCAL", "SECTION", "SUMMARY", "SEE", "RETURNS", "NEEDS", "STATUS", "EXAMPLE", "NOTES", "AS")
+NEEDS = {"nothing": 0, "execute": 1, "admin": 4, "server": 8}
+HEAD_WORDS = ("LOCAL", "SECTION", "SUMMARY", "SEE", "RETURNS", "NEEDS", "STATUS", "CLEANUP", "EXAMPLE", "NOTES", "AS")
 STEP_WORDS = ("RUN", "ROWS", "SET", "CHECK", "IF", "ELSE", "END", "RETURN", "MESSAGE", "FAIL", "NATIVE", "EACH")
 STRING = r"'((?:[^']|'')*)'"
 
@@ -58,7 +58,7 @@ class Proc:
         self.name = self.section = self.summary = self.service = None
         self.params, self.locals, self.steps = [], [], []
         self.see, self.example, self.notes = "", "", ""
-        self.returns, self.needs, self.status_on_error = 0, "execute", False
+        self.returns, self.needs, self.status_on_error, self.cleanup = 0, "execute", False, False
 
     @property
     def read_only(self):
@@ -90,6 +90,11 @@ class Service:
         self.name = name
         self.procs, self.views, self.migrations, self.constraints = [], [], [], []
         self.schema_path = None
+
+    @property
+    def shown(self):
+        """What clients see: not the work that the server gives itself (NEEDS server)."""
+        return [p for p in self.procs if p.needs != "server"]
 
 
 class Reader:
@@ -160,6 +165,10 @@ class Reader:
                 if value != "ON ERROR":
                     self.error("the line reads STATUS ON ERROR", offset)
                 p.status_on_error = True
+            elif word == "CLEANUP":
+                if value != "LATER":
+                    self.error("the line reads CLEANUP LATER", offset)
+                p.cleanup = True
             elif word == "EXAMPLE":
                 p.example = dedent(text)
             elif word == "NOTES":
@@ -169,7 +178,7 @@ class Reader:
         for word in ("section", "summary"):
             if not getattr(p, word):
                 self.error(f"{word.upper()} is missing", 0)
-        if not p.example:
+        if not p.example and p.needs != "server":
             self.error("EXAMPLE is missing", 0)
         names = [x.name.lower() for x in p.params + p.locals]
         for n in names:

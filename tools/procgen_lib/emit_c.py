@@ -70,7 +70,7 @@ def emit_proc(w, service, proc):
     fields = [
         f'.name = "{proc.name}"', f".section = {c_string(proc.section)}", f".summary = {c_string(proc.summary)}",
         f".source = {c_string(proc.source)}", f".service = {SERVICE_ENUM[service.name]}", f".needs = {declare.NEEDS[proc.needs]}",
-        f".read_only = {flag(proc.read_only)}", f".fails_with_status = {flag(proc.status_on_error)}",
+        f".read_only = {flag(proc.read_only)}", f".fails_with_status = {flag(proc.status_on_error)}", f".cleanup_later = {flag(proc.cleanup)}",
         f".params = {params}, .nparams = {len(proc.params)}", f".locals = {local}, .nlocals = {len(proc.locals)}",
         f".steps = {steps_name}, .nsteps = {len(proc.steps)}", f".nresults = {len(proc.results)}",
     ]

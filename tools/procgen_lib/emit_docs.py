@@ -88,7 +88,7 @@ def index(services):
             continue
         title, spec = TITLES[s.name]
         out += [f"## {title} — {spec}", "", "| procedure | section | |", "| --- | --- | --- |"]
-        out += [f"| [{p.name}]({s.name}/{p.name}.md) | {p.section} | {cell(p.summary)} |" for p in s.procs]
+        out += [f"| [{p.name}]({s.name}/{p.name}.md) | {p.section} | {cell(p.summary)} |" for p in s.shown]
         if s.views:
             out += view_section(s)
         out.append("")
@@ -99,6 +99,6 @@ def pages(services):
     """File name under docs/procedures → text."""
     out = {"index.md": index(services)}
     for s in services:
-        for p in s.procs:
+        for p in s.shown:
             out[f"{s.name}/{p.name}.md"] = page(s, p)
     return out

@@ -49,7 +49,7 @@ TABLES = ("meta_procedure", "meta_parameter", "meta_result_column", "meta_view",
 def procedure_rows(services, shapes):
     procs, params, columns = [], [], []
     for s in services:
-        for p in s.procs:
+        for p in s.shown:
             oid = object_id("P", s.name, p.name)
             procs.append((oid, s.name, p.schema, p.name, p.section, p.summary, p.source, len(p.params), sum(x.output for x in p.params),
                           len(p.results), p.read_only))

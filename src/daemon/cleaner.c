@@ -1,0 +1,149 @@
+/* cleaner.c — see cleaner.h. Each step is a call like any other, so that it waits its turn and holds nobody up; a round goes on while steps find work. */
+#include "daemon/cleaner.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon/oneshot.h"
+
+#define STEP_PAUSE_MS 2
+
+struct cleaner {
+	struct databases *dbs;
+	int state_interval_s;
+	int64_t state_due_ms;           /* INT64_MAX: never */
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool kicked, stop;              /* under the lock */
+};
+
+/* Under the lock. False: the time has come. */
+static bool wait_until(struct cleaner *c, int64_t at_ms)
+{
+	struct timespec until = { at_ms / 1000, (at_ms % 1000) * 1000000 };
+
+	if (at_ms == INT64_MAX)
+		return pthread_cond_wait(&c->wake, &c->lock) == 0;
+	return pthread_cond_timedwait(&c->wake, &c->lock, &until) == 0;
+}
+
+/* Between two steps: lets clients' calls through. True: it is time to stop. */
+static bool pause_between(struct cleaner *c)
+{
+	int64_t end = clock_mono_ms() + STEP_PAUSE_MS;
+	bool stop;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->stop && clock_mono_ms() < end)
+		(void)wait_until(c, end);
+	stop = c->stop;
+	pthread_mutex_unlock(&c->lock);
+	return stop;
+}
+
+static void clean(struct cleaner *c, struct database *db)
+{
+	struct oneshot_result r = { .status = 1 };
+	struct err e;
+
+	while (r.status == 1) {
+		if (oneshot_call(c->dbs, db, "procession_clean", NULL, 0, &r, &e) < 0) {
+			LOG(LOG_WARN, NULL, "clean_failed", F_STR("database", db->name), F_STR("reason", e.text));
+			return;
+		}
+		if (r.status == 1 && pause_between(c))
+			return;
+	}
+}
+
+struct round {
+	struct cleaner *cleaner;
+	bool jobs, state;               /* what is due */
+};
+
+static void clean_if_due(struct database *db, void *arg)
+{
+	struct round *r = arg;
+	bool jobs = db->service == SERVICE_WORD || db->service == SERVICE_TRANSLATION;
+
+	if ((jobs && r->jobs) || (db->service == SERVICE_STATE && r->state))
+		clean(r->cleaner, db);
+}
+
+/* Sleeps until something is due: no wake-ups on an idle server but the one for state items. */
+static bool next_round(struct cleaner *c, struct round *ret)
+{
+	bool stop;
+
+	pthread_mutex_lock(&c->lock);
+	while (!c->stop && !c->kicked && clock_mono_ms() < c->state_due_ms)
+		(void)wait_until(c, c->state_due_ms);
+	*ret = (struct round){ c, c->kicked, clock_mono_ms() >= c->state_due_ms };
+	c->kicked = false;
+	stop = c->stop;
+	pthread_mutex_unlock(&c->lock);
+	return !stop;
+}
+
+static void *cleaner_main(void *arg)
+{
+	struct cleaner *c = arg;
+	struct round r;
+
+	while (next_round(c, &r)) {
+		databases_each(c->dbs, clean_if_due, &r);
+		if (r.state)
+			c->state_due_ms = clock_mono_ms() + (int64_t)c->state_interval_s * 1000;
+	}
+	return NULL;
+}
+
+void cleaner_kick(struct cleaner *c)
+{
+	pthread_mutex_lock(&c->lock);
+	c->kicked = true;
+	pthread_cond_signal(&c->wake);
+	pthread_mutex_unlock(&c->lock);
+}
+
+int cleaner_start(struct databases *dbs, int state_interval_s, struct cleaner **ret, struct err *reterr)
+{
+	struct cleaner *c = calloc(1, sizeof(*c));
+	pthread_condattr_t attr;
+
+	if (c == NULL)
+		return err_nomem(reterr);
+	c->dbs = dbs;
+	c->state_interval_s = state_interval_s;
+	c->state_due_ms = state_interval_s == 0 ? INT64_MAX : clock_mono_ms() + (int64_t)state_interval_s * 1000;
+	c->kicked = true;               /* what a crash left */
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&c->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	if (pthread_create(&c->thread, NULL, cleaner_main, c) != 0) {
+		free(c);
+		return err_nomem(reterr);
+	}
+	*ret = c;
+	return 0;
+}
+
+void cleaner_stop(struct cleaner *c)
+{
+	if (c == NULL)
+		return;
+	pthread_mutex_lock(&c->lock);
+	c->stop = true;
+	pthread_cond_signal(&c->wake);
+	pthread_mutex_unlock(&c->lock);
+	pthread_join(c->thread, NULL);
+	pthread_cond_destroy(&c->wake);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
