@@ -141,7 +141,8 @@ static int pad(struct conv *c, struct str *s)
 	text = arena_alloc_raw(c->arena, s->n + (want - have));
 	if (text == NULL)
 		return err_nomem(c->err);
-	memcpy(text, s->p, s->n);
+	if (s->n != 0)
+		memcpy(text, s->p, s->n);
 	memset(text + s->n, ' ', want - have);
 	s->p = text;
 	s->n += want - have;

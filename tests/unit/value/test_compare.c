@@ -16,6 +16,9 @@ static void pairs_in_order(void **state)
 		{ "int", "1", "decimal(9,2)", "1.00", 0 },
 		{ "int", "1", "decimal(38,38)", "0.5", 1 },
 		{ "bigint", "9007199254740993", "decimal(38,2)", "9007199254740992.99", 1 },
+		{ "decimal(9,2)", "1.50", "decimal(9,1)", "1.5", 0 },
+		{ "decimal(9,2)", "1.51", "numeric(9,1)", "1.5", 1 },
+		{ "decimal(9,2)", "-1.51", "smallmoney", "-1.5", -1 },
 		{ "int", "1", "float", "1.5", -1 },
 		{ "money", "1.5", "decimal(9,1)", "1.5", 0 },
 		{ "bit", "1", "int", "1", 0 },
@@ -78,6 +81,19 @@ static void what_cannot_be_compared(void **state)
 	assert_int_equal(e.number, 8169);
 }
 
+static void variants_compare_as_what_they_hold(void **state)
+{
+	struct type variant = TYPE_OF(TYPE_VARIANT);
+	struct value number = value_int(TYPE_INT, 5), wrapped, text = value_varchar("5");
+	struct err e;
+	int order;
+
+	(void)state;
+	assert_int_equal(value_convert(&number, &variant, CONVERT_ASSIGN, NULL, &arena, &wrapped, &e), 0);
+	assert_int_equal(value_compare(&wrapped, &text, &arena, &order, &e), 0);
+	assert_int_equal(order, 0);
+}
+
 static void common_types(void **state)
 {
 	static const struct { const char *a, *b, *expected; } cases[] = {
@@ -128,6 +144,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pairs_in_order),
 		cmocka_unit_test(what_cannot_be_compared),
+		cmocka_unit_test(variants_compare_as_what_they_hold),
 		cmocka_unit_test(common_types),
 	};
 
