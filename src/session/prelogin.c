@@ -77,5 +77,4 @@ void prelogin_handshake_out(struct session *s, const uint8_t *p, size_t n)
 	tds_out_end(&s->resp.out);
 	net_stream_write_raw(s->stream, s->resp.out.wire.data, s->resp.out.wire.len);
 	buf_reset(&s->resp.out.wire, 4096);
-	s->resp.out.packet_start = 0;
 }

@@ -124,7 +124,6 @@ static bool sink_rewind(struct sink *sink, size_t mark)
 	out = s->resp.out;
 	s->resp = s->mark.state;
 	s->resp.out = out;
-	s->resp.out.wire.failed = false;
 	return true;
 }
 

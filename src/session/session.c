@@ -77,7 +77,6 @@ void session_send(struct session *s)
 	if (s->phase != PHASE_CLOSED && wire->len > 0)
 		net_stream_write(s->stream, wire->data, wire->len);
 	buf_reset(wire, IDLE_BUFFER_KEEP);
-	s->resp.out.packet_start = 0;
 }
 
 void session_cleanup(struct session *s)
@@ -109,7 +108,7 @@ static bool session_init(struct session *s)
 		pthread_mutex_destroy(&s->stream_lock);
 		return false;
 	}
-	buf_init(&s->stream_buf, 8u << 20);
+	buf_init(&s->stream_buf, (size_t)s->server->config->max_result_size);
 	tds_message_init(&s->in, LOGIN_MESSAGE_MAX);
 	arena_init(&s->arena, (size_t)s->server->config->max_request_size * 3 + ARENA_SLACK);
 	prepared_init(&s->prepared);
@@ -178,7 +177,9 @@ static void session_closed(void *owner, const char *reason)
 	if (!planned)
 		session_move(s, PHASE_CLOSED);
 	LOG(s->database == NULL ? LOG_DEBUG : LOG_INFO, &s->log, "disconnect", F_STR("reason", planned ? s->end_reason : reason));
+	pthread_mutex_lock(&s->stream_lock);
 	s->stream_gone = true;
+	pthread_mutex_unlock(&s->stream_lock);
 	if (s->inflight) {
 		atomic_store(&s->call.cancelled, true);
 		stream_wake(s);

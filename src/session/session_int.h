@@ -92,7 +92,7 @@ struct session {
 	pthread_cond_t stream_wake;
 	struct net_post stream_post;
 	struct buf stream_buf;
-	bool stream_full, stream_waits_drain;
+	bool stream_full, stream_posted, stream_waits_drain;
 
 	bool paused;                    /* input is held back */
 	bool stream_gone;               /* net has let go: free when nothing is in flight */

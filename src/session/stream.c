@@ -7,32 +7,25 @@
 #define STREAM_CHUNK (128u << 10)
 #define STREAM_PENDING_MAX (512u << 10)
 
-/* On the reader's thread: hands over everything but the packet that is being filled. */
+/* On the reader's thread: hands finished packets over. A cancelled call goes on to the end of its row without waiting, because the client must be able to
+ * read what it was sent up to a token's end. */
 static int hand_over(struct tds_out *o, void *arg)
 {
 	struct session *s = arg;
-	size_t n = o->packet_start;
-	int rc = 0;
+	bool post;
+	int rc;
 
-	if (n == 0)
-		return 0;
 	pthread_mutex_lock(&s->stream_lock);
 	while (s->stream_full && !atomic_load(&s->call.cancelled))
 		pthread_cond_wait(&s->stream_wake, &s->stream_lock);
-	if (atomic_load(&s->call.cancelled)) {
-		rc = -1;
-	} else {
-		buf_put(&s->stream_buf, o->wire.data, n);
-		rc = s->stream_buf.failed ? -1 : 0;
-		s->stream_full = true;
-	}
+	buf_put(&s->stream_buf, o->wire.data, o->wire.len);
+	rc = s->stream_buf.failed || s->stream_gone ? -1 : 0;
+	post = !s->stream_posted;
+	s->stream_posted = s->stream_full = true;
 	pthread_mutex_unlock(&s->stream_lock);
-	if (rc < 0)
-		return rc;
-	buf_consume(&o->wire, n);
-	o->packet_start = 0;
-	net_loop_post(net_stream_loop(s->stream), &s->stream_post);
-	return 0;
+	if (post)
+		net_loop_post(net_stream_loop(s->stream), &s->stream_post);
+	return rc;
 }
 
 static void let_reader_go_on(struct session *s)
@@ -47,6 +40,7 @@ static void take_over(struct net_post *post)
 	struct session *s = CONTAINER_OF(post, struct session, stream_post);
 
 	pthread_mutex_lock(&s->stream_lock);
+	s->stream_posted = false;
 	if (s->phase != PHASE_CLOSED)
 		net_stream_write(s->stream, s->stream_buf.data, s->stream_buf.len);
 	buf_reset(&s->stream_buf, 2 * STREAM_CHUNK);
@@ -80,6 +74,6 @@ void stream_enable(struct session *s, bool on)
 	s->resp.out.flush_arg = s;
 	s->resp.out.flush_at = STREAM_CHUNK;
 	s->stream_post.fn = take_over;
-	if (!on)
+	if (!on)            /* its last post came before the call's completion */
 		buf_reset(&s->stream_buf, 0);
 }

@@ -71,6 +71,8 @@ void tds_put_colmetadata(struct tds_out *o, const struct column *cols, size_t n)
 /* Values have the columns' types (or are NULL); a value that its column cannot carry fails the message rather than confuse the client.
  * Types are brought down to what the version knows (crib 12.9), the same way in both. */
 void tds_put_row(struct tds_out *o, const struct column *cols, const struct value *vals, size_t n);
+/* The token of the type in a nullable column of TDS 7.4. */
+uint8_t tds_type_token(const struct type *t);
 void tds_put_returnstatus(struct tds_out *o, int32_t status);
 /* value is converted to the client's type before (value/convert, CONVERT_OUTPUT). */
 void tds_put_returnvalue(struct tds_out *o, uint16_t ordinal, struct str name, const struct tds_wire_type *wire, const struct value *v);

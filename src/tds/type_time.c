@@ -44,10 +44,13 @@ uint8_t tds_time_size(uint8_t scale)
 
 static bool moment_valid(const struct moment *m)
 {
-	int64_t local = m->day * DAY_TICKS7 + m->tick + m->offset * MINUTE_TICKS7;
+	int64_t local;
 
-	return m->tick < DAY_TICKS7 && m->day < DAYS_MAX && m->offset >= -OFFSET_MAX && m->offset <= OFFSET_MAX && local >= 0 &&
-	       local < DAYS_MAX * DAY_TICKS7;
+	/* each part first: only then can the sum not overflow */
+	if (m->tick < 0 || m->tick >= DAY_TICKS7 || m->day < 0 || m->day >= DAYS_MAX || m->offset < -OFFSET_MAX || m->offset > OFFSET_MAX)
+		return false;
+	local = m->day * DAY_TICKS7 + m->tick + m->offset * MINUTE_TICKS7;
+	return local >= 0 && local < DAYS_MAX * DAY_TICKS7;
 }
 
 /* [time] [date] [offset], as the type has them. */
@@ -94,7 +97,7 @@ static size_t encode_moment(const struct type *t, const struct moment *m, uint8_
 {
 	size_t n = 0;
 
-	if (t->scale > 7 || !moment_valid(m) || m->tick < 0)
+	if (t->scale > 7 || !moment_valid(m))
 		return 0;
 	if (t->id != TYPE_DATE)
 		n += tds_encode_le(dst, (uint64_t)(m->tick / ticks_of_scale[t->scale]), tds_time_size(t->scale));

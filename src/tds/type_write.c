@@ -140,6 +140,13 @@ struct tds_form tds_form_of(const struct tds_out *o, const struct type *t, bool 
 	return f;
 }
 
+uint8_t tds_type_token(const struct type *t)
+{
+	const struct tds_out o = { .version = TDS_74 };
+
+	return tds_form_of(&o, t, true, PLACE_COLUMN).token;
+}
+
 void tds_put_type_info(struct tds_out *o, const struct tds_form *f)
 {
 	tds_put_u8(o, f->token);
