@@ -248,6 +248,11 @@ static void drain(struct server *srv, const sigset_t *set)
 	wait_for_sessions(srv, set, srv->config->drain_timeout * 1000);
 	net_each(srv->net, session_kill);
 	wait_for_sessions(srv, set, 5000);
+	if (atomic_load(&srv->sessions) > 0) {
+		/* A call does not come back from its store: the threads cannot be taken apart safely. What was answered is durable. */
+		LOG(LOG_ERROR, NULL, "stopped", F_STR("reason", "sessions did not end"), F_INT("sessions", atomic_load(&srv->sessions)));
+		_exit(0);
+	}
 }
 
 static void destroy(struct server *srv)

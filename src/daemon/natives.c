@@ -59,21 +59,9 @@ static int database_check(struct native_ctx *ctx, struct err *reterr)
 	return rc;
 }
 
-/* auth_reload(): what is cached of logins and rights is read again. The change itself becomes visible with the commit that follows, so the
- * cache is dropped by generation and filled by the next look-up. */
-static int reload_logins(struct native_ctx *ctx, struct err *reterr)
-{
-	struct server *srv = ctx->userdata;
-
-	(void)reterr;
-	auth_reload(srv->auth);
-	return 0;
-}
-
 void natives_register(struct server *srv)
 {
 	native_register("password_hash", password_hash, srv);
 	native_register("database_create", database_create, srv);
 	native_register("database_check", database_check, srv);
-	native_register("auth_reload", reload_logins, srv);
 }

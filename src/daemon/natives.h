@@ -1,4 +1,4 @@
-/* natives.h — the C functions that the system procedures name: password hashes, new databases, reload of logins. */
+/* natives.h — the C functions that the system procedures name: password hashes, new databases, integrity checks. */
 #ifndef DAEMON_NATIVES_H
 #define DAEMON_NATIVES_H
 

@@ -267,8 +267,10 @@ static void packet_arrived(struct session *s, const struct tds_packet *p)
 		return;
 	}
 	if (s->phase == PHASE_TLS) {
-		if (!net_stream_tls_feed(s->stream, p->body.pos, tds_left(&p->body)) && s->phase != PHASE_CLOSED)
-			session_abort(s, "TLS handshake failed");
+		if (!net_stream_tls_feed(s->stream, p->body.pos, tds_left(&p->body)) && s->phase != PHASE_CLOSED) {
+			LOG(LOG_WARN, &s->log, "protocol_error", F_STR("reason", "TLS handshake failed"), F_STR("phase", "tls"));
+			session_end(s, "TLS handshake failed");     /* the alert is on its way */
+		}
 		return;
 	}
 	if (p->type == TDS_MSG_ATTENTION) {
