@@ -220,6 +220,7 @@ static void dates(void **state)
 	assert_refused("29 07 03 00 00 00", TDS_74, 8016);
 	assert_refused("2B 00 08 00 00 00 07 24 0B 49 03", TDS_74, 8023); /* +841 */
 	assert_refused("2B 00 08 00 00 00 00 00 00 FF FF", TDS_74, 8023); /* local time before the year 1 */
+	assert_refused("2A 03 07 80 EE 36 00 07 24 FF", TDS_74, 8023);    /* so far away that the sum overflowed; found by fuzz_rpc */
 	assert_refused("28 03 07 24 0B", TDS_72, 8009);
 }
 
