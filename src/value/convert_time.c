@@ -211,7 +211,7 @@ static int write_new(struct conv *c, struct moment m)
 
 int conv_to_time(struct conv *c)
 {
-	struct moment m;
+	struct moment m = { 0 };
 
 	if (c->v->type.id == c->to->id && c->to->id == TYPE_DATETIME) {
 		c->out.u.i = c->v->u.i;

@@ -163,7 +163,8 @@ static void threads_do_not_mix_lines(void **state)
 		pthread_join(threads[i], NULL);
 	capture_end();
 	assert_int_equal(count_lines(), 800);
-	for (char *line = strtok(captured, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+	for (char *line = captured, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+		*end = '\0';
 		assert_memory_equal(line, "time=", 5);
 		assert_non_null(strstr(line, " text=\"one two three\""));
 	}

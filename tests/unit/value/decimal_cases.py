@@ -1,6 +1,6 @@
-"""Prints decimal_cases.h: decimal arithmetic as T-SQL does it, computed with Python's decimal module.
+"""Prints decimal_cases.def: decimal arithmetic as T-SQL does it, computed with Python's decimal module.
 
-    python3 decimal_cases.py > decimal_cases.h
+    python3 decimal_cases.py > decimal_cases.def
 
 The rules of precision and scale are written here a second time, from Microsoft's page "Precision, scale, and length", so that the C code
 is compared with another reading of the same text. The numbers come from a fixed seed: the output never changes by itself.

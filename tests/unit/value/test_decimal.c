@@ -20,7 +20,7 @@ static const struct {
 	uint8_t p, s;
 	const char *expected;       /* NULL: overflow */
 } cases[] = {
-#include "decimal_cases.h"
+#include "decimal_cases.def"
 };
 
 static struct value decimal_value(const char *text, uint8_t p, uint8_t s)
