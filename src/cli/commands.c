@@ -56,8 +56,8 @@ static void show_tables(const struct cli *cli, const struct client_result *r, co
 			putchar('\n');
 		output_table(&r->tables[i], cli->json);
 	}
-	if (titled)
-		puts(r->ntables > 0 ? "}" : "{}");
+	if (titled && r->ntables > 0)
+		puts("}");
 }
 
 /* Connects, calls, and shows the result sets, or the outcome when there are none. */
@@ -177,7 +177,7 @@ static int judge_report(const struct client_result *r)
 		const struct client_table *t = &r->tables[i];
 		int column = client_column(t, "report");
 		const char *report = column >= 0 && t->nrows > 0 ? t->cells[column] : NULL;
-		if (report == NULL || strcmp(report, "ok") != 0)
+		if (report == NULL || strncmp(report, "ok", 2) != 0 || report[2 + strspn(report + 2, " \r\n")] != '\0')
 			return EXIT_REFUSED;
 	}
 	return EXIT_OK;

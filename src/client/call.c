@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* nvarchar as TDS 7 has it: db-lib knows it but its header does not name it, and SYBNVARCHAR goes out as Sybase's. */
+#define WIDE_TEXT 231
+
 static bool add_argument(DBPROCESS *db, const struct client_arg *a, DBINT *number, DBBIT *bit)
 {
 	switch (a->type) {
@@ -11,7 +14,7 @@ static bool add_argument(DBPROCESS *db, const struct client_arg *a, DBINT *numbe
 		if (n > INT32_MAX)
 			return false;
 		/* db-lib takes a length of 0 for NULL: an empty text cannot be said by it. */
-		return dbrpcparam(db, a->name, 0, SYBNVARCHAR, -1, (DBINT)n, (BYTE *)(n > 0 ? a->text : NULL)) != FAIL;
+		return dbrpcparam(db, a->name, 0, WIDE_TEXT, -1, (DBINT)n, (BYTE *)(n > 0 ? a->text : NULL)) != FAIL;
 	}
 	case CLIENT_INT:
 		*number = a->number;

@@ -70,7 +70,7 @@ def test_a_database_is_created_checked_and_listed(cli):
     cli.ok("database", "create", "Second State", "--service", "state", "--errata", "literal")
     row = next(d for d in cli.json("database", "list") if d["name"] == "Second State")
     assert (row["service"], row["errata"]) == ("state", "literal")
-    assert cli.json("database", "check", "Second State")[0]["report"] == "ok"
+    assert cli.json("database", "check", "Second State")[0]["report"].strip() == "ok"
 
 
 def test_what_the_server_refuses_is_status_1_with_its_text(cli):
@@ -91,7 +91,17 @@ def test_a_wrong_password_is_refused(cli, tmp_path):
 
 
 def test_the_whole_connection_can_be_encrypted(cli):
-    assert cli.json("--encrypt", "require", "status")["server"]
+    offset = len(cli.server.log())
+    assert cli.json("--encrypt", "require", "login", "list")
+    assert "tls=login" not in cli.server.log()[offset:]
+
+
+def test_a_certificate_is_checked_when_asked(cli, tmp_path):
+    assert cli.json("--encrypt", "require", "--ca-file", cli.server.certificate, "login", "list")
+    other = tmp_path / "other.crt"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=other", "-keyout", str(tmp_path / "key"), "-out", str(other)],
+                   check=True, capture_output=True)
+    assert cli.run("--encrypt", "require", "--ca-file", str(other), "login", "list").returncode == 3
 
 
 def test_the_data_folder_tells_address_and_password(new_server):
