@@ -23,6 +23,7 @@ own_checkers() {
     check includes $python tools/check_includes.py
     check readmes $python tools/check_readmes.py
     check settings $python tools/settings.py check
+    check procedures $python tools/procgen.py --check
     check text $python tools/check_text.py
 }
 [ "${1:-}" = slow ] || own_checkers
