@@ -62,8 +62,6 @@ static void queue_turn(struct executor *ex)
 		pthread_mutex_unlock(&ex->lock);
 		group_run(ex);
 	}
-	if (store_backlog(ex->writer.conn) >= BACKLOG_MOST)
-		store_tidy(ex->writer.conn);
 	pthread_mutex_lock(&ex->lock);
 }
 
@@ -133,6 +131,10 @@ void *writer_main(void *arg)
 
 	pthread_mutex_lock(&ex->lock);
 	while (!ex->stopping) {
+		if (ex->pinned == NULL && store_backlog(ex->writer.conn) >= BACKLOG_MOST)
+			tidy(ex);
+		if (ex->stopping)
+			break;
 		if (ex->pinned != NULL)
 			pinned_turn(ex);
 		else if (!list_empty(&ex->queue))

@@ -42,10 +42,10 @@ static void on_doctype(void *ctx, const xmlChar *name, const xmlChar *external_i
 	struct xml_reader *r = reader_of(ctx);
 
 	(void)name, (void)external_id, (void)system_id;
-	if (!r->failed) {
-		r->failed = true;
+	if (!r->failed || r->invalid)
 		(void)err_set(r->reterr, ERR_XML_DTD);
-	}
+	r->failed = true;
+	r->invalid = false;
 	xmlStopParser(ctx);
 }
 
@@ -59,8 +59,9 @@ static void on_error(void *ctx, xmlErrorPtr e)
 {
 	struct xml_reader *r = reader_of(ctx);
 
-	if (r->failed || e->level < XML_ERR_ERROR || e->code == XML_ERR_USER_STOP)
+	if ((r->failed && !r->invalid) || e->level < XML_ERR_ERROR || e->code == XML_ERR_USER_STOP)
 		return;
+	r->invalid = false;
 	(void)xml_parse_error(r, e->code, e->line, e->int2);
 	xmlStopParser(ctx);
 }

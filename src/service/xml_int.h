@@ -23,7 +23,8 @@ struct xml_reader {
 	xml_row_fn row;
 	void *arg;
 	struct err *reterr;
-	bool failed;                /* reterr is filled; nothing more is looked at */
+	bool failed;                /* reterr is filled; nothing more is looked at … */
+	bool invalid;               /* … but reading goes on: a document that is not well formed is told so before anything else */
 	xmlParserCtxtPtr ctxt;
 	struct xml_open stack[XML_DEPTH_MAX];
 	unsigned depth;

@@ -21,9 +21,8 @@ static void location(const struct xml_reader *r, const char *last, unsigned numb
 
 static void fail(struct xml_reader *r, int number, uint8_t state, const char *text)
 {
-	r->failed = true;
+	r->failed = r->invalid = true;
 	(void)err_raise(r->reterr, number, 16, state, "XML Validation: %s", text);
-	xmlStopParser(r->ctxt);
 }
 
 static void qualified(const char *uri, const char *name, char *dst, size_t size)

@@ -97,6 +97,7 @@ void frame_pop(struct session *s)
 {
 	struct frame *f = s->request->top;
 
+	tsql_run_end(&f->run);
 	s->request->top = f->up;
 	if (f->inv != NULL && f->inv->prepared != NULL) {
 		prepared_release(&s->prepared, f->inv->prepared);

@@ -132,6 +132,7 @@ void tds_put(struct tds_out *o, const void *p, size_t n)
 				return;
 			continue;
 		}
+		assert(o->wire.data != NULL);
 		memcpy(o->wire.data + o->wire.len, src, k);
 		tds_out_took(o, k);
 		src += k;

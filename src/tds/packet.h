@@ -26,7 +26,8 @@ struct tds_message {
 void tds_message_init(struct tds_message *m, size_t max);
 void tds_message_fini(struct tds_message *m);
 void tds_message_reset(struct tds_message *m);
-/* Adds a packet; the first one after a complete message begins the next. TDS_OK: the message is complete; TDS_MORE: further packets needed; TDS_MALFORMED: another type in the middle. */
+/* Adds a packet; the first one after a complete message begins the next. TDS_OK: the message is complete;
+ * TDS_MORE: further packets needed; TDS_MALFORMED: another type in the middle. */
 enum tds_status tds_message_add(struct tds_message *m, const struct tds_packet *p);
 
 #endif

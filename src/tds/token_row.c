@@ -46,7 +46,13 @@ static bool put_quick_text(struct tds_out *o, const struct column *col, const st
 	size_t max = (size_t)col->type.length * (wide ? 2 : 1), n;
 	uint8_t *p;
 
-	if (v->null || v->type.id != col->type.id || v->u.s.n > TEXT_QUICK || col->type.length < 1)
+	if (col->type.length < 1)       /* (max): by version */
+		return false;
+	if (v->null) {
+		tds_put_u16(o, 0xFFFF);
+		return true;
+	}
+	if (v->type.id != col->type.id || v->u.s.n > TEXT_QUICK)
 		return false;
 	p = tds_out_room(o, 2 + v->u.s.n * (wide ? 2 : 1));
 	if (p == NULL)

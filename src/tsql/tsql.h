@@ -41,7 +41,8 @@ struct tsql_host {
 	const struct tsql_host_ops *ops;
 };
 struct tsql_host_ops {
-	/* A statement has ended: becomes DONE or DONEINPROC. error: an ERROR message went before. */
+	/* A statement has ended: becomes DONE or DONEINPROC. error: an ERROR message went before. After a result set this comes besides the sink's
+	 * rows_done (which therefore makes no token of its own in a batch). NOCOUNT is the caller's to apply. */
 	void (*statement_done)(struct tsql_host *h, enum tsql_command cmd, bool has_count, uint64_t count, bool error);
 	/* Values only the session knows, by upper-case name without arguments: "@@VERSION" "@@SPID" "@@SERVERNAME" "@@MAX_CONNECTIONS" "DB_NAME" "DB_ID" "SUSER_SNAME" "ORIGINAL_LOGIN" "HOST_NAME" "APP_NAME"
 	 * "USER_NAME" …; args for DB_NAME(id), SERVERPROPERTY(name), HAS_DBACCESS(name), CONNECTIONPROPERTY … . 1: found, 0: unknown name, -1: error. */
@@ -80,6 +81,7 @@ enum tsql_wants {
 	TSQL_QUERY,         /* run->query: SELECT over views. Continue with tsql_query_done */
 	TSQL_TRAN,          /* run->tran: continue with tsql_tran_done */
 	TSQL_WAIT,          /* run->wait_ms: WAITFOR DELAY. Continue with tsql_wait_done */
+	TSQL_YIELD,         /* many instructions have run: let others have the thread, then call tsql_next again */
 };
 struct tsql_exec {
 	struct str name;            /* as written: "[db].dbo.proc" or the value of EXEC @name */
@@ -112,12 +114,16 @@ struct tsql_run {
 MUST_CHECK int tsql_run_start(const struct tsql_program *p, struct tsql_host *h, const struct value *params, size_t nparams,
 			      struct arena *a, struct tsql_run *ret, struct err *reterr);
 enum tsql_wants tsql_next(struct tsql_run *r);
-/* rc < 0: the call failed (its ERROR was sent by the caller; @@ERROR = number), the batch goes on unless abort. status NULL: none (then @rc is unchanged).
+/* Frees what the run holds outside its arena. Needed when a run is given up before TSQL_ENDED or TSQL_FAILED; harmless after them and when
+ * called twice. Values and messages of the run are not valid afterwards, except those of the parameters. */
+void tsql_run_end(struct tsql_run *r);
+/* rc < 0: the call failed (its ERROR was sent by the caller; @@ERROR = number), the batch goes on unless abort: then tsql_next says TSQL_FAILED
+ * and nothing more is sent. status NULL: none (then @rc is unchanged).
  * outputs[i] is the new value for args[i] where args[i].is_output. Its DONEPROC was sent by the caller. */
 void tsql_exec_done(struct tsql_run *r, int rc, int32_t error_number, bool abort, const int32_t *status, const struct value *outputs);
-/* last_row: for query->assign, the values of the last row (NULL: no row). The DONE is sent by tsql (statement_done). */
+/* last_row: for query->assign, the values of the last row (NULL: no row). The ERROR (e) and the DONE are sent by tsql; an error ends the batch. */
 void tsql_query_done(struct tsql_run *r, int rc, const struct err *e, uint64_t rows, const struct value *last_row);
-/* The caller keeps trancount and has sent ENVCHANGE; the DONE is sent by tsql. */
+/* The caller keeps trancount and has sent ENVCHANGE; the ERROR (e) and the DONE are sent by tsql; the batch goes on. */
 void tsql_tran_done(struct tsql_run *r, int rc, const struct err *e);
 void tsql_wait_done(struct tsql_run *r);
 /* Final values of the declared parameters, for OUTPUT. */

@@ -8,6 +8,8 @@
 
 #define STEPS_BETWEEN_QUESTIONS 2000        /* of SQLite's virtual machine: well below a millisecond */
 #define BUSY_MS 10000                       /* other programs may hold the file for a moment: backup, sqlite3 */
+#define LOG_HUGE 100000                     /* pages */
+#define RESTART_MS 1000
 
 static const char settings_all[] =
 	"PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0; PRAGMA cell_size_check=ON;";
@@ -128,13 +130,22 @@ unsigned sqlite_backlog(struct store_conn *conn)
 	return c->log_pages > c->log_done ? c->log_pages - c->log_done : 0;
 }
 
-/* PASSIVE waits for nobody. What a reader still needs stays for another time: it counts as done until the log has grown as much again. */
+/* PASSIVE waits for nobody. What a reader still needs stays for another time: it counts as done until the log has grown as much again. Where there is
+ * always some reader, the log would never begin anew; once it is huge, RESTART waits for those that read it now. */
 void sqlite_tidy(struct store_conn *conn)
 {
 	struct sqlite_conn *c = SQLITE_CONN(conn);
+	bool huge = c->log_pages >= LOG_HUGE;
 	struct err err;
-	int pages = 0, copied = 0, rc = sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &copied);
+	int rc;
 
+	if (sqlite_in_transaction(conn))
+		return;
+	if (huge)
+		sqlite3_busy_timeout(c->db, RESTART_MS);
+	rc = sqlite3_wal_checkpoint_v2(c->db, NULL, huge ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	if (huge)
+		sqlite3_busy_timeout(c->db, BUSY_MS);
 	c->log_done = c->log_pages;
 	if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY)
 		sqlite_error(c, rc, &err);      /* for the log: nothing is lost, the write-ahead log only stays longer */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,12 @@ const struct store_ops sqlite_store_ops = {
 	.changes = sqlite_changes,
 	.finish = sqlite_finish,
 };
+
+/* SQLite would take a lock for its statistics with every allocation. Refused, to no harm, once SQLite runs. */
+static void set_process_up(void)
+{
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
 
 static int file_error(const struct sqlite_store *st, const char *doing, struct err *reterr)
 {
@@ -110,11 +117,13 @@ static int prepare_file(struct sqlite_store *st, const struct store_options *o, 
 int sqlite_open(const struct store_options *o, struct store **ret, struct err *reterr)
 {
 	struct sqlite_store *st = calloc(1, sizeof(*st));
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct store_conn *c = NULL;
 	bool is_new;
 
 	if (st == NULL)
 		return err_nomem(reterr);
+	pthread_once(&once, set_process_up);
 	st->base.ops = &sqlite_store_ops;
 	st->service = o->service;
 	if (prepare_file(st, o, &is_new, reterr) < 0)

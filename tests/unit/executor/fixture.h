@@ -28,7 +28,8 @@ static const struct param fixture_locals[] = { INT_PARAM("@local") };
 static const uint16_t target_out[] = { 2 }, target_local[] = { 3 };
 static const struct column fixture_columns[] = { { "id", { TYPE_INT, 0, 0, 0 }, false }, { "n", { TYPE_INT, 0, 0, 0 }, false } };
 
-enum fixture_statement { S_PUT, S_FALSE, S_COUNT, S_SPIN, S_SPIN_WRITE, S_BUMP, S_ALL, S_EQUAL, S_RETURN, S_EACH, S_TRUE, S_SET, S_AROUND, S_N, S_STATEMENTS };
+enum fixture_statement { S_PUT, S_FALSE, S_COUNT, S_SPIN, S_SPIN_WRITE, S_BUMP, S_ALL, S_EQUAL, S_RETURN, S_EACH, S_TRUE, S_SET, S_AROUND, S_N, S_LIMIT, S_FILL,
+	S_ORPHAN, S_STATEMENTS };
 static const struct statement st[S_STATEMENTS] = {
 	[S_PUT] = { "INSERT INTO item VALUES (?1, ?2)", bind_two, 2, S_PUT, true },
 	[S_FALSE] = { "SELECT 0", NULL, 0, S_FALSE, false },
@@ -44,9 +45,13 @@ static const struct statement st[S_STATEMENTS] = {
 	[S_SET] = { "SELECT ?1 * 2", bind_two, 1, S_SET, false },
 	[S_AROUND] = { "SELECT ?1 > 0 AND ?2 = 1 AND ?3 = 'me' AND ?4 = 'here'", bind_around, 4, S_AROUND, false },
 	[S_N] = { "SELECT ?4", (const struct bind[]){ { BIND_PARAM, 0 }, { BIND_PARAM, 1 }, { BIND_PARAM, 2 }, { BIND_PARAM, 3 } }, 4, S_N, false },
+	[S_LIMIT] = { "PRAGMA max_page_count = 1", NULL, 0, S_LIMIT, true },        /* not one page more than now: the disk is full */
+	[S_FILL] = { "INSERT INTO other VALUES (zeroblob(100000))", NULL, 0, S_FILL, true },
+	[S_ORPHAN] = { "INSERT INTO child VALUES (4711)", NULL, 0, S_ORPHAN, true },
 };
 
-enum fixture_proc { P_PUT, P_PUT_FAIL, P_ALL, P_SPIN, P_SPIN_WRITE, P_BUMP, P_COUNT, P_BRANCH, P_EACH, P_NATIVE, P_AROUND, P_PROCS };
+enum fixture_proc { P_PUT, P_PUT_FAIL, P_ALL, P_SPIN, P_SPIN_WRITE, P_BUMP, P_COUNT, P_BRANCH, P_EACH, P_NATIVE, P_AROUND, P_LIMIT, P_FILL,
+	P_ORPHAN, P_PROCS };
 #define COMMON .service = SERVICE_STATE, .params = fixture_params, .nparams = 3, .locals = fixture_locals, .nlocals = 1
 static const struct proc procs[P_PROCS] = {
 	[P_PUT] = { .name = "put", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_PUT] }) },
@@ -72,11 +77,15 @@ static const struct proc procs[P_PROCS] = {
 		ONE_STEP({ .kind = STEP_EACH, .stmt = &st[S_EACH], .native = "test_count", .args = bind_two, .nargs = 2 }) },
 	[P_NATIVE] = { .name = "native", COMMON,
 		ONE_STEP({ .kind = STEP_NATIVE, .native = "test_double", .args = bind_two, .nargs = 1, .targets = target_out, .ntargets = 1 }) },
+	[P_LIMIT] = { .name = "limit", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_LIMIT] }) },
+	[P_FILL] = { .name = "fill", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_FILL] }) },
+	[P_ORPHAN] = { .name = "orphan", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_ORPHAN] }) },
 	[P_AROUND] = { .name = "around", COMMON,
 		ONE_STEP({ .kind = STEP_CHECK, .stmt = &st[S_AROUND], .number = 50003, .severity = 16, .text = "no" }) },
 };
 static const char *const fixture_migrations[] = { "CREATE TABLE item (id INTEGER PRIMARY KEY, n INTEGER NOT NULL);"
-	"CREATE TABLE other (i INTEGER);" };
+	"CREATE TABLE other (i INTEGER);"
+	"CREATE TABLE child (item INTEGER REFERENCES item (id) DEFERRABLE INITIALLY DEFERRED);" };     /* looked at by COMMIT */
 static const struct view fixture_views[] = { { "dbo", "Items", "view_items", false, fixture_columns, 2 } };
 static const struct service_procs fixture_service = {
 	.name = "state", .procs = procs, .nprocs = P_PROCS, .nstatements = S_STATEMENTS, .migrations = fixture_migrations, .nmigrations = 1,

@@ -117,6 +117,46 @@ static void others_run_again_when_a_call_loses_the_transaction(void **state)
 		call_fini(&calls[i]);
 }
 
+static void a_full_disk_fails_only_the_call_that_needs_more(void **state)
+{
+	struct fixture *f = *state;
+	struct test_call calls[3];
+
+	assert_int_equal(run(f, P_PUT, 100, 1), 0);
+	assert_int_equal(run(f, P_LIMIT, 0, 0), 0);
+	call_init(&calls[0], P_PUT, 1, 1);
+	call_init(&calls[1], P_FILL, 0, 0);
+	call_init(&calls[2], P_BUMP, 1, 1);
+	run_group(f, calls, 3);
+	assert_int_equal(calls[0].call.rc, 0);
+	assert_int_equal(calls[1].call.err.number, 1105);
+	assert_int_equal(calls[2].call.rc, 0);
+	assert_int_equal(calls[2].values[2].u.i, 2);
+	assert_int_equal(count_items(f), 2);
+	for (int i = 0; i < 3; i++)
+		call_fini(&calls[i]);
+}
+
+static void when_the_commit_fails_all_of_the_group_fail(void **state)
+{
+	struct fixture *f = *state;
+	struct test_call calls[3];
+
+	call_init(&calls[0], P_PUT, 1, 1);
+	call_init(&calls[1], P_ORPHAN, 0, 0);
+	call_init(&calls[2], P_PUT, 2, 1);
+	run_group(f, calls, 3);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(calls[i].call.rc, -1);
+		assert_int_equal(calls[i].call.err.number, 547);
+		assert_int_equal(calls[i].call.rows_changed, 0);
+		call_fini(&calls[i]);
+	}
+	assert_int_equal(count_items(f), 0);
+	assert_int_equal(run(f, P_ORPHAN, 0, 0), 547);
+	assert_int_equal(run(f, P_PUT, 1, 1), 0);
+}
+
 static void a_time_out_stops_a_reader_and_leaves_it_usable(void **state)
 {
 	struct fixture *f = *state;
@@ -220,6 +260,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(many_threads_commit_together, group_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_call_that_fails_in_a_group_is_undone_alone, group_up, fixture_down),
 		cmocka_unit_test_setup_teardown(others_run_again_when_a_call_loses_the_transaction, group_up, fixture_down),
+		cmocka_unit_test_setup_teardown(a_full_disk_fails_only_the_call_that_needs_more, group_up, fixture_down),
+		cmocka_unit_test_setup_teardown(when_the_commit_fails_all_of_the_group_fail, group_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_time_out_stops_a_reader_and_leaves_it_usable, group_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_running_call_can_be_cancelled, group_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_waiting_call_is_dropped_when_it_is_cancelled, group_up, fixture_down),

@@ -200,6 +200,48 @@ static void a_time_out_rolls_the_whole_transaction_back(void **state)
 	assert_int_equal(run(f, P_PUT, 1, 1), 0);
 }
 
+static void a_commit_that_fails_ends_the_transaction(void **state)
+{
+	struct fixture *f = *state;
+	struct txn *txn = txn_new(f->ex);
+	struct test_call t;
+
+	assert_int_equal(run_in(f, txn, P_PUT, 1, 1), 0);
+	assert_int_equal(run_in(f, txn, P_ORPHAN, 0, 0), 0);
+	call_init(&t, P_PUT, 0, 0);
+	t.call.kind = CALL_COMMIT;
+	t.call.txn = txn;
+	executor_submit(f->ex, &t.call);
+	assert_int_equal(call_wait(&t), -1);
+	assert_int_equal(t.call.err.number, 547);
+	assert_true(t.call.txn_lost);
+	call_fini(&t);
+	txn_free(txn);
+	assert_int_equal(count_items(f), 0);
+	assert_int_equal(run(f, P_PUT, 1, 1), 0);
+}
+
+static void a_transaction_that_the_store_gives_up_is_lost(void **state)
+{
+	struct fixture *f = *state;
+	struct txn *txn = txn_new(f->ex);
+	struct test_call t;
+
+	assert_int_equal(run(f, P_LIMIT, 0, 0), 0);
+	assert_int_equal(run_in(f, txn, P_PUT, 1, 1), 0);
+	call_init(&t, P_FILL, 0, 0);
+	t.call.txn = txn;
+	executor_submit(f->ex, &t.call);
+	assert_int_equal(call_wait(&t), -1);
+	assert_int_equal(t.call.err.number, 1105);
+	assert_true(t.call.txn_lost);
+	call_fini(&t);
+	assert_int_equal(txn_step(f, txn, CALL_ROLLBACK, NULL), 0);
+	txn_free(txn);
+	assert_int_equal(count_items(f), 0);
+	assert_int_equal(run(f, P_PUT, 1, 1), 0);
+}
+
 static void steps_without_a_transaction_are_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -224,6 +266,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(waiting_ends_while_the_transaction_runs_a_long_statement, txn_up, fixture_down),
 		cmocka_unit_test_setup_teardown(an_idle_transaction_is_rolled_back_and_its_owner_told, txn_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_time_out_rolls_the_whole_transaction_back, txn_up, fixture_down),
+		cmocka_unit_test_setup_teardown(a_commit_that_fails_ends_the_transaction, txn_up, fixture_down),
+		cmocka_unit_test_setup_teardown(a_transaction_that_the_store_gives_up_is_lost, txn_up, fixture_down),
 		cmocka_unit_test_setup_teardown(steps_without_a_transaction_are_refused, txn_up, fixture_down),
 	};
 

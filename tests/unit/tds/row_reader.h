@@ -160,22 +160,22 @@ static inline int64_t reader_signed(const struct buf *b)
 	return b->len == 2 ? (int16_t)v : b->len == 4 ? (int32_t)v : (int64_t)v;
 }
 
-/* dst: room for 3 bytes for every one, and the hex of short ones. */
-static inline void reader_show(const struct reader_column *col, const struct buf *b, char *dst)
+/* dst: room for 3 bytes for every one of b, and for any number. */
+static inline void reader_show(const struct reader_column *col, const struct buf *b, char *dst, size_t size)
 {
 	double d = 0;
 	float f = 0;
 
 	switch (col->token) {
 	case 0x30: case 0x32: case 0x34: case 0x38: case 0x7F: case 0x26: case 0x68:
-		sprintf(dst, "%lld", (long long)reader_signed(b));
+		snprintf(dst, size, "%lld", (long long)reader_signed(b));
 		break;
 	case 0x3B: case 0x3E: case 0x6D:
 		if (b->len == 4)
 			memcpy(&f, b->data, 4);
 		else
 			memcpy(&d, b->data, 8);
-		sprintf(dst, "%g", b->len == 4 ? (double)f : d);
+		snprintf(dst, size, "%g", b->len == 4 ? (double)f : d);
 		break;
 	case 0xE7: case 0xEF: case 0x63: case 0xF1:
 		assert_int_equal(b->len % 2, 0);
@@ -187,7 +187,7 @@ static inline void reader_show(const struct reader_column *col, const struct buf
 	default:
 		dst[0] = '\0';
 		for (size_t i = 0; i < b->len; i++)
-			sprintf(dst + 2 * i, "%02X", b->data[i]);
+			snprintf(dst + 2 * i, size - 2 * i, "%02X", b->data[i]);
 	}
 }
 
@@ -201,7 +201,7 @@ static inline void reader_row(struct reader *r, char **texts)
 		buf_init(&b, SIZE_MAX);
 		if (reader_bytes(r, &r->cols[i], &b)) {
 			texts[i] = malloc(3 * b.len + 32);
-			reader_show(&r->cols[i], &b, texts[i]);
+			reader_show(&r->cols[i], &b, texts[i], 3 * b.len + 32);
 		} else {
 			texts[i] = strdup("NULL");
 		}

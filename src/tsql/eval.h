@@ -1,0 +1,29 @@
+/* eval.h — private: computing expressions. */
+#ifndef TSQL_EVAL_H
+#define TSQL_EVAL_H
+
+#include "tsql/ast.h"
+
+/* A variable's current value. Its text is kept in a buffer of its own, which grows inside the run's arena and is used again. */
+struct slot {
+	struct value value;
+	char *buf;
+	size_t cap;
+};
+
+struct eval {
+	struct tsql_host *host;         /* NULL while compiling: only constants can be computed */
+	const struct slot *slots;       /* by index of the variable */
+	struct arena *arena;            /* what the expression makes; reset by the caller after each statement */
+	int64_t now_us;                 /* clock of the statement, microseconds since 1970; all GETDATE() of a statement agree */
+	struct err *err;
+};
+
+enum tri { TRI_FALSE, TRI_TRUE, TRI_UNKNOWN };
+
+MUST_CHECK int eval_value(struct eval *ev, const struct expr *e, struct value *ret);
+MUST_CHECK int eval_condition(struct eval *ev, const struct expr *e, enum tri *ret);
+/* Bring to a type as an assignment does. */
+MUST_CHECK int eval_as(struct eval *ev, const struct expr *e, const struct type *t, struct value *ret);
+
+#endif

@@ -1,0 +1,136 @@
+/* eval_like.c — LIKE: % _ [set] [^set] and ESCAPE, letters of ASCII without case. One pass with a single place to go back to, so that
+ * no pattern costs more than text × pattern. */
+#include "base/utf.h"
+#include "tsql/functions.h"
+
+static size_t char_length(struct str s, size_t at)
+{
+	unsigned char c = (unsigned char)s.p[at];
+	size_t n = c < 0xC0 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+
+	return n > s.n - at ? s.n - at : n;
+}
+
+static uint32_t folded(struct str s, size_t at, size_t len)
+{
+	uint32_t c = 0;
+
+	for (size_t i = 0; i < len; i++)
+		c = c << 8 | (unsigned char)s.p[at + i];
+	return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
+}
+
+/* [a-cx] at pattern.p[at] == '['. False and ret_next 0: never closed, matches nothing. */
+static bool in_set(struct str pattern, size_t at, uint32_t c, size_t *ret_next)
+{
+	bool negated = false, found = false;
+	size_t i = at + 1;
+
+	*ret_next = 0;
+	if (i < pattern.n && pattern.p[i] == '^') {
+		negated = true;
+		i++;
+	}
+	for (bool first = true; i < pattern.n && (first || pattern.p[i] != ']'); first = false) {
+		size_t len = char_length(pattern, i);
+		uint32_t low = folded(pattern, i, len), high = low;
+
+		i += len;
+		if (i + 1 < pattern.n && pattern.p[i] == '-' && pattern.p[i + 1] != ']') {
+			len = char_length(pattern, i + 1);
+			high = folded(pattern, i + 1, len);
+			i += 1 + len;
+		}
+		found = found || (c >= low && c <= high);
+	}
+	if (i >= pattern.n)
+		return false;
+	*ret_next = i + 1;
+	return found != negated;
+}
+
+/* Does the pattern's element at *at match the character? Advances *at. */
+static bool element(struct str pattern, size_t *at, struct str escape, uint32_t c)
+{
+	size_t len = char_length(pattern, *at), next;
+	bool match;
+
+	if (escape.n > 0 && len == escape.n && memcmp(pattern.p + *at, escape.p, len) == 0 && *at + len < pattern.n) {
+		*at += len;
+		len = char_length(pattern, *at);
+		match = folded(pattern, *at, len) == c;
+		*at += len;
+		return match;
+	}
+	if (pattern.p[*at] == '[') {
+		match = in_set(pattern, *at, c, &next);
+		*at = next == 0 ? pattern.n : next;
+		return match && next != 0;
+	}
+	match = pattern.p[*at] == '_' || folded(pattern, *at, len) == c;
+	*at += len;
+	return match;
+}
+
+/* ret_passed: a % was reached before it failed, so that a later beginning of the same text would fail as well. */
+static bool match(struct str text, struct str pattern, struct str escape, bool *ret_passed)
+{
+	size_t t = 0, p = 0, back_t = 0, back_p = 0;
+
+	*ret_passed = false;
+	while (t < text.n || p < pattern.n) {
+		if (p < pattern.n && pattern.p[p] == '%' && !(escape.n == 1 && escape.p[0] == '%')) {
+			*ret_passed = true;
+			back_p = ++p;
+			back_t = t;
+			continue;
+		}
+		if (p < pattern.n && t < text.n) {
+			size_t len = char_length(text, t), before = p;
+
+			if (element(pattern, &p, escape, folded(text, t, len))) {
+				t += len;
+				continue;
+			}
+			p = before;
+		}
+		if (!*ret_passed || back_t >= text.n) {
+			/* trailing blanks of the text do not count */
+			while (p >= pattern.n && t < text.n && text.p[t] == ' ')
+				t++;
+			return p >= pattern.n && t >= text.n;
+		}
+		back_t += char_length(text, back_t);
+		t = back_t;
+		p = back_p;
+	}
+	return true;
+}
+
+bool like_match(struct str text, struct str pattern, struct str escape)
+{
+	bool passed;
+
+	return match(text, pattern, escape, &passed);
+}
+
+size_t like_find(struct str text, struct str pattern)
+{
+	struct str none = { "", 0 };
+	bool passed = false;
+
+	if (pattern.n == 0 || pattern.p[0] != '%')
+		return match(text, pattern, none, &passed) ? 1 : 0;
+	while (pattern.n > 0 && pattern.p[0] == '%') {
+		pattern.p++;
+		pattern.n--;
+	}
+	for (size_t at = 0; at <= text.n && !passed;) {
+		if (match((struct str){ text.p + at, text.n - at }, pattern, none, &passed))
+			return utf16_units(text.p, at) + 1;
+		if (at == text.n)
+			break;
+		at += char_length(text, at);
+	}
+	return 0;
+}

@@ -1,0 +1,322 @@
+/* fn_text.c — functions of text. Positions count UTF-16 code units, as T-SQL's do; the text itself is UTF-8. */
+#define _GNU_SOURCE
+#include "tsql/functions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf.h"
+
+/* Never longer than the declared result. */
+int fn_return_text(const struct fn_args *f, struct str s, struct value *ret)
+{
+	struct type t = f->expr->type;
+
+	if (!type_is_max(&t) && t.length > 0)
+		s.n = utf8_prefix(s.p, s.n, (size_t)t.length);
+	*ret = value_text(t, s);
+	return 0;
+}
+
+static int return_int(int64_t i, struct value *ret)
+{
+	*ret = value_int(TYPE_INT, i);
+	return 0;
+}
+
+static struct str without_trailing_blanks(struct str s)
+{
+	while (s.n > 0 && s.p[s.n - 1] == ' ')
+		s.n--;
+	return s;
+}
+
+int fn_len(const struct fn_args *f, struct value *ret)
+{
+	struct str s;
+
+	if (type_info(f->v[0].type.id)->is_binary)
+		return return_int((int64_t)f->v[0].u.s.n, ret);
+	if (fn_text(f, 0, &s) < 0)
+		return -1;
+	s = without_trailing_blanks(s);
+	return return_int((int64_t)utf16_units(s.p, s.n), ret);
+}
+
+int fn_datalength(const struct fn_args *f, struct value *ret)
+{
+	const struct value *v = f->v[0].type.id == TYPE_VARIANT ? f->v[0].u.variant : &f->v[0];
+	const struct type_info *info = type_info(v->type.id);
+	int64_t n = info->size;
+
+	if (info->is_binary)
+		n = (int64_t)v->u.s.n;
+	else if (info->is_text)
+		n = (int64_t)utf16_units(v->u.s.p, v->u.s.n) * (info->is_unicode ? 2 : 1);
+	else if (v->type.id == TYPE_DECIMAL || v->type.id == TYPE_NUMERIC)
+		n = v->type.precision <= 9 ? 5 : v->type.precision <= 19 ? 9 : v->type.precision <= 28 ? 13 : 17;
+	else if (n == 0)
+		n = type_max_bytes(&v->type);
+	return return_int(n, ret);
+}
+
+/* ASCII and the letters of Latin-1; their UTF-8 forms have the same length in both cases. */
+static int change_case(const struct fn_args *f, bool upper, struct value *ret)
+{
+	struct str s;
+	char *dst;
+
+	if (fn_text(f, 0, &s) < 0)
+		return -1;
+	dst = arena_alloc_raw(f->ev->arena, s.n);
+	if (dst == NULL)
+		return err_nomem(f->ev->err);
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i], before = i > 0 ? (unsigned char)s.p[i - 1] : 0;
+
+		if (upper && ((c >= 'a' && c <= 'z') || (before == 0xC3 && c >= 0xA0 && c <= 0xBE && c != 0xB7)))
+			c -= 0x20;
+		else if (!upper && ((c >= 'A' && c <= 'Z') || (before == 0xC3 && c >= 0x80 && c <= 0x9E && c != 0x97)))
+			c += 0x20;
+		dst[i] = (char)c;
+	}
+	return fn_return_text(f, (struct str){ dst, s.n }, ret);
+}
+
+int fn_upper(const struct fn_args *f, struct value *ret) { return change_case(f, true, ret); }
+
+int fn_lower(const struct fn_args *f, struct value *ret) { return change_case(f, false, ret); }
+
+static int trim(const struct fn_args *f, bool left, bool right, struct value *ret)
+{
+	struct str s;
+
+	if (fn_text(f, 0, &s) < 0)
+		return -1;
+	while (left && s.n > 0 && s.p[0] == ' ') {
+		s.p++;
+		s.n--;
+	}
+	return fn_return_text(f, right ? without_trailing_blanks(s) : s, ret);
+}
+
+int fn_ltrim(const struct fn_args *f, struct value *ret) { return trim(f, true, false, ret); }
+
+int fn_rtrim(const struct fn_args *f, struct value *ret) { return trim(f, false, true, ret); }
+
+int fn_trim(const struct fn_args *f, struct value *ret) { return trim(f, true, true, ret); }
+
+/* The part from unit start (0-based) of at most n units. */
+static struct str part(struct str s, int64_t start, int64_t n)
+{
+	size_t from = utf8_prefix(s.p, s.n, (size_t)start);
+
+	s.p += from;
+	s.n -= from;
+	s.n = utf8_prefix(s.p, s.n, (size_t)n);
+	return s;
+}
+
+static int bad_length(const struct fn_args *f, const char *name)
+{
+	return err_raise(f->ev->err, 537, 16, 3, "Invalid length parameter passed to the %s function.", name);
+}
+
+int fn_substring(const struct fn_args *f, struct value *ret)
+{
+	int64_t start, n;
+	struct str s;
+
+	if (fn_int(f, 1, &start) < 0 || fn_int(f, 2, &n) < 0)
+		return -1;
+	if (n < 0)
+		return bad_length(f, "LEFT or SUBSTRING");
+	if (start < 1) {            /* what lies before the text counts, but is nothing */
+		n = start + n > 1 ? start + n - 1 : 0;
+		start = 1;
+	}
+	start--;
+	if (type_info(f->v[0].type.id)->is_binary) {
+		s = f->v[0].u.s;
+		start = start > (int64_t)s.n ? (int64_t)s.n : start;
+		n = n > (int64_t)s.n - start ? (int64_t)s.n - start : n;
+		*ret = value_bytes(f->expr->type, s.p + start, (size_t)n);
+		return 0;
+	}
+	if (fn_text(f, 0, &s) < 0)
+		return -1;
+	return fn_return_text(f, part(s, start, n), ret);
+}
+
+int fn_left(const struct fn_args *f, struct value *ret)
+{
+	struct str s;
+	int64_t n;
+
+	if (fn_text(f, 0, &s) < 0 || fn_int(f, 1, &n) < 0)
+		return -1;
+	return n < 0 ? bad_length(f, "LEFT or SUBSTRING") : fn_return_text(f, part(s, 0, n), ret);
+}
+
+int fn_right(const struct fn_args *f, struct value *ret)
+{
+	int64_t n, all;
+	struct str s;
+
+	if (fn_text(f, 0, &s) < 0 || fn_int(f, 1, &n) < 0)
+		return -1;
+	all = (int64_t)utf16_units(s.p, s.n);
+	return n < 0 ? bad_length(f, "RIGHT") : fn_return_text(f, part(s, n >= all ? 0 : all - n, n), ret);
+}
+
+/* A copy with ASCII letters in lower case, for searching. */
+static int folded(const struct fn_args *f, struct str s, struct str *ret)
+{
+	char *dst = arena_alloc_raw(f->ev->arena, s.n);
+
+	if (dst == NULL)
+		return err_nomem(f->ev->err);
+	for (size_t i = 0; i < s.n; i++)
+		dst[i] = s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + 32) : s.p[i];
+	*ret = (struct str){ dst, s.n };
+	return 0;
+}
+
+int fn_charindex(const struct fn_args *f, struct value *ret)
+{
+	struct str what, where;
+	int64_t start = 1;
+	const char *at;
+	size_t from;
+
+	if (fn_text(f, 0, &what) < 0 || fn_text(f, 1, &where) < 0 || folded(f, what, &what) < 0 || folded(f, where, &where) < 0 ||
+	    (f->n > 2 && fn_int(f, 2, &start) < 0))
+		return -1;
+	if (what.n == 0)
+		return return_int(0, ret);
+	from = start < 1 ? 0 : utf8_prefix(where.p, where.n, (size_t)(start - 1));
+	at = memmem(where.p + from, where.n - from, what.p, what.n);
+	return return_int(at == NULL ? 0 : (int64_t)utf16_units(where.p, (size_t)(at - where.p)) + 1, ret);
+}
+
+int fn_patindex(const struct fn_args *f, struct value *ret)
+{
+	struct str pattern, text;
+
+	if (fn_text(f, 0, &pattern) < 0 || fn_text(f, 1, &text) < 0)
+		return -1;
+	return return_int((int64_t)like_find(text, pattern), ret);
+}
+
+/* Twice over the text: how long it becomes, then the copy. */
+int fn_replace(const struct fn_args *f, struct value *ret)
+{
+	struct str s, what, with, low, low_what;
+	const char *at, *from, *end;
+	size_t count = 0;
+	char *dst, *to;
+
+	if (fn_text(f, 0, &s) < 0 || fn_text(f, 1, &what) < 0 || fn_text(f, 2, &with) < 0 || folded(f, s, &low) < 0 || folded(f, what, &low_what) < 0)
+		return -1;
+	end = low.p + low.n;
+	for (from = low.p; what.n > 0 && (at = memmem(from, (size_t)(end - from), low_what.p, what.n)) != NULL; from = at + what.n)
+		count++;
+	if (count == 0)
+		return fn_return_text(f, s, ret);
+	if (with.n > 0 && count > (SIZE_MAX - s.n) / with.n)
+		return err_nomem(f->ev->err);
+	dst = to = arena_alloc_raw(f->ev->arena, s.n - count * what.n + count * with.n);
+	if (dst == NULL)
+		return err_nomem(f->ev->err);
+	for (from = low.p; (at = memmem(from, (size_t)(end - from), low_what.p, what.n)) != NULL; from = at + what.n) {
+		to = (char *)mempcpy(to, s.p + (from - low.p), (size_t)(at - from));
+		to = (char *)mempcpy(to, with.p, with.n);
+	}
+	to = (char *)mempcpy(to, s.p + (from - low.p), (size_t)(end - from));
+	return fn_return_text(f, (struct str){ dst, (size_t)(to - dst) }, ret);
+}
+
+static int repeated(const struct fn_args *f, struct str s, int64_t n, struct value *ret)
+{
+	struct type t = f->expr->type;
+	char *dst;
+
+	if (n < 0) {
+		*ret = value_null(t);
+		return 0;
+	}
+	if (!type_is_max(&t) && n > 8000)
+		n = 8000;
+	if (s.n == 0 || n == 0)
+		return fn_return_text(f, STR(""), ret);
+	if ((uint64_t)n > SIZE_MAX / s.n)
+		return err_nomem(f->ev->err);
+	dst = arena_alloc_raw(f->ev->arena, (size_t)n * s.n);
+	if (dst == NULL)
+		return err_nomem(f->ev->err);
+	for (int64_t i = 0; i < n; i++)
+		memcpy(dst + (size_t)i * s.n, s.p, s.n);
+	return fn_return_text(f, (struct str){ dst, (size_t)n * s.n }, ret);
+}
+
+int fn_replicate(const struct fn_args *f, struct value *ret)
+{
+	struct str s;
+	int64_t n;
+
+	return fn_text(f, 0, &s) < 0 || fn_int(f, 1, &n) < 0 ? -1 : repeated(f, s, n, ret);
+}
+
+int fn_space(const struct fn_args *f, struct value *ret)
+{
+	int64_t n;
+
+	return fn_int(f, 0, &n) < 0 ? -1 : repeated(f, STR(" "), n, ret);
+}
+
+int fn_stuff(const struct fn_args *f, struct value *ret)
+{
+	struct str s, with = { "", 0 }, head, tail;
+	int64_t start, n, all;
+	char *dst;
+
+	*ret = value_null(f->expr->type);
+	if (f->v[0].null || f->v[1].null || f->v[2].null)
+		return 0;
+	if (fn_text(f, 0, &s) < 0 || fn_int(f, 1, &start) < 0 || fn_int(f, 2, &n) < 0 || (!f->v[3].null && fn_text(f, 3, &with) < 0))
+		return -1;
+	all = (int64_t)utf16_units(s.p, s.n);
+	if (start < 1 || start > all || n < 0)
+		return 0;
+	head = part(s, 0, start - 1);
+	tail = n > all - start + 1 ? STR("") : part(s, start - 1 + n, all);
+	dst = arena_alloc_raw(f->ev->arena, head.n + with.n + tail.n);
+	if (dst == NULL)
+		return err_nomem(f->ev->err);
+	memcpy(dst, head.p, head.n);
+	memcpy(dst + head.n, with.p, with.n);
+	memcpy(dst + head.n + with.n, tail.p, tail.n);
+	return fn_return_text(f, (struct str){ dst, head.n + with.n + tail.n }, ret);
+}
+
+/* Character by character, so that no UTF-8 form is torn. */
+int fn_reverse(const struct fn_args *f, struct value *ret)
+{
+	struct str s;
+	char *dst;
+
+	if (fn_text(f, 0, &s) < 0)
+		return -1;
+	dst = arena_alloc_raw(f->ev->arena, s.n);
+	if (dst == NULL)
+		return err_nomem(f->ev->err);
+	for (size_t i = 0; i < s.n;) {
+		size_t len = 1;
+
+		while (i + len < s.n && ((unsigned char)s.p[i + len] & 0xC0) == 0x80)
+			len++;
+		memcpy(dst + s.n - i - len, s.p + i, len);
+		i += len;
+	}
+	return fn_return_text(f, (struct str){ dst, s.n }, ret);
+}

@@ -1,0 +1,253 @@
+/* select_expr.c — operators and predicates of a SELECT over views. */
+#include "tsql/select.h"
+
+#include "tsql/functions.h"
+#include "value/convert.h"
+
+static bool is_text(const struct piece *p) { return type_info(p->type.id)->is_text; }
+
+static bool is_number(const struct piece *p)
+{
+	const struct type_info *info = type_info(p->type.id);
+
+	return info->is_integer || info->is_exact || p->type.id == TYPE_BIT || p->type.id == TYPE_FLOAT || p->type.id == TYPE_REAL;
+}
+
+/* Values that the store keeps as they are read: text and numbers. Dates are ticks there, GUIDs bytes. */
+static bool is_plain(const struct piece *p) { return is_text(p) || is_number(p) || p->type.id == TYPE_NULL; }
+
+static int constant(struct trans *t, const struct expr *e, struct piece *ret)
+{
+	*ret = (struct piece){ .constant = true, .type = e->type, .nullable = e->nullable };
+	if (eval_value(t->ev, e, &ret->value) < 0)
+		return t_fail(t, e->line);
+	if (ret->type.id == TYPE_NULL)
+		ret->type = ret->value.type;
+	return 0;
+}
+
+static int subquery(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret)
+{
+	struct column *columns;
+	struct str sql;
+	size_t n;
+
+	if (t_select(t, e->query, sc, false, &sql, &columns, &n) < 0)
+		return -1;
+	*ret = (struct piece){ .type = columns[0].type, .nullable = true };
+	ret->sql = t_sql(t, "(%.*s)", STR_ARG(sql));
+	return ret->sql.n == 0 ? -1 : 0;
+}
+
+static int unary(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret)
+{
+	struct piece p;
+
+	if (t_expr(t, sc, e->args[0], &p) < 0)
+		return -1;
+	if (!is_number(&p))
+		return t_refuse(t, e->line, "A sign before a column that is not a number");
+	*ret = (struct piece){ .type = p.type.id == TYPE_BIT ? TYPE_OF(TYPE_INT) : p.type, .nullable = true };
+	ret->sql = t_sql(t, "(%c %.*s)", e->op, STR_ARG(p.sql));
+	return ret->sql.n == 0 ? -1 : 0;
+}
+
+static int arithmetic(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret)
+{
+	static const char *const ops[] = { [OP_ADD] = "+", [OP_SUB] = "-", [OP_MUL] = "*", [OP_DIV] = "/", [OP_MOD] = "%", [OP_AND] = "&", [OP_OR] = "|" };
+	struct piece a, b;
+	struct type types[2];
+	struct str sa, sb;
+	bool joins;
+
+	if (t_expr(t, sc, e->args[0], &a) < 0 || t_expr(t, sc, e->args[1], &b) < 0)
+		return -1;
+	joins = e->op == OP_ADD && is_text(&a) && is_text(&b);
+	if (e->op == OP_XOR || !is_plain(&a) || !is_plain(&b) || (!joins && (is_text(&a) || is_text(&b))))
+		return t_refuse(t, e->line, "This arithmetic on columns");
+	types[0] = a.type;
+	types[1] = b.type;
+	*ret = (struct piece){ .type = infer_type(e, types), .nullable = true, .nocase = a.nocase || b.nocase };
+	if (ret->type.id == TYPE_DECIMAL || ret->type.id == TYPE_NUMERIC)
+		ret->type = TYPE_OF(TYPE_FLOAT);
+	if (t_use(t, &a, &b.type, &sa) < 0 || t_use(t, &b, &a.type, &sb) < 0)
+		return -1;
+	ret->sql = t_sql(t, "(%.*s %s %.*s)", STR_ARG(sa), joins ? "||" : ops[e->op], STR_ARG(sb));
+	return ret->sql.n == 0 ? -1 : 0;
+}
+
+int t_expr(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret)
+{
+	t->line = e->line;
+	if (!e->in_query)
+		return constant(t, e, ret);
+	switch (e->kind) {
+	case E_COLUMN: return t_column(t, sc, e, ret);
+	case E_UNARY: return unary(t, sc, e, ret);
+	case E_BINARY: return arithmetic(t, sc, e, ret);
+	case E_CASE: return t_case(t, sc, e, ret);
+	case E_CAST: return t_cast(t, sc, e, ret);
+	case E_CALL: return t_call(t, sc, e, ret);
+	case E_AGGREGATE: return t_aggregate(t, sc, e, ret);
+	case E_SUBQUERY: return subquery(t, sc, e, ret);
+	default: return t_refuse(t, e->line, "This expression");
+	}
+}
+
+int t_compare(struct trans *t, const struct piece *a, const char *op, const struct piece *b, struct str *ret)
+{
+	const char *nocase = a->nocase || b->nocase ? " COLLATE NOCASE" : "";
+	struct str sa, sb;
+
+	if (t_use(t, a, &b->type, &sa) < 0 || t_use(t, b, &a->type, &sb) < 0)
+		return -1;
+	if (is_text(a) && is_number(b)) {           /* the text becomes a number, as T-SQL's precedence has it */
+		sa = t_sql(t, "CAST(%.*s AS NUMERIC)", STR_ARG(sa));
+		nocase = "";
+	} else if (is_text(b) && is_number(a) && !b->constant) {
+		sb = t_sql(t, "CAST(%.*s AS NUMERIC)", STR_ARG(sb));
+		nocase = "";
+	}
+	*ret = t_sql(t, "(%.*s %s %.*s%s)", STR_ARG(sa), op, STR_ARG(sb), nocase);
+	return ret->n == 0 ? -1 : 0;
+}
+
+static int comparison(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret)
+{
+	static const char *const ops[] = { [CMP_EQ] = "=", [CMP_NE] = "<>", [CMP_LT] = "<", [CMP_LE] = "<=", [CMP_GT] = ">", [CMP_GE] = ">=" };
+	struct piece a, b;
+
+	if (t_expr(t, sc, e->args[0], &a) < 0 || t_expr(t, sc, e->args[1], &b) < 0)
+		return -1;
+	t->line = e->line;
+	return t_compare(t, &a, ops[e->op], &b, ret);
+}
+
+static int junction(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret)
+{
+	struct str one;
+
+	*ret = STR("(");
+	for (size_t i = 0; i < e->nargs; i++) {
+		if (i > 0 && t_append(t, ret, e->kind == E_AND ? STR(" AND ") : STR(" OR ")) < 0)
+			return -1;
+		if (t_condition(t, sc, e->args[i], &one) < 0 || t_append(t, ret, one) < 0)
+			return -1;
+	}
+	return t_append(t, ret, STR(")"));
+}
+
+static int between(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret)
+{
+	struct piece v, low, high;
+	struct str a, b;
+
+	if (t_expr(t, sc, e->args[0], &v) < 0 || t_expr(t, sc, e->args[1], &low) < 0 || t_expr(t, sc, e->args[2], &high) < 0 ||
+	    t_compare(t, &v, ">=", &low, &a) < 0 || t_compare(t, &v, "<=", &high, &b) < 0)
+		return -1;
+	*ret = t_sql(t, "(%.*s AND %.*s)", STR_ARG(a), STR_ARG(b));
+	return ret->n == 0 ? -1 : 0;
+}
+
+static int in_list(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret)
+{
+	struct type text = TYPE_LEN(TYPE_NVARCHAR, TYPE_MAX);
+	struct piece left, p;
+	struct str one;
+
+	if (t_expr(t, sc, e->args[0], &left) < 0)
+		return -1;
+	if (t_use(t, &left, NULL, ret) < 0)
+		return -1;
+	*ret = t_sql(t, "(%.*s%s IN (", STR_ARG(*ret), left.nocase ? " COLLATE NOCASE" : "");
+	for (size_t i = 1; i < e->nargs; i++) {
+		if (t_expr(t, sc, e->args[i], &p) < 0)
+			return -1;
+		if (is_text(&left) && is_number(&p) && p.constant &&          /* '7' and 7: as text here */
+		    value_convert(&p.value, &text, CONVERT_CAST, NULL, t->ev->arena, &p.value, t->ev->err) < 0)
+			return t_fail(t, e->line);
+		if (t_use(t, &p, &left.type, &one) < 0 || (i > 1 && t_append(t, ret, STR(", ")) < 0) || t_append(t, ret, one) < 0)
+			return -1;
+	}
+	return t_append(t, ret, STR("))"));
+}
+
+static int in_query(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret)
+{
+	struct column *columns;
+	struct piece left;
+	struct str a, sql;
+	size_t n;
+
+	if (t_expr(t, sc, e->args[0], &left) < 0 || t_select(t, e->query, sc, false, &sql, &columns, &n) < 0)
+		return -1;
+	if (n != 1) {
+		err_raise(t->ev->err, 116, 16, 1, "Only one expression can be specified in the select list when the subquery is not introduced with EXISTS.");
+		return t_fail(t, e->line);
+	}
+	if (t_use(t, &left, &columns[0].type, &a) < 0)
+		return -1;
+	*ret = t_sql(t, "(%.*s%s IN (%.*s))", STR_ARG(a), left.nocase ? " COLLATE NOCASE" : "", STR_ARG(sql));
+	return ret->n == 0 ? -1 : 0;
+}
+
+static int exists(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret)
+{
+	struct column *columns;
+	struct str sql;
+	size_t n;
+
+	if (t_select(t, e->query, sc, false, &sql, &columns, &n) < 0)
+		return -1;
+	*ret = t_sql(t, "EXISTS (%.*s)", STR_ARG(sql));
+	return ret->n == 0 ? -1 : 0;
+}
+
+static int is_null(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret)
+{
+	struct piece p;
+	struct str s;
+
+	if (t_expr(t, sc, e->args[0], &p) < 0 || t_use(t, &p, NULL, &s) < 0)
+		return -1;
+	*ret = t_sql(t, "(%.*s IS NULL)", STR_ARG(s));
+	return ret->n == 0 ? -1 : 0;
+}
+
+static int constant_condition(struct trans *t, const struct expr *e, struct str *ret)
+{
+	enum tri r;
+
+	if (eval_condition(t->ev, e, &r) < 0)
+		return t_fail(t, e->line);
+	*ret = r == TRI_TRUE ? STR("1") : r == TRI_FALSE ? STR("0") : STR("NULL");
+	return 0;
+}
+
+int t_condition(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret)
+{
+	struct str s;
+	int rc;
+
+	t->line = e->line;
+	if (!e->in_query)
+		return constant_condition(t, e, ret);
+	switch (e->kind) {
+	case E_COMPARE: return comparison(t, sc, e, ret);
+	case E_AND: case E_OR: return junction(t, sc, e, ret);
+	case E_NOT: rc = t_condition(t, sc, e->args[0], &s); break;
+	case E_IS_NULL: rc = is_null(t, sc, e, &s); break;
+	case E_BETWEEN: rc = between(t, sc, e, &s); break;
+	case E_IN: rc = in_list(t, sc, e, &s); break;
+	case E_LIKE: rc = t_like(t, sc, e, &s); break;
+	case E_IN_QUERY: rc = in_query(t, sc, e, &s); break;
+	case E_EXISTS: rc = exists(t, sc, e, &s); break;
+	default: return t_refuse(t, e->line, "This condition");
+	}
+	if (rc < 0)
+		return -1;
+	*ret = s;
+	if (e->negated || e->kind == E_NOT)
+		*ret = t_sql(t, "(NOT %.*s)", STR_ARG(s));
+	return ret->n == 0 ? -1 : 0;
+}

@@ -1,0 +1,319 @@
+/* select_func.c — functions, CAST, CASE, LIKE and aggregates of a SELECT over views: the few that SQLite can compute with T-SQL's meaning. */
+#include "tsql/select.h"
+
+#include <string.h>
+
+#include "tsql/dateparts.h"
+#include "tsql/functions.h"
+#include "value/convert.h"
+
+static bool is_text(const struct piece *p) { return type_info(p->type.id)->is_text; }
+
+static bool is_integer(const struct piece *p) { return type_info(p->type.id)->is_integer || p->type.id == TYPE_BIT; }
+
+/* $1 … $3 are the arguments. kind: t text, i number, = any but all of one type. */
+static const struct { const char *name, *sql; char kind; } templates[] = {
+	{ "UPPER", "upper($1)", 't' }, { "LOWER", "lower($1)", 't' }, { "LTRIM", "ltrim($1, ' ')", 't' }, { "RTRIM", "rtrim($1, ' ')", 't' },
+	{ "TRIM", "trim($1, ' ')", 't' }, { "LEN", "length(rtrim($1, ' '))", 't' }, { "SUBSTRING", "substr($1, $2, $3)", 't' },
+	{ "LEFT", "substr($1, 1, $2)", 't' }, { "RIGHT", "iif($2 > 0, substr($1, -($2)), '')", 't' }, { "REPLACE", "replace($1, $2, $3)", 't' },
+	{ "CHARINDEX", "instr(lower($2), lower($1))", 't' }, { "ABS", "abs($1)", 'i' },
+	{ "ISNULL", "coalesce($1, $2)", '=' }, { "NULLIF", "nullif($1, $2)", '=' },
+};
+
+static int expand(struct trans *t, const char *sql, const struct str *args, struct str *ret)
+{
+	*ret = (struct str){ "", 0 };
+	while (*sql != '\0') {
+		const char *mark = strchr(sql, '$');
+		size_t n = mark == NULL ? strlen(sql) : (size_t)(mark - sql);
+
+		if (t_append(t, ret, (struct str){ sql, n }) < 0)
+			return -1;
+		sql += n;
+		if (mark != NULL) {
+			if (t_append(t, ret, args[sql[1] - '1']) < 0)
+				return -1;
+			sql += 2;
+		}
+	}
+	return 0;
+}
+
+static int unsupported(struct trans *t, const struct expr *e)
+{
+	struct str what = t_sql(t, "%s of a column", e->fn->name);
+	char shown[80];
+
+	str_copy(shown, sizeof(shown), what);
+	return t_refuse(t, e->line, shown);
+}
+
+static int templated(struct trans *t, const struct scope *sc, const struct expr *e, size_t which, struct piece *ret)
+{
+	struct piece p[3];
+	struct type types[3];
+	struct str args[3];
+	char kind = templates[which].kind;
+
+	if (e->nargs > 3 || (e->fn->call == fn_charindex && e->nargs > 2))
+		return unsupported(t, e);
+	for (size_t i = 0; i < e->nargs; i++) {
+		if (t_expr(t, sc, e->args[i], &p[i]) < 0)
+			return -1;
+		types[i] = p[i].type;
+		if (!p[i].constant && (kind == 't' ? !is_text(&p[i]) && !is_integer(&p[i]) : kind == 'i' && !is_integer(&p[i]) && p[i].type.id != TYPE_FLOAT))
+			return unsupported(t, e);
+	}
+	*ret = (struct piece){ .type = infer_type(e, types), .nullable = true, .nocase = p[0].nocase };
+	for (size_t i = 0; i < e->nargs; i++) {
+		if (t_use(t, &p[i], kind == '=' ? &ret->type : NULL, &args[i]) < 0)
+			return -1;
+	}
+	return expand(t, templates[which].sql, args, &ret->sql);
+}
+
+/* COALESCE and IIF: results of one type, constants brought to it. */
+static int chosen(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret)
+{
+	struct piece *p = arena_array(t->ev->arena, e->nargs, sizeof(*p));
+	struct type *types = arena_array(t->ev->arena, e->nargs, sizeof(*types));
+	size_t first = e->fn->call == fn_iif ? 1 : 0;
+	struct str one;
+
+	if (p == NULL || types == NULL)
+		return err_nomem(t->ev->err);
+	*ret = (struct piece){ .nullable = true };
+	for (size_t i = first; i < e->nargs; i++) {
+		if (t_expr(t, sc, e->args[i], &p[i]) < 0)
+			return -1;
+		types[i] = p[i].type;
+		ret->nocase = ret->nocase || p[i].nocase;
+	}
+	ret->type = infer_type(e, types);
+	ret->sql = first == 1 ? STR("iif(") : STR("coalesce(");
+	if (first == 1 && (t_condition(t, sc, e->args[0], &one) < 0 || t_append(t, &ret->sql, one) < 0))
+		return -1;
+	for (size_t i = first; i < e->nargs; i++) {
+		if ((i > 0 && t_append(t, &ret->sql, STR(", ")) < 0) || t_use(t, &p[i], &ret->type, &one) < 0 || t_append(t, &ret->sql, one) < 0)
+			return -1;
+	}
+	return t_append(t, &ret->sql, STR(")"));
+}
+
+static int concat(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret)
+{
+	struct str one;
+
+	*ret = (struct piece){ .type = TYPE_LEN(TYPE_NVARCHAR, 4000), .sql = STR("(") };
+	for (size_t i = 0; i < e->nargs; i++) {
+		struct piece p;
+
+		if (t_expr(t, sc, e->args[i], &p) < 0)
+			return -1;
+		if (!p.constant && !is_text(&p) && !is_integer(&p))
+			return unsupported(t, e);
+		ret->nocase = ret->nocase || p.nocase;
+		if (t_use(t, &p, NULL, &one) < 0)
+			return -1;
+		one = t_sql(t, "%scoalesce(%.*s, '')", i > 0 ? " || " : "", STR_ARG(one));
+		if (one.n == 0 || t_append(t, &ret->sql, one) < 0)
+			return -1;
+	}
+	return t_append(t, &ret->sql, STR(")"));
+}
+
+static int64_t ticks_of(enum datepart part)
+{
+	switch (part) {
+	case PART_WEEK: return INT64_C(7) * 86400 * 300;
+	case PART_DAY: case PART_DAYOFYEAR: case PART_WEEKDAY: return INT64_C(86400) * 300;
+	case PART_HOUR: return 3600 * 300;
+	case PART_MINUTE: return 60 * 300;
+	case PART_SECOND: return 300;
+	default: return 0;
+	}
+}
+
+/* Dates are ticks in the store: adding and counting boundaries is whole-number arithmetic. */
+static int dates(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret)
+{
+	struct type dt = TYPE_OF(TYPE_DATETIME);
+	int64_t unit = ticks_of((enum datepart)e->args[0]->literal.u.i);
+	bool add = e->fn->call == fn_dateadd;
+	struct piece a, b;
+	struct str sa, sb;
+
+	if (unit == 0 || t_expr(t, sc, e->args[1], &a) < 0 || t_expr(t, sc, e->args[2], &b) < 0)
+		return unit == 0 ? unsupported(t, e) : -1;
+	if ((!b.constant && b.type.id != TYPE_DATETIME) || (!a.constant && (add ? !is_integer(&a) : a.type.id != TYPE_DATETIME)) ||
+	    (!add && e->args[0]->literal.u.i == PART_WEEK))
+		return unsupported(t, e);
+	if (t_use(t, &a, add ? NULL : &dt, &sa) < 0 || t_use(t, &b, &dt, &sb) < 0)
+		return -1;
+	*ret = (struct piece){ .type = add ? dt : e->fn->type, .nullable = true };
+	if (add)
+		ret->sql = t_sql(t, "(%.*s + CAST(%.*s AS INTEGER) * %lld)", STR_ARG(sb), STR_ARG(sa), (long long)unit);
+	else
+		ret->sql = t_sql(t, "(%.*s / %lld - %.*s / %lld)", STR_ARG(sb), (long long)unit, STR_ARG(sa), (long long)unit);
+	return ret->sql.n == 0 ? -1 : 0;
+}
+
+int t_call(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret)
+{
+	if (e->fn->call == fn_coalesce && strcmp(e->fn->name, "COALESCE") == 0)
+		return chosen(t, sc, e, ret);
+	if (e->fn->call == fn_iif)
+		return chosen(t, sc, e, ret);
+	if (e->fn->call == fn_concat)
+		return concat(t, sc, e, ret);
+	if (e->fn->call == fn_dateadd || e->fn->call == fn_datediff)
+		return dates(t, sc, e, ret);
+	for (size_t i = 0; i < ARRAY_LEN(templates); i++) {
+		if (strcmp(templates[i].name, e->fn->name) == 0)
+			return templated(t, sc, e, i, ret);
+	}
+	return unsupported(t, e);
+}
+
+int t_cast(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret)
+{
+	const struct type *to = &e->cast;
+	const struct type_info *info = type_info(to->id);
+	struct piece p;
+
+	if (t_expr(t, sc, e->args[0], &p) < 0)
+		return -1;
+	*ret = (struct piece){ .type = *to, .nullable = true, .nocase = p.nocase };
+	if (e->nargs == 1 && info->is_text && is_text(&p))
+		ret->sql = type_is_max(to) ? p.sql : t_sql(t, "substr(%.*s, 1, %d)", STR_ARG(p.sql), (int)to->length);
+	else if (e->nargs == 1 && info->is_text && is_integer(&p))
+		ret->sql = t_sql(t, "CAST(%.*s AS TEXT)", STR_ARG(p.sql));
+	else if (e->nargs == 1 && info->is_integer && (is_text(&p) || is_integer(&p) || p.type.id == TYPE_FLOAT))
+		ret->sql = t_sql(t, "CAST(%.*s AS INTEGER)", STR_ARG(p.sql));
+	else if (e->nargs == 1 && to->id == TYPE_BIT && is_integer(&p))
+		ret->sql = t_sql(t, "(%.*s <> 0)", STR_ARG(p.sql));
+	else if (e->nargs == 1 && (to->id == TYPE_FLOAT || to->id == TYPE_REAL) && (is_text(&p) || is_integer(&p) || p.type.id == TYPE_FLOAT))
+		ret->sql = t_sql(t, "CAST(%.*s AS REAL)", STR_ARG(p.sql));
+	else if (to->id == p.type.id && !info->is_text)
+		ret->sql = p.sql;
+	else
+		return t_refuse(t, e->line, "This CAST or CONVERT of a column");
+	return ret->sql.n == 0 ? -1 : 0;
+}
+
+int t_case(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret)
+{
+	size_t first = e->has_operand ? 1 : 0, end = e->nargs - (e->has_else ? 1 : 0);
+	struct piece *p = arena_array(t->ev->arena, e->nargs, sizeof(*p));
+	struct type *types = arena_array(t->ev->arena, e->nargs, sizeof(*types));
+	struct str one, when;
+
+	if (p == NULL || types == NULL)
+		return err_nomem(t->ev->err);
+	*ret = (struct piece){ .nullable = true, .sql = STR("CASE") };
+	for (size_t i = 0; i < e->nargs; i++) {
+		if (expr_is_predicate(e->args[i]))
+			continue;
+		if (t_expr(t, sc, e->args[i], &p[i]) < 0)
+			return -1;
+		types[i] = p[i].type;
+	}
+	ret->type = infer_type(e, types);
+	for (size_t i = first; i + 1 < end; i += 2) {
+		if (e->has_operand ? t_compare(t, &p[0], "=", &p[i], &when) < 0 : t_condition(t, sc, e->args[i], &when) < 0)
+			return -1;
+		if (t_use(t, &p[i + 1], &ret->type, &one) < 0)
+			return -1;
+		one = t_sql(t, " WHEN %.*s THEN %.*s", STR_ARG(when), STR_ARG(one));
+		if (one.n == 0 || t_append(t, &ret->sql, one) < 0)
+			return -1;
+	}
+	if (e->has_else) {
+		if (t_use(t, &p[e->nargs - 1], &ret->type, &one) < 0 || t_append(t, &ret->sql, STR(" ELSE ")) < 0 || t_append(t, &ret->sql, one) < 0)
+			return -1;
+	}
+	return t_append(t, &ret->sql, STR(" END"));
+}
+
+int t_aggregate(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret)
+{
+	static const char *const names[] = { [AGG_COUNT] = "count", [AGG_COUNT_BIG] = "count", [AGG_SUM] = "sum", [AGG_MIN] = "min", [AGG_MAX] = "max",
+		[AGG_AVG] = "avg" };
+	struct piece p;
+	struct type type;
+	struct str s;
+
+	*ret = (struct piece){ .nullable = e->op != AGG_COUNT && e->op != AGG_COUNT_BIG };
+	if (e->nargs == 0) {
+		ret->type = infer_type(e, NULL);
+		ret->sql = STR("count(*)");
+		return 0;
+	}
+	if (t_expr(t, sc, e->args[0], &p) < 0 || t_use(t, &p, NULL, &s) < 0)
+		return -1;
+	if ((e->op == AGG_SUM || e->op == AGG_AVG) && !is_integer(&p) && p.type.id != TYPE_FLOAT && p.type.id != TYPE_REAL)
+		return t_refuse(t, e->line, "SUM or AVG of a column that is not a number");
+	type = p.type;
+	ret->type = infer_type(e, &type);
+	ret->nocase = p.nocase && (e->op == AGG_MIN || e->op == AGG_MAX);
+	ret->sql = t_sql(t, "%s(%s%.*s%s)", names[e->op], e->distinct ? "DISTINCT " : "", STR_ARG(s), p.nocase ? " COLLATE NOCASE" : "");
+	if (e->op == AGG_AVG && is_integer(&p))     /* T-SQL's average of integers is one */
+		ret->sql = t_sql(t, "CAST(%.*s AS INTEGER)", STR_ARG(ret->sql));
+	return ret->sql.n == 0 ? -1 : 0;
+}
+
+/* T-SQL's pattern in SQLite's form: ESCAPE '\', and [x] of one character written as that character. Longer sets have no counterpart. */
+static int pattern(struct trans *t, int line, struct str from, struct str escape, struct str *ret)
+{
+	char *to = arena_alloc_raw(t->ev->arena, 2 * from.n + 1);
+	size_t n = 0;
+
+	if (to == NULL)
+		return err_nomem(t->ev->err);
+	for (size_t i = 0; i < from.n; i++) {
+		bool literal = from.p[i] == '\\';
+
+		if (escape.n == 1 && from.p[i] == escape.p[0] && i + 1 < from.n) {
+			i++;
+			literal = true;
+		} else if (from.p[i] == '[') {
+			if (i + 2 >= from.n || from.p[i + 2] != ']' || from.p[i + 1] == '^')
+				return t_refuse(t, line, "A set of characters in LIKE");
+			to[n++] = '\\';
+			to[n++] = from.p[i + 1];
+			i += 2;
+			continue;
+		}
+		if (literal && (from.p[i] == '%' || from.p[i] == '_' || from.p[i] == '\\'))
+			to[n++] = '\\';
+		to[n++] = from.p[i];
+	}
+	*ret = (struct str){ to, n };
+	return 0;
+}
+
+int t_like(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret)
+{
+	struct piece text, pat, esc = { .constant = true, .value = { .null = true } };
+	struct str a, b, from, escape = { "", 0 };
+
+	if (t_expr(t, sc, e->args[0], &text) < 0 || t_expr(t, sc, e->args[1], &pat) < 0 || (e->nargs > 2 && t_expr(t, sc, e->args[2], &esc) < 0))
+		return -1;
+	if (!pat.constant || !esc.constant)
+		return t_refuse(t, e->line, "LIKE with a pattern that is not constant");
+	if (!text.constant && !is_text(&text) && !is_integer(&text))
+		return t_refuse(t, e->line, "LIKE on this type of column");
+	if (!pat.value.null) {
+		struct value v;
+
+		if (value_to_text(&pat.value, t->ev->arena, &from, t->ev->err) < 0 ||
+		    (!esc.value.null && value_to_text(&esc.value, t->ev->arena, &escape, t->ev->err) < 0) || pattern(t, e->line, from, escape, &from) < 0)
+			return t_fail(t, e->line);
+		v = value_text(TYPE_LEN(TYPE_NVARCHAR, TYPE_MAX), from);
+		pat.value = v;
+	}
+	if (t_use(t, &text, NULL, &a) < 0 || t_use(t, &pat, NULL, &b) < 0)
+		return -1;
+	*ret = t_sql(t, "(%.*s LIKE %.*s ESCAPE '\\')", STR_ARG(a), STR_ARG(b));
+	return ret->n == 0 ? -1 : 0;
+}

@@ -1,0 +1,140 @@
+/* select_text.c — making SQL text in the arena, and binding values. */
+#include "tsql/select.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "value/convert.h"
+
+#define MAX_VALUES 32000        /* SQLite takes 32766 */
+
+int t_fail(struct trans *t, int line)
+{
+	if (t->ev->err != NULL && t->ev->err->line == 0)
+		t->ev->err->line = line;
+	return -1;
+}
+
+int t_refuse(struct trans *t, int line, const char *what)
+{
+	err_set(t->ev->err, ERR_NOT_SUPPORTED, what, "Read the columns and compute it in the client.");
+	return t_fail(t, line);
+}
+
+struct str t_sql(struct trans *t, const char *fmt, ...)
+{
+	va_list ap, again;
+	int n;
+	char *p;
+
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	p = n < 0 ? NULL : arena_alloc_raw(t->ev->arena, (size_t)n + 1);
+	if (p == NULL)
+		err_nomem(t->ev->err);
+	else
+		vsnprintf(p, (size_t)n + 1, fmt, again);
+	va_end(again);
+	va_end(ap);
+	return p == NULL ? (struct str){ "", 0 } : (struct str){ p, (size_t)n };
+}
+
+int t_append(struct trans *t, struct str *s, struct str more)
+{
+	char *p;
+
+	if (more.n == 0)
+		return 0;
+	p = arena_alloc_raw(t->ev->arena, s->n + more.n);
+	if (p == NULL)
+		return err_nomem(t->ev->err);
+	if (s->n > 0)
+		memcpy(p, s->p, s->n);
+	memcpy(p + s->n, more.p, more.n);
+	*s = (struct str){ p, s->n + more.n };
+	return 0;
+}
+
+int t_bind(struct trans *t, const struct value *v, struct str *ret)
+{
+	if (t->nvalues == MAX_VALUES)
+		return t_refuse(t, t->line, "A query with more than 32000 values");
+	if (t->nvalues == t->cap) {
+		size_t cap = t->cap == 0 ? 16 : t->cap * 2;
+		struct value *grown = arena_array(t->ev->arena, cap, sizeof(*grown));
+
+		if (grown == NULL)
+			return err_nomem(t->ev->err);
+		if (t->nvalues > 0)
+			memcpy(grown, t->values, t->nvalues * sizeof(*grown));
+		t->values = grown;
+		t->cap = cap;
+	}
+	t->values[t->nvalues++] = *v;
+	*ret = t_sql(t, "?%zu", t->nvalues);
+	return ret->n == 0 ? -1 : 0;
+}
+
+static bool is_number(const struct type *t)
+{
+	const struct type_info *info = type_info(t->id);
+
+	return info->is_integer || info->is_exact || t->id == TYPE_BIT || t->id == TYPE_REAL || t->id == TYPE_FLOAT;
+}
+
+/* Which type the constant needs to meet values of another; false: as it is. */
+static bool meeting_type(const struct type *constant, const struct type *want, struct type *ret)
+{
+	const struct type_info *info = type_info(want->id);
+
+	if (info->is_text) {
+		*ret = TYPE_LEN(TYPE_NVARCHAR, TYPE_MAX);
+		return !is_number(constant);
+	}
+	if (is_number(want) && is_number(constant)) {
+		*ret = TYPE_OF(TYPE_FLOAT);
+		return constant->id == TYPE_DECIMAL || constant->id == TYPE_NUMERIC || constant->id == TYPE_MONEY || constant->id == TYPE_SMALLMONEY;
+	}
+	*ret = *want;
+	if (info->is_binary)
+		*ret = TYPE_LEN(TYPE_VARBINARY, TYPE_MAX);
+	if (want->id == TYPE_DECIMAL || want->id == TYPE_NUMERIC)
+		*ret = TYPE_OF(TYPE_FLOAT);
+	return want->id != TYPE_NULL;
+}
+
+int t_use(struct trans *t, const struct piece *p, const struct type *want, struct str *ret)
+{
+	struct value v = p->value;
+	struct type to;
+
+	if (!p->constant) {
+		*ret = p->sql;
+		return 0;
+	}
+	if (want != NULL && !v.null && meeting_type(&v.type, want, &to) &&
+	    value_convert(&v, &to, type_info(to.id)->is_binary ? CONVERT_CAST : CONVERT_ASSIGN, NULL, t->ev->arena, &v, t->ev->err) < 0)
+		return t_fail(t, t->line);
+	return t_bind(t, &v, ret);
+}
+
+struct str t_quoted(struct trans *t, const char *name)
+{
+	size_t n = strlen(name), at = 0;
+	char *p = arena_alloc_raw(t->ev->arena, 2 * n + 2);
+
+	if (p == NULL) {
+		err_nomem(t->ev->err);
+		return (struct str){ "", 0 };
+	}
+	p[at++] = '"';
+	for (size_t i = 0; i < n; i++) {
+		p[at++] = name[i];
+		if (name[i] == '"')
+			p[at++] = '"';
+	}
+	p[at++] = '"';
+	return (struct str){ p, at };
+}
