@@ -234,7 +234,7 @@ static bool start_check(struct session *s, struct tds_login7 *l, struct arena *a
 	w->arena = *arena;
 	w->login7 = *l;
 	str_copy(w->peer, sizeof(w->peer), str_of(s->peer_host));
-	w->work = (struct net_work){ .run = login_run, .done = login_done, .loop = net_stream_loop(s->stream) };
+	w->work = (struct net_work){ .run = login_run, .done = login_done, .loop = s->loop };
 	s->login = w;
 	net_work_submit(s->server->net, &w->work);
 	return true;

@@ -125,6 +125,7 @@ static void *session_opened(struct net_stream *stream, void *arg)
 		return NULL;
 	s->server = srv;
 	s->stream = stream;
+	s->loop = net_stream_loop(stream);
 	s->id = atomic_fetch_add(&srv->next_session, 1) + 1;
 	split_peer(s);
 	s->log = (struct log_ctx){ .session = s->id, .peer = s->peer, .login = s->login_name, .database = s->database_name };
@@ -424,7 +425,7 @@ static void call_complete(struct call *c)
 {
 	struct session *s = c->owner;
 
-	net_loop_post(net_stream_loop(s->stream), &s->post);
+	net_loop_post(s->loop, &s->post);
 }
 
 void call_submit(struct session *s, struct executor *ex)
@@ -449,7 +450,7 @@ void call_post(struct session *s)
 {
 	s->post.fn = call_returned;
 	s->inflight = true;
-	net_loop_post(net_stream_loop(s->stream), &s->post);
+	net_loop_post(s->loop, &s->post);
 }
 
 const struct net_handler session_handler = {

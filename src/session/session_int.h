@@ -46,6 +46,7 @@ struct response_mark {
 struct session {
 	struct server *server;
 	struct net_stream *stream;
+	struct net_loop *loop;          /* outlives the stream: calls come back to it after the client has gone */
 	enum session_phase phase;
 	uint32_t id;
 	struct log_ctx log;

@@ -24,7 +24,7 @@ static int hand_over(struct tds_out *o, void *arg)
 	s->stream_posted = s->stream_full = true;
 	pthread_mutex_unlock(&s->stream_lock);
 	if (post)
-		net_loop_post(net_stream_loop(s->stream), &s->stream_post);
+		net_loop_post(s->loop, &s->stream_post);
 	return rc;
 }
 
