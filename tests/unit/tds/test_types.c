@@ -128,6 +128,13 @@ static void every_type_as_a_column_of_every_version(void **state)
 	}
 }
 
+static void the_token_of_a_type_can_be_asked(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < NCASES; i++)
+		assert_int_equal(tds_type_token(&cases[i].v.type), cases[i].nullable);
+}
+
 /* Packets so small that every value meets their end somewhere. */
 static void packets_may_end_anywhere(void **state)
 {
@@ -465,6 +472,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_type_as_a_column_of_every_version),
+		cmocka_unit_test(the_token_of_a_type_can_be_asked),
 		cmocka_unit_test(packets_may_end_anywhere),
 		cmocka_unit_test(old_clients_get_dates_as_text_of_known_length),
 		cmocka_unit_test(long_values),
