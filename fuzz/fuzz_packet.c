@@ -15,7 +15,7 @@ static bool step(struct tds_cursor *c, struct tds_message *m)
 		HOLDS(c->pos == before.pos);
 		return false;
 	}
-	HOLDS((size_t)(c->pos - before.pos) == p.length && tds_left(&p.body) == p.length - TDS_HEADER_LEN);
+	HOLDS((size_t)(c->pos - before.pos) == p.length && tds_left(&p.body) + TDS_HEADER_LEN == p.length);
 	switch (tds_message_add(m, &p)) {
 	case TDS_MORE:
 		HOLDS(m->started);
