@@ -12,7 +12,7 @@ plain) dir=build/meson; options=(-Dtests=false) ;;
 release) options=(--buildtype=release -Dwerror=false -Dtests=false "--prefix=${PREFIX:-/usr/local}") ;;
 asan) options=(-Db_sanitize=address,undefined -Db_lundef=false) ;;
 tsan) options=(-Db_sanitize=thread -Db_lundef=false) ;;
-fuzz) options=(-Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false); export CC=clang-14 ;;
+fuzz) options=(-Dfuzz=true -Dtests=false -Db_sanitize=address,undefined -Db_lundef=false); export CC=clang-14 ;;
 *) echo "build.sh: unknown flavour '$flavour' (plain, release, asan, tsan, fuzz)" >&2; exit 2 ;;
 esac
 
