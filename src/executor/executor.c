@@ -277,9 +277,9 @@ void executor_submit(struct executor *ex, struct call *c)
 	bool wake = false, done = false, reader = c->txn == NULL && only_reads(c) && ex->max_readers > 0;
 	enum err_id refused;
 
+	list_init(&c->link);                    /* before all else: executor_cancel looks at it */
 	if (misplaced(ex, c))
 		return;
-	list_init(&c->link);
 	pthread_mutex_lock(&ex->lock);
 	refused = reader ? submit_reader(ex, c) : submit_writer(ex, c, &wake, &done);
 	pthread_mutex_unlock(&ex->lock);

@@ -56,6 +56,7 @@ int native_run(struct runner *r, struct call *c, const struct step *s, struct er
 static int on_row(struct native_ctx *ctx, const struct value *fields, size_t nfields, struct err *reterr)
 {
 	struct native_call *n = CONTAINER_OF(ctx, struct native_call, ctx);
+	uint64_t before = store_changes(n->runner->conn);
 	struct store_stmt *st;
 	int rc;
 
@@ -66,8 +67,8 @@ static int on_row(struct native_ctx *ctx, const struct value *fields, size_t nfi
 	rc = steps_bind(n->runner, ctx->call, st, n->step->stmt, fields, nfields, reterr);
 	while (rc == 0 && (rc = store_step(st, reterr)) > 0)
 		rc = 0;
-	ctx->changes = rc == 0 ? store_changes(n->runner->conn) : 0;
 	store_finish(st);
+	ctx->changes = rc == 0 ? store_changes(n->runner->conn) - before : 0;
 	return rc;
 }
 

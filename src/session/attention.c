@@ -24,10 +24,8 @@ void attention_arrived(struct session *s)
 		return;
 	}
 	s->cancelled = true;
-	if (s->inflight) {
-		atomic_store(&s->call.cancelled, true);
-		stream_wake(s);
-	} else {
+	if (s->inflight)
+		call_cancel(s);
+	else
 		request_continue(s);
-	}
 }

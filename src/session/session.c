@@ -181,10 +181,8 @@ static void session_closed(void *owner, const char *reason)
 	pthread_mutex_lock(&s->stream_lock);
 	s->stream_gone = true;
 	pthread_mutex_unlock(&s->stream_lock);
-	if (s->inflight) {
-		atomic_store(&s->call.cancelled, true);
-		stream_wake(s);
-	}
+	if (s->inflight)
+		call_cancel(s);
 	session_release(s);
 }
 
@@ -414,6 +412,7 @@ static void call_returned(struct net_post *post)
 	struct session *s = CONTAINER_OF(post, struct session, post);
 
 	s->inflight = false;
+	s->executor = NULL;
 	if (s->stream_gone || s->phase == PHASE_CLOSED)
 		session_release(s);
 	else
@@ -443,7 +442,17 @@ void call_submit(struct session *s, struct executor *ex)
 	c->owner = s;
 	s->post.fn = call_returned;
 	s->inflight = true;
+	s->executor = ex;
 	executor_submit(ex, c);
+}
+
+/* A call that waits for another's transaction is answered at once; one that runs stops soon. */
+void call_cancel(struct session *s)
+{
+	atomic_store(&s->call.cancelled, true);
+	if (s->executor != NULL)
+		executor_cancel(s->executor, &s->call);
+	stream_wake(s);
 }
 
 void call_post(struct session *s)

@@ -84,6 +84,7 @@ struct session {
 	struct request *request;        /* in the arena; NULL when idle */
 	struct call call;               /* the one call in flight */
 	bool inflight;
+	struct executor *executor;      /* that has the call; NULL: none */
 	struct net_post post;           /* completion comes back with it */
 	unsigned attentions;            /* to acknowledge */
 	bool cancelled;                 /* the running request is to stop */
@@ -173,6 +174,7 @@ void tran_forget(struct session *s);
 /* session.c */
 /* Sends s->call off; call->sink is the session's unless set. */
 void call_submit(struct session *s, struct executor *ex);
+void call_cancel(struct session *s);
 /* Comes back through the loop without an executor. */
 void call_post(struct session *s);
 

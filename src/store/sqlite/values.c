@@ -171,22 +171,40 @@ static int column_guid(sqlite3_stmt *h, int index, int storage, const struct typ
 	return 0;
 }
 
-/* What bind_offset wrote. */
+/* n digits at p as a number, or -1. */
+static int digits(const char *p, size_t n)
+{
+	int i = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		if (p[k] < '0' || p[k] > '9')
+			return -1;
+		i = i * 10 + (p[k] - '0');
+	}
+	return i;
+}
+
+/* What bind_offset wrote: every part has its place. */
 static bool parse_offset(struct str s, struct moment *ret)
 {
-	int year, month, day, hour, minute, second, fraction, offset, used = 0;
-	char text[64];
+	static const char form[] = "0000-00-00 00:00:00.0000000Z+000";
+	int year, month, day, hour, minute, second, fraction, offset;
 
-	if (s.n >= sizeof(text))
+	if (s.n != sizeof(form) - 1)
 		return false;
-	str_copy(text, sizeof(text), s);
-	if (sscanf(text, "%4d-%2d-%2d %2d:%2d:%2d.%7dZ%4d%n", &year, &month, &day, &hour, &minute, &second, &fraction, &offset, &used) != 8 ||
-	    (size_t)used != s.n || year < 1 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 23 || minute < 0 ||
-	    minute > 59 || second < 0 || second > 59 || fraction < 0 || offset < -840 || offset > 840)
+	for (size_t i = 0; i < s.n; i++) {
+		if (form[i] != '0' && s.p[i] != form[i] && !(form[i] == '+' && s.p[i] == '-'))
+			return false;
+	}
+	year = digits(s.p, 4), month = digits(s.p + 5, 2), day = digits(s.p + 8, 2);
+	hour = digits(s.p + 11, 2), minute = digits(s.p + 14, 2), second = digits(s.p + 17, 2);
+	fraction = digits(s.p + 20, 7), offset = digits(s.p + 29, 3);
+	if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 ||
+	    second > 59 || fraction < 0 || offset < 0 || offset > 840)
 		return false;
 	ret->day = day_from_civil(year, month, day);
 	ret->tick = ((int64_t)hour * 3600 + minute * 60 + second) * 10000000 + fraction;
-	ret->offset = (int16_t)offset;
+	ret->offset = (int16_t)(s.p[28] == '-' ? -offset : offset);
 	return true;
 }
 

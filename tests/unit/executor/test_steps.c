@@ -9,6 +9,8 @@ static int count_to(struct native_ctx *ctx, struct err *reterr)
 
 		if (rc != 0)
 			return rc;
+		if (ctx->changes != 1)
+			return err_set(reterr, ERR_RANGE, "one row each");
 	}
 	return 0;
 }
