@@ -175,7 +175,7 @@ static int check_line_lengths(const char *path, const char *text, struct err *re
 static int apply_file(struct config_loaded *l, const char *path, struct err *reterr)
 {
 	struct file_reader r = { .loaded = l, .path = path };
-	char *text;
+	char *text = NULL;
 	int line;
 
 	if (read_file(path, &text, reterr) < 0)
