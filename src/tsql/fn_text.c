@@ -211,7 +211,7 @@ int fn_patindex(const struct fn_args *f, struct value *ret)
 /* Twice over the text: how long it becomes, then the copy. */
 int fn_replace(const struct fn_args *f, struct value *ret)
 {
-	struct str s, what, with, low, low_what;
+	struct str s, what, with, low = { 0 }, low_what = { 0 };
 	const char *at, *from, *end;
 	size_t count = 0;
 	char *dst, *to;
