@@ -14,7 +14,7 @@ test_packages=(
     libcmocka-dev python3-pytest python3-pytest-xdist
     freetds-bin tdsodbc unixodbc unixodbc-dev python3-tds python3-openssl python3-pymssql python3-pyodbc
     libdbd-sybase-perl php-cli php-sybase libjtds-java default-jdk-headless
-    mono-mcs mono-runtime libmono-system-data4.0-cil golang-go golang-github-denisenkom-go-mssqldb-dev
+    mono-mcs mono-runtime libmono-system-data4.0-cil libmono-i18n-west4.0-cil golang-go golang-github-denisenkom-go-mssqldb-dev
     node=nodejs npm=npm libfaketime sqlite3 openssl
     clang-14 libclang-rt-14-dev clang-tidy cppcheck clang-format
 )
