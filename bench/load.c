@@ -58,7 +58,7 @@ static uint8_t *scratch;
 static size_t scratch_cap;
 static int epfd;
 static bool measuring;
-static unsigned running;
+static unsigned running, finished;
 
 static uint64_t now_ns(void)
 {
@@ -154,6 +154,7 @@ static void next_call(struct client *c)
 	if (m == NULL) {
 		c->phase = STOPPED;
 		running--;
+		finished++;
 		return;
 	}
 	if (!opt.storm)
@@ -294,7 +295,7 @@ static void pump(double seconds)
 	uint64_t end = now_ns() + (uint64_t)(seconds * 1e9);
 	struct epoll_event events[256];
 
-	while (now_ns() < end && !(opt.workload->once && running == 0)) {
+	while (now_ns() < end && !(opt.workload->once && finished == opt.connections)) {
 		int n = epoll_wait(epfd, events, 256, 50);
 
 		for (int i = 0; i < n; i++) {

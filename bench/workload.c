@@ -26,6 +26,12 @@ static void patch_le(struct message *m, size_t at, uint64_t v, size_t n)
 		m->data[at + i] = (uint8_t)(v >> 8 * i);
 }
 
+/* Numbers that an earlier run has not used, and that still fit a bigint when multiplied by the number of connections. */
+static uint64_t first_round(void)
+{
+	return ((uint64_t)time(NULL) & 0xFFFFFF) << 26 | (uint64_t)(getpid() & 0x3FF) << 16;
+}
+
 /* ---- select1 ---- */
 
 static void select1_prepare(struct script *s)
@@ -221,7 +227,7 @@ static void jobs_prepare(struct script *s, bool word)
 	s->at[JOB_DONE][1] = message_int(&m[JOB_DONE], "@ItemId", 0);
 	message_end(&m[JOB_DONE]);
 	one_id(&m[JOB_STATUS], "proc_GetJobStatus", &s->at[JOB_STATUS][0]);
-	s->round = (uint64_t)time(NULL) << 28 | (uint64_t)(getpid() & 0xFFF) << 16;
+	s->round = first_round();
 }
 
 static void word_prepare(struct script *s) { jobs_prepare(s, true); }
@@ -292,7 +298,7 @@ static void sched_prepare(struct script *s)
 			message_datetime(&m[i + 1], "@NextDueTime", i == 1 ? 60001 : 40000, 0);
 		message_end(&m[i + 1]);
 	}
-	s->round = (uint64_t)time(NULL) << 28 | (uint64_t)(getpid() & 0xFFF) << 16;
+	s->round = first_round();
 }
 
 static const struct message *sched_next(struct script *s, const struct answer *last)
