@@ -20,7 +20,8 @@ mkdir -p build
 if [ ! -f "$dir/build.ninja" ]; then
     meson setup "$dir" "${options[@]}" >build/setup-"$flavour".log 2>&1 || { cat build/setup-"$flavour".log >&2; exit 1; }
 fi
-ninja -C "$dir" --quiet
+# Silent unless something is wrong.
+ninja -C "$dir" --quiet >build/build-"$flavour".log 2>&1 || { cat build/build-"$flavour".log >&2; exit 1; }
 if [ "$flavour" = plain ]; then
     ln -sfn meson/src/daemon/processiond build/processiond
     ln -sfn meson/src/cli/procession build/procession
