@@ -158,7 +158,8 @@ class Pymssql:
         if isinstance(value, (bytes, bytearray)):
             return call.bind(bytes(value), _mssql.SQLVARBINARY, name)
         text = stamp(value) if isinstance(value, datetime.datetime) else str(value)
-        return call.bind(text, _mssql.SQLVARCHAR, name)
+        # DB-Library cuts a varchar after 8000 bytes; text is its type for more.
+        return call.bind(text, _mssql.SQLTEXT if len(text.encode()) > 7900 else _mssql.SQLVARCHAR, name)
 
     def collect(self, act):
         sets = []
