@@ -143,9 +143,36 @@ void executor_set_errata(struct executor *ex, bool literal)
 	atomic_store(&ex->literal, literal);
 }
 
+/* How long the call may wait for an open transaction, in ms. */
+static int64_t lock_patience(const struct executor *ex, const struct call *c)
+{
+	return c->lock_timeout_ms < 0 ? ex->lock_timeout_ms : c->lock_timeout_ms;
+}
+
+/* Waiting is part of the execution: its limit may come first [E-COM-16]. */
+static bool execution_ends_first(const struct executor *ex, const struct call *c)
+{
+	return ex->execution_timeout_s > 0 && (int64_t)ex->execution_timeout_s * 1000 <= lock_patience(ex, c);
+}
+
 int64_t queue_deadline(const struct executor *ex, const struct call *c, int64_t now_ms)
 {
-	return now_ms + (c->lock_timeout_ms < 0 ? ex->lock_timeout_ms : c->lock_timeout_ms);
+	return now_ms + (execution_ends_first(ex, c) ? (int64_t)ex->execution_timeout_s * 1000 : lock_patience(ex, c));
+}
+
+/* The call waited long enough. An execution time-out takes the caller's own transaction with it (clarification 6), which has done nothing yet. */
+static void refuse_late(const struct executor *ex, struct call *c)
+{
+	if (!execution_ends_first(ex, c)) {
+		call_refuse(c, ERR_LOCK_TIMEOUT, NULL);
+		return;
+	}
+	err_set(&c->err, ERR_TIMEOUT, ex->execution_timeout_s);
+	c->rc = -1;
+	c->status_set = false;
+	c->txn_lost = c->txn != NULL;
+	c->rows_changed = 0;
+	c->complete(c);
 }
 
 void queue_sweep(struct executor *ex)
@@ -170,7 +197,7 @@ void queue_sweep(struct executor *ex)
 	atomic_store(&ex->next_deadline_ms, earliest);
 	pthread_mutex_unlock(&ex->lock);
 	while ((next = list_pop(&late)) != NULL)
-		call_refuse(CONTAINER_OF(next, struct call, link), ERR_LOCK_TIMEOUT, NULL);
+		refuse_late(ex, CONTAINER_OF(next, struct call, link));
 }
 
 /* Under the lock. True: the writer sleeps and must be woken, once the lock is free. */

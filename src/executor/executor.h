@@ -36,6 +36,8 @@ void executor_set_errata(struct executor *ex, bool literal);
 struct txn;
 struct txn *txn_new(struct executor *ex);       /* NULL: no memory */
 struct executor *txn_executor(const struct txn *t);
+/* True when it was rolled back without its owner's wish (idle limit, time-out, store, shutdown); *ret says why. Thread-safe: for requests that make no call. */
+bool txn_is_lost(struct txn *t, struct err *ret);
 /* After its CALL_COMMIT or CALL_ROLLBACK completed, after a call that said txn_lost, or when no call was ever submitted with it. */
 void txn_free(struct txn *t);
 

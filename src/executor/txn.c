@@ -22,6 +22,18 @@ struct executor *txn_executor(const struct txn *t)
 	return t->ex;
 }
 
+bool txn_is_lost(struct txn *t, struct err *ret)
+{
+	bool lost;
+
+	pthread_mutex_lock(&t->ex->lock);
+	lost = t->state == TXN_LOST;
+	if (lost)
+		*ret = t->lost;
+	pthread_mutex_unlock(&t->ex->lock);
+	return lost;
+}
+
 /* Forgets the savepoints above the first n. */
 static void forget_savepoints(struct txn *t, size_t n)
 {

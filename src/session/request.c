@@ -341,12 +341,29 @@ static void rpc_begin(struct session *s)
 	}
 }
 
+/* Clarification 7: a transaction that was rolled back meanwhile is told by the next request, whatever this would have done. */
+static bool told_of_loss(struct session *s)
+{
+	bool rpc = s->request->kind == REQUEST_RPC;
+	struct err e;
+
+	if (s->request->kind == REQUEST_TM || s->txn == NULL || !txn_is_lost(s->txn, &e))
+		return false;
+	response_message(s, &e);
+	tran_lost(s);
+	response_done(s, rpc ? TDS_DONEPROC : TDS_DONE, TDS_DONE_ERROR, rpc ? CMD_EXEC : CMD_FAILED, 0);
+	s->request->stop = true;
+	return true;
+}
+
 static void advance(struct session *s)
 {
 	struct request *r = s->request;
 
 	if (!r->begun) {
 		r->begun = true;
+		if (told_of_loss(s))
+			return;
 		if (r->kind == REQUEST_BATCH)
 			batch_begin(s);
 		else if (r->kind == REQUEST_RPC)

@@ -156,9 +156,12 @@ static void an_idle_transaction_is_rolled_back_and_its_owner_told(void **state)
 	fixture_start(f);
 	txn = txn_new(f->ex);
 	assert_int_equal(run_in(f, txn, P_PUT, 1, 1), 0);
+	assert_false(txn_is_lost(txn, &f->err));
 	call_init(&waits, P_PUT, 2, 1);
 	executor_submit(f->ex, &waits.call);
 	assert_int_equal(call_wait(&waits), 0);                 /* when the second is over */
+	assert_true(txn_is_lost(txn, &f->err));
+	assert_int_equal(f->err.number, 50006);
 	call_init(&told, P_PUT, 3, 1);
 	told.call.txn = txn;
 	executor_submit(f->ex, &told.call);
