@@ -75,11 +75,28 @@ static int unary(struct parser *p, const struct expr **ret)
 	return rc;
 }
 
+static bool is_decimal(const struct expr *e) { return e->type.id == TYPE_DECIMAL || e->type.id == TYPE_NUMERIC; }
+
+/* An integer literal beside a decimal counts with the digits it has, not with the ten of an int: 1.0 / 3 has six decimals. */
+static int as_decimal(struct parser *p, const struct expr **e)
+{
+	struct value v = (*e)->literal, d = { .type = TYPE_NUM(TYPE_NUMERIC, 1, 0) };
+
+	if ((*e)->kind != E_LITERAL || v.null || v.type.id != TYPE_INT)
+		return 0;
+	d.u.dec.negative = v.u.i < 0;
+	d.u.dec.magnitude = (unsigned __int128)(v.u.i < 0 ? -v.u.i : v.u.i);
+	for (unsigned __int128 m = d.u.dec.magnitude; m >= 10; m /= 10)
+		d.type.precision++;
+	return p_literal(p, &d, (*e)->line, e);
+}
+
 static int binary(struct parser *p, enum value_op op, int line, const struct expr *right, const struct expr **left)
 {
 	struct expr *e;
 
-	if (require_value(p, *left) < 0 || require_value(p, right) < 0 || p_node2(p, E_BINARY, line, *left, right, &e) < 0)
+	if (require_value(p, *left) < 0 || require_value(p, right) < 0 || (is_decimal(*left) && as_decimal(p, &right) < 0) ||
+	    (is_decimal(right) && as_decimal(p, left) < 0) || p_node2(p, E_BINARY, line, *left, right, &e) < 0)
 		return -1;
 	e->op = op;
 	*left = e;

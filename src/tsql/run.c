@@ -7,7 +7,9 @@
 #include "base/clock.h"
 #include "value/convert.h"
 
+/* The thread is given back after so many instructions, or so much time: one statement on long texts may cost as much as thousands. */
 #define STEPS_BETWEEN_YIELDS 10000
+#define SLICE_US 10000
 
 int tsql_run_start(const struct tsql_program *p, struct tsql_host *h, const struct value *params, size_t nparams, struct arena *a,
 		   struct tsql_run *ret, struct err *reterr)
@@ -194,10 +196,22 @@ static enum flow step(struct tsql_run *r)
 	return s;
 }
 
+static bool slice_is_over(struct tsql_state *st, int64_t began_us)
+{
+	int64_t spent = st->ev.now_us - began_us;
+
+	if (++st->steps <= STEPS_BETWEEN_YIELDS && spent >= 0 && spent < SLICE_US)
+		return false;
+	st->steps = 0;
+	return true;
+}
+
 enum tsql_wants tsql_next(struct tsql_run *r)
 {
 	struct tsql_state *st = r->state;
+	int64_t began_us = clock_unix_us();
 
+	st->ev.now_us = began_us;
 	while (!st->over) {
 		enum flow s;
 
@@ -207,10 +221,8 @@ enum tsql_wants tsql_next(struct tsql_run *r)
 			batch_stop(r, TSQL_ENDED);
 			break;
 		}
-		if (++st->steps > STEPS_BETWEEN_YIELDS) {
-			st->steps = 0;
+		if (slice_is_over(st, began_us))
 			return TSQL_YIELD;
-		}
 		s = step(r);
 		if (s == FLOW_HAND_OUT)
 			return st->wants;

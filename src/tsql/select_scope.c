@@ -48,9 +48,10 @@ static int view_source(struct trans *t, const struct from_item *f, struct source
 	bool system;
 
 	if (f->database.n > 0 && !str_eq_nocase(f->database, database)) {
-		if (!str_eq_nocase(f->database, STR("master")) || !is_system_schema(f->schema))
+		if (!str_eq_nocase(f->database, STR("master")))
 			return no_object(t, f);
 		database = STR("master");
+		service = SERVICE_SYSTEM;
 	}
 	v = find_view(service, f);
 	if (v == NULL)

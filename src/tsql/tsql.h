@@ -81,7 +81,7 @@ enum tsql_wants {
 	TSQL_QUERY,         /* run->query: SELECT over views. Continue with tsql_query_done */
 	TSQL_TRAN,          /* run->tran: continue with tsql_tran_done */
 	TSQL_WAIT,          /* run->wait_ms: WAITFOR DELAY. Continue with tsql_wait_done */
-	TSQL_YIELD,         /* many instructions have run: let others have the thread, then call tsql_next again */
+	TSQL_YIELD,         /* many instructions or 10 ms have run: let others have the thread, then call tsql_next again */
 };
 struct tsql_exec {
 	struct str name;            /* as written: "[db].dbo.proc" or the value of EXEC @name */
