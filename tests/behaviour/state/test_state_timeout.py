@@ -1,0 +1,80 @@
+"""The execution time-out: a request that runs too long is stopped, undone and told so; the connection goes on."""
+import time
+
+import pytest
+from stateview import ABSENT, add, peek
+
+from support.calls import open_path
+from support.proves import proves
+from support.server import Server, is_sanitized
+
+LONG_READ = "SELECT COUNT(*) FROM sys.all_columns a CROSS JOIN sys.all_columns b CROSS JOIN sys.all_columns c CROSS JOIN sys.all_columns d"
+
+
+@pytest.fixture(scope="module")
+def short():
+    with Server(settings={"execution_timeout": 1}) as server:
+        yield server
+
+
+@proves("STATE-Timer-01", "SCHED-Timer-01")
+@pytest.mark.parametrize("path", ("pytds", "wire"))
+@pytest.mark.parametrize("database", ("StateService", "ScheduledJobs", "WordAutomation", "Translation"))
+def test_a_long_statement_is_stopped(short, path, database):
+    with open_path(path, short, database) as db:
+        begin = time.monotonic()
+        result = db.batch(LONG_READ)
+        assert result.error == 50001 and "1 second" in result.errors[0][2]
+        assert 0.8 < time.monotonic() - begin < 8
+        assert db.batch("SELECT 1").rows == [(1,)]
+
+
+@proves("STATE-Timer-01")
+def test_a_call_that_waits_behind_a_transaction(short, key):
+    with open_path("wire", short, "StateService") as holder, open_path("pytds", short, "StateService") as other:
+        add(other, key)
+        holder.wire.begin()
+        assert holder.call("proc_UpdateItem", id=key, item=b"held", timeout=5, lockCookie=1).status == 0
+        begin = time.monotonic()
+        result = other.call("proc_UpdateItem", id=key, item=b"late", timeout=5, lockCookie=1)
+        assert result.error == 50001, result
+        assert 0.8 < time.monotonic() - begin < 8
+        holder.wire.rollback()
+        assert peek(other, key)[0] == b"data"
+        assert other.call("proc_UpdateItem", id=key, item=b"now", timeout=5, lockCookie=1).status == 0
+        assert peek(other, key)[0] == b"now"
+
+
+@proves("STATE-Timer-01")
+def test_a_transaction_is_rolled_back_by_the_time_out(short, key):
+    with open_path("wire", short, "StateService") as db, open_path("wire", short, "StateService") as other:
+        result = db.batch(f"BEGIN TRAN EXEC proc_AddItem '{key}', 0x01, 20 " + LONG_READ)
+        assert result.error == 50001
+        assert db.batch("SELECT @@TRANCOUNT").rows == [(0,)]
+        assert peek(other, key) == ABSENT and peek(db, key) == ABSENT
+
+
+@proves("STATE-Timer-01", "STATE-Input-02")
+def test_one_call_that_changes_much_is_undone_whole(short, key):
+    """The databases share one timer. A group of very many items is one call that runs for seconds."""
+    if not is_sanitized():
+        pytest.skip("without a sanitizer no document within the parser's limit takes a second")
+    items = "".join(f'<item id="{i}" in="a{i}" out="b{i}"/>' for i in range(90000))
+    xml = f'<group xmlns="http://schemas.microsoft.com/office/server/word/2009/08/databaseJobAdd">{items}</group>'
+    with open_path("wire", short, "WordAutomation") as db:
+        assert db.call("proc_AddJob", JobId=77, Settings="s").status == 0
+        result = db.call("proc_AddGroup", JobId=77, GroupId=1, MaxAttemptsCount=1, JobXml=xml)
+        assert result.error == 50001 and result.status is None, result
+        assert db.call("proc_GetGroups", JobId=77).rows == []
+        assert db.batch("SELECT COUNT(*) FROM dbo.Items").rows == [(0,)]
+
+
+@proves("STATE-Timer-01")
+def test_waiting_for_the_client_is_not_counted(short, key):
+    with open_path("wire", short, "StateService") as db:
+        db.wire.begin()
+        add(db, key)
+        time.sleep(1.3)
+        assert peek(db, key)[0] == b"data"
+        db.wire.commit()
+        assert peek(db, key)[0] == b"data"
