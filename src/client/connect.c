@@ -105,7 +105,7 @@ static int open_with(struct client *c, const struct client_options *o, int fd, s
 int client_open(const struct client_options *o, struct client **ret, struct err *reterr)
 {
 	struct client *c;
-	int fd, rc;
+	int fd = -1, rc;
 
 	if (check_options(o, reterr) < 0 || report_init(reterr) < 0)
 		return -1;
