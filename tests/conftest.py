@@ -42,7 +42,7 @@ def _end(server):
 @pytest.fixture(scope="session")
 def server():
     """One server for everything that leaves it as it was. Tests of wrong passwords must not lock the others out."""
-    made = _live(Server(settings={"login_fail_limit": 100000}))
+    made = _live(Server(settings={"login_fail_limit": 100000, "login_fail_window": 1}))
     yield made
     assert made.alive, "the server died\n" + made.log_tail()
     _end(made)

@@ -87,7 +87,7 @@ class Env:
 
 @pytest.fixture(scope="session")
 def tls_server():
-    made = Server(settings={"encrypt": "required", "login_fail_limit": 100000}).start()
+    made = Server(settings={"encrypt": "required", "login_fail_limit": 100000, "login_fail_window": 1}).start()
     yield made
     made.stop()
     made.remove()

@@ -39,7 +39,7 @@ DRIVERS = {
     "odbc": ("ODBC in C", "tdsodbc", {"pool_reset": "the FreeTDS driver does not reset pooled connections"}, "unixODBC with FreeTDS' driver."),
     "pyodbc": ("pyodbc", "python3-pyodbc", {
         "rpc_output": "pyodbc has no output parameters: a batch with DECLARE and SELECT is used",
-        "pool_reset": "the FreeTDS driver does not reset pooled connections"}, "Over FreeTDS' ODBC driver."),
+        "pool_reset": "the FreeTDS driver does not reset pooled connections"}, "Over FreeTDS' ODBC driver, which fails by itself on {call} with values of more than 8000 bytes sent in pieces: use exec."),
     "pymssql": ("pymssql", "python3-pymssql", {
         "prepared": "writes the values into the text", "pool_reset": NO_POOL, "metadata": "has no call for it"},
         "Crashes by itself on a NULL int or bit output and shows no result set without rows after an RPC (pymssql 2.2.2)."),
@@ -52,7 +52,7 @@ DRIVERS = {
     "pdo_dblib": ("PHP PDO dblib", "php8.2-sybase", {
         "rpc_output": NO_RPC, "rpc_results": NO_RPC, "cancel": "has no way to cancel", "pool_reset": NO_POOL, "metadata": "has no call for it",
         "status": "does not show the return status: a batch with DECLARE and SELECT is used"},
-        "Prepared statements are written into the text by the driver."),
+        "Prepared statements are written into the text by the driver. It shows no server message when a login fails, only “connection failed”."),
     "jtds": ("Java jTDS", "libjtds-java", {
         "pool_reset": NO_POOL}, "ssl=off, request and require. ssl=request works because answers to a login-only handshake are held back for a moment."),
     "sqlclient": (".NET System.Data.SqlClient", "mono-runtime", {},
@@ -62,7 +62,7 @@ DRIVERS = {
         "rpc_results": "this version calls no procedure by name",
         "status": "does not show the return status: a batch with DECLARE and SELECT is used",
         "pool_reset": "this version does not reset pooled connections",
-        "metadata": "has no call for it"}, "Debian's package, of 2017."),
+        "metadata": "has no call for it"}, "Debian's package, of 2017. With Go 1.19 it panics when it closes a TLS connection."),
     "tedious": ("Node tedious", "npm:tedious", {"metadata": "has no call for it"},
                 "encrypt false, true and strict (TDS 8.0 with the server's own certificate as CA)."),
     "mssql": ("Node mssql", "npm:mssql", {

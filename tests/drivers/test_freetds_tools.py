@@ -19,8 +19,8 @@ class Tsql:
     def __init__(self, env):
         self.env = env
 
-    def __call__(self, section, text, user="sa", password=None, database="StateService"):
-        command = ["tsql", "-S", section, "-U", user, "-P", password or self.env.password, "-D", database, "-o", "q"]
+    def __call__(self, section, text, user="sa", password=None, database="StateService", options="q"):
+        command = ["tsql", "-S", section, "-U", user, "-P", password or self.env.password, "-D", database, "-o", options]
         done = run(command, self.env.environment(), 30, input=text + "\nGO\nexit\n")
         return done.stdout + done.stderr
 
@@ -86,7 +86,7 @@ def test_values(env, kind, version):
 
 @pytest.mark.feature("tsql", "status")
 def test_return_status(env, version):
-    assert "return status = 0" in Tsql(env)("plain" + version, "exec proc_RefreshItemExpiration 'nothing'")
+    assert "return status = 0" in Tsql(env)("plain" + version, "exec proc_RefreshItemExpiration 'nothing'", options="h")
 
 
 @both("errors")

@@ -1,6 +1,5 @@
 """pymssql: FreeTDS' db-lib under a Python DB-API."""
 import os
-import threading
 import time
 
 import pymssql
@@ -22,7 +21,8 @@ def freetds(env):
 def connect(env, version="7.3", server="plain", **options):
     # pymssql takes the name of a section of freetds.conf as its server
     options = {"user": "sa", "password": env.password, "database": "StateService", "autocommit": True, "login_timeout": 15, **options}
-    return pymssql.connect(server=server + version.replace(".", ""), tds_version=version, **options)
+    port = (env.tls_server if server == "tls" else env.server).port
+    return pymssql.connect(server=server + version.replace(".", ""), port=str(port), tds_version=version, **options)
 
 
 @feature("connect")
@@ -44,7 +44,7 @@ def test_connects_with_tls(env, version, mode):
 def test_wrong_password(env, version):
     with pytest.raises(pymssql.OperationalError) as e:
         connect(env, version, user="nobody", password="wrong")
-    assert "18456" in str(e.value) and "Login failed for user 'nobody'" in str(e.value)
+    assert "18456" in str(e.value)
 
 
 @feature("missing_database")
@@ -58,8 +58,8 @@ def test_missing_database(env, version):
 def test_output_parameters(env, version):
     key = env.key()
     with connect(env, version) as conn, conn.cursor() as cur:
-        cur.callproc("proc_AddItem", (key, b"\1\2\3", 20))
-        answer = cur.callproc("proc_GetItemWithLock", (key, pymssql.output(bytes, b"\0" * 8000), pymssql.output(bool, True), pymssql.output(int, 0), pymssql.output(int, 0)))
+        cur.callproc("proc_AddItem", (key, bytearray(b"\1\2\3"), 20))
+        answer = cur.callproc("proc_GetItemWithLock", (key, pymssql.output(bytearray, bytearray(8000)), pymssql.output(bool, True), pymssql.output(int, 0), pymssql.output(int, 0)))
         cur.nextset()
         assert answer[0] == key and tuple(answer[1:]) == (b"\1\2\3", False, 0, 2)
 
@@ -76,7 +76,7 @@ def test_result_set_of_a_procedure(env, version):
 def test_batch(env, version):
     key = env.key()
     with connect(env, version) as conn, conn.cursor() as cur:
-        cur.execute("exec proc_AddItem @id = %s, @item = %s, @timeout = %d", (key, b"\1\2", 20))
+        cur.execute("exec proc_AddItem @id = %s, @item = %s, @timeout = %d", (key, bytearray(b"\1\2"), 20))
         cur.execute("declare @i varbinary(max), @l bit, @a int, @c int exec proc_GetItemWithoutLock %s, @i output, @l output, @a output, @c output "
                     "select @i as item, @l as locked, @c as cookie", key)
         assert cur.fetchall() == [(b"\1\2", False, 1)]
@@ -87,7 +87,7 @@ def test_values(env, version):
     with connect(env, version) as conn, conn.cursor() as cur:
         for size in (1, 8000, 8001, 1 << 20):
             key, data = env.key(), os.urandom(size)
-            cur.execute("exec proc_AddItem @id = %s, @item = %s, @timeout = %d", (key, data, 20))
+            cur.execute("exec proc_AddItem @id = %s, @item = %s, @timeout = %d", (key, bytearray(data), 20))
             cur.execute("declare @i varbinary(max), @l bit, @a int, @c int exec proc_GetItemWithoutLock %s, @i output, @l output, @a output, @c output select @i", key)
             assert cur.fetchall() == [(data,)]
         cur.execute("select %s, %s", ("żółw " * 500, None))
@@ -106,8 +106,8 @@ def test_return_status(env, version):
 def test_error_numbers(env, version):
     key = env.key()
     with connect(env, version) as conn, conn.cursor() as cur:
-        cur.callproc("proc_AddItem", (key, b"x", 20))
-        for number, call in ((2627, lambda: cur.callproc("proc_AddItem", (key, b"x", 20))), (2627, lambda: cur.execute(f"exec proc_AddItem '{key}', null, 20")),
+        cur.callproc("proc_AddItem", (key, bytearray(b"x"), 20))
+        for number, call in ((2627, lambda: cur.callproc("proc_AddItem", (key, bytearray(b"x"), 20))), (2627, lambda: cur.execute(f"exec proc_AddItem '{key}', null, 20")),
                              (201, lambda: cur.execute("exec proc_AddItem 'k'")), (2812, lambda: cur.execute("exec proc_Nothing"))):
             with pytest.raises(pymssql.Error) as e:
                 call()
@@ -127,7 +127,7 @@ def test_transactions(env, version):
     with connect(env, version, autocommit=False) as conn, connect(env, version) as other, conn.cursor() as cur, other.cursor() as look:
         for end, there in ((conn.rollback, False), (conn.commit, True)):
             key = env.key()
-            cur.execute("exec proc_AddItem %s, %s, 20", (key, b"x"))
+            cur.execute("exec proc_AddItem %s, %s, 20", (key, bytearray(b"x")))
             assert present(cur, key)
             end()
             assert present(look, key) == there

@@ -99,7 +99,7 @@ def test_values(env, version):
         cur = conn.cursor()
         for size in (1, 8000, 8001, 1 << 20):
             key, data = env.key(), os.urandom(size)
-            cur.execute("{call proc_AddItem (?, ?, ?)}", key, data, 20)
+            cur.execute("exec proc_AddItem ?, ?, ?", key, data, 20)     # FreeTDS fails by itself on {call} with more than 8000 bytes
             assert get(cur, key)[0] == data
         cur.execute("{call proc_AddItem (?, ?, ?)}", env.key("ünïcode"), None, 20)
         assert tuple(cur.execute("select ?, ?", "żółw " * 300, None).fetchone()) == ("żółw " * 300, None)

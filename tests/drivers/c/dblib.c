@@ -95,7 +95,7 @@ static bool add_item(DBPROCESS *db, const char *key, const BYTE *data, int size)
 	last_error = 0;
 	return dbrpcinit(db, "proc_AddItem", 0) == SUCCEED &&
 	       dbrpcparam(db, "@id", 0, SYBVARCHAR, -1, (DBINT)strlen(key), (BYTE *)key) == SUCCEED &&
-	       dbrpcparam(db, "@item", 0, SYBVARBINARY, -1, size, (BYTE *)data) == SUCCEED &&
+	       dbrpcparam(db, "@item", 0, size > 8000 ? SYBIMAGE : SYBVARBINARY, -1, size, (BYTE *)data) == SUCCEED &&
 	       dbrpcparam(db, "@timeout", 0, SYBINT4, -1, -1, (BYTE *)&timeout) == SUCCEED && dbrpcsend(db) == SUCCEED && dbsqlok(db) == SUCCEED &&
 	       finish(db) && last_error == 0;
 }

@@ -80,8 +80,7 @@ func tls() {
 		"encrypt=true;TrustServerCertificate=true;port=" + os.Getenv("PT_TLS_PORT")} {
 		db := open(more)
 		var one int
-		must(db.QueryRow("select 1").Scan(&one))
-		db.Close()
+		must(db.QueryRow("select 1").Scan(&one)) // left open: with this version of Go the driver panics when it closes a TLS connection
 	}
 }
 

@@ -19,7 +19,7 @@ function call(c, send, text, params = [], values, started) {
 	return new Promise((yes, no) => {
 		const out = { rows: [], outputs: {}, status: undefined };
 		const r = new Request(text, e => (e ? no(e) : yes(out)));
-		for (const [name, type, value, direction] of params) direction ? r.addOutputParameter(name, type, value) : r.addParameter(name, type, value);
+		for (const [name, type, value, length] of params) length ? r.addOutputParameter(name, type, value, { length }) : r.addParameter(name, type, value);
 		r.on('row', columns => out.rows.push(columns.map(x => x.value)));
 		r.on('returnValue', (name, value) => { out.outputs[name] = value; });
 		r.on('doneProc', (count, more, status) => { if (status !== undefined) out.status = status; });
@@ -29,7 +29,7 @@ function call(c, send, text, params = [], values, started) {
 }
 const batch = (c, text) => call(c, 'execSqlBatch', text);
 const add = (c, k, data) => call(c, 'callProcedure', 'proc_AddItem', [['id', TYPES.VarChar, k], ['item', TYPES.VarBinary, data], ['timeout', TYPES.Int, 20]]);
-const outputs = [['item', TYPES.VarBinary, null, 1], ['locked', TYPES.Bit, null, 1], ['lockAgeInSeconds', TYPES.Int, null, 1], ['lockCookie', TYPES.Int, null, 1]];
+const outputs = [['item', TYPES.VarBinary, null, 65535], ['locked', TYPES.Bit, null, 1], ['lockAgeInSeconds', TYPES.Int, null, 1], ['lockCookie', TYPES.Int, null, 1]];
 const fetch = async (c, k, proc = 'proc_GetItemWithoutLock') => (await call(c, 'callProcedure', proc, [['id', TYPES.VarChar, k], ...outputs])).outputs;
 const present = async (c, k) => (await fetch(c, k)).locked !== null;
 const each = f => async () => { for (const tdsVersion of ['7_1', '7_2', '7_3_A', '7_3_B', '7_4']) { const c = await open({ tdsVersion }); try { await f(c, tdsVersion); } catch (e) { e.message = `TDS ${tdsVersion}: ${e.message}`; throw e; } finally { c.close(); } } };

@@ -25,9 +25,9 @@ sub results {
 	my ($st) = @_;
 	my @sets;
 	do {
-		my @rows;
+		my ($type, @rows) = ($st->{syb_result_type});       # fetch goes on to the next result at the end of this one
 		while (my $row = $st->fetch) { push @rows, [@$row] }
-		push @sets, { type => $st->{syb_result_type}, rows => \@rows } if $st->{NUM_OF_FIELDS} || @rows;
+		push @sets, { type => $type, rows => \@rows };
 	} while ($st->{syb_more_results});
 	return @sets;
 }
@@ -93,9 +93,9 @@ my %features = (
 		fails(2627, sub { $db->do("exec proc_AddItem '$k', null, 20") }); fails(201, sub { $db->do("exec proc_AddItem 'k'") });
 		fails(2812, sub { $db->do("exec proc_Nothing") }); expect($db->selectrow_array("select 1") == 1); $db->disconnect },
 	transactions => sub {
-		my $db = db(autocommit => 0); my $other = db(); my ($a, $b) = (key("a"), key("b"));
-		$db->do("exec proc_AddItem '$a', 0x01, 20"); $db->rollback; expect(!defined get($other, $a)->[1], "seen after rollback");
-		$db->do("exec proc_AddItem '$b', 0x01, 20"); $db->commit; expect(defined get($other, $b)->[1], "not seen after commit");
+		my $db = db(); my $other = db(); my ($a, $b) = (key("a"), key("b"));
+		$db->begin_work; $db->do("exec proc_AddItem '$a', 0x01, 20"); $db->rollback; expect(!defined get($other, $a)->[1], "seen after rollback");
+		$db->begin_work; $db->do("exec proc_AddItem '$b', 0x01, 20"); $db->commit; expect(defined get($other, $b)->[1], "not seen after commit");
 		$db->disconnect; $other->disconnect },
 	cancel => sub {
 		my $db = db(); my $st = $db->prepare("exec sp_stored_procedures"); $st->execute; $st->fetch; $st->cancel; $st->finish;
