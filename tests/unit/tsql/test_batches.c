@@ -313,6 +313,49 @@ static void a_run_can_be_given_up(void **state)
 	host_fini(&h);
 }
 
+/* Wherever memory ends, in compiling, describing or running: an error, and nothing is lost. */
+static void memory_can_run_out(void **state)
+{
+	static const char text[] = "declare @s varchar(max) = 'abc', @n int = 1, @v sql_variant; select @s = @s + replicate(@s, 20), @n = 2; exec p @s output, [x], -1.5;"
+		"select i.Id, count(*) n, case when Id like 'a%' then upper(Id) else 'x' end from (select distinct Id from Items where Expires > '2020-01-01') i "
+		"where Id in ('a', 'b') group by Id order by n; select concat(@s, 1, 'b', 2.5, getdate()), parsename('a.b', 1), str(5), stuff(@s, 1, 1, 'x');"
+		"if exists (select 1 from sys.databases) raiserror('%s %d', 1, 1, @s, 5) else print @s; exec ('a' + 'b'); waitfor delay '00:00'";
+	bool complete = false;
+
+	(void)state;
+	for (size_t limit = 0; limit < (1 << 20) && !complete; limit += 256) {
+		struct host h;
+		struct tsql_program *p;
+		struct tsql_run r = { .state = NULL };
+		struct err e = { 0 };
+		const struct column *c;
+		enum tsql_wants w = TSQL_FAILED;
+		size_t n;
+
+		host_init(&h);
+		h.exec_outputs[0] = value_varchar("out");
+		arena_fini(&h.arena);
+		arena_init(&h.arena, limit);
+		h.quiet = true;
+		if (tsql_compile(STR(text), &h.vars, NULL, 0, &h.arena, &p, &e) < 0 || tsql_describe(p, &h.host, &h.arena, &c, &n, &e) < 0 ||
+		    tsql_run_start(p, &h.host, NULL, 0, &h.arena, &r, &e) < 0) {
+			assert_int_equal(e.number, 701);
+			host_fini(&h);
+			continue;
+		}
+		while ((w = tsql_next(&r)) != TSQL_ENDED && w != TSQL_FAILED) {
+			if (w == TSQL_EXEC)
+				tsql_exec_done(&r, 0, 0, false, NULL, h.exec_outputs);
+			else
+				host_answer(&h, &r, w);
+		}
+		complete = w == TSQL_ENDED;
+		tsql_run_end(&r);
+		host_fini(&h);
+	}
+	assert_true(complete);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,7 +364,7 @@ int main(void)
 		cmocka_unit_test(variables_hold_what_was_assigned), cmocka_unit_test(flow), cmocka_unit_test(a_failed_commit_lets_the_batch_go_on),
 		cmocka_unit_test(an_endless_loop_gives_the_thread_back), cmocka_unit_test(errors_end_what_they_should),
 		cmocka_unit_test(what_is_not_supported_says_so), cmocka_unit_test(syntax_errors_have_a_line), cmocka_unit_test(nesting_has_a_limit),
-		cmocka_unit_test(options_reach_the_session), cmocka_unit_test(parameters_are_variables), cmocka_unit_test(a_run_can_be_given_up),
+		cmocka_unit_test(options_reach_the_session), cmocka_unit_test(parameters_are_variables), cmocka_unit_test(a_run_can_be_given_up), cmocka_unit_test(memory_can_run_out),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
