@@ -154,14 +154,16 @@ BAD = {
 }
 
 
-@proves("SCHED-AddScheduledJob-03", "SCHED-ResultSet-04", "SCHED-Recurrence-01", *GOOD)
+@proves("SCHED-AddScheduledJob-03", "SCHED-ResultSet-04", "SCHED-Recurrence-01", "SCHED-Recurrence-02", "SCHED-Recurrence-03", "SCHED-Recurrence-04", "SCHED-Recurrence-05", "SCHED-Recurrence-06",
+        "SCHED-Recurrence-07", "SCHED-Recurrence-08", "SCHED-Recurrence-09", "SCHED-Recurrence-10", "SCHED-Recurrence-11", "SCHED-Recurrence-12", "SCHED-Recurrence-13")
 @pytest.mark.parametrize("requirement", GOOD)
 def test_recurrences_in_the_grammar(rpc, requirement):
     for text in GOOD[requirement]:
         accepts(rpc, ADD, Recurrence=text)
 
 
-@proves("SCHED-AddScheduledJob-03", "SCHED-ResultSet-04", *BAD)
+@proves("SCHED-AddScheduledJob-03", "SCHED-ResultSet-04", "SCHED-Recurrence-01", "SCHED-Recurrence-02", "SCHED-Recurrence-03", "SCHED-Recurrence-04", "SCHED-Recurrence-05", "SCHED-Recurrence-06",
+        "SCHED-Recurrence-07", "SCHED-Recurrence-08", "SCHED-Recurrence-09", "SCHED-Recurrence-10", "SCHED-Recurrence-11", "SCHED-Recurrence-12", "SCHED-Recurrence-13")
 @pytest.mark.parametrize("requirement", BAD)
 def test_recurrences_outside_the_grammar(rpc, requirement):
     for text in BAD[requirement]:
