@@ -10,7 +10,7 @@
 
 /* ---- building ---- */
 
-static void put(struct message *m, const void *p, size_t n)
+void message_put(struct message *m, const void *p, size_t n)
 {
 	if (m->len + n > m->cap) {
 		m->cap = (m->len + n) * 2 + 256;
@@ -31,7 +31,7 @@ static void put_le(struct message *m, uint64_t v, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		b[i] = (uint8_t)(v >> 8 * i);
-	put(m, b, n);
+	message_put(m, b, n);
 }
 
 static void put_utf16(struct message *m, const char *s)
@@ -71,7 +71,7 @@ void message_prelogin(struct message *m)
 	static const uint8_t body[] = { 0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xFF, 16, 0, 0, 0, 0, 0, 2 };
 
 	m->len = 0;
-	put(m, body, sizeof(body));
+	message_put(m, body, sizeof(body));
 	frame(m, 0x12);
 }
 
@@ -91,7 +91,7 @@ void message_login(struct message *m, const char *user, const char *password, co
 		at += 2 * n;
 	}
 	fixed[0] = (uint8_t)at, fixed[1] = (uint8_t)(at >> 8);
-	put(m, fixed, sizeof(fixed));
+	message_put(m, fixed, sizeof(fixed));
 	for (size_t i = 0; i < 9; i++) {
 		size_t from = m->len;
 		put_utf16(m, texts[i]);
@@ -106,7 +106,7 @@ static void headers(struct message *m)
 	static const uint8_t all[22] = { 22, 0, 0, 0, 18, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0 };
 
 	m->len = 0;
-	put(m, all, sizeof(all));
+	message_put(m, all, sizeof(all));
 }
 
 void message_batch(struct message *m, const char *text)
@@ -129,7 +129,7 @@ static void param(struct message *m, const char *name, uint8_t status, const voi
 	put_le(m, strlen(name), 1);
 	put_utf16(m, name);
 	put_le(m, status, 1);
-	put(m, type, n);
+	message_put(m, type, n);
 }
 
 /* Offsets are those of the framed message as long as it is one packet. */
@@ -163,7 +163,7 @@ size_t message_varchar(struct message *m, const char *p, const char *v)
 {
 	param(m, p, 0, "\xA7\x40\x1F" COLLATION, 8);
 	put_le(m, strlen(v), 2);
-	put(m, v, strlen(v));
+	message_put(m, v, strlen(v));
 	return offset(m) - strlen(v);
 }
 
@@ -188,7 +188,7 @@ size_t message_nvarchar(struct message *m, const char *p, const char *v)
 size_t message_guid(struct message *m, const char *p, const uint8_t guid[16])
 {
 	param(m, p, 0, "\x24\x10\x10", 3);
-	put(m, guid, 16);
+	message_put(m, guid, 16);
 	return offset(m) - 16;
 }
 
@@ -206,7 +206,7 @@ size_t message_binary(struct message *m, const char *p, const void *v, size_t n)
 	put_le(m, n, 8);
 	if (n > 0)
 		put_le(m, n, 4);
-	put(m, v, n);
+	message_put(m, v, n);
 	put_le(m, 0, 4);
 	return offset(m) - n - 4;
 }
@@ -234,18 +234,16 @@ void message_end(struct message *m)
 
 /* ---- reading ---- */
 
-size_t answer_length(const uint8_t *p, size_t n)
+size_t answer_length(const uint8_t *p, size_t n, size_t *at)
 {
-	size_t at = 0;
+	while (n - *at >= 8) {
+		size_t k = (size_t)p[*at + 2] << 8 | p[*at + 3];
 
-	while (n - at >= 8) {
-		size_t k = (size_t)p[at + 2] << 8 | p[at + 3];
-
-		if (k < 8 || n - at < k)
+		if (k < 8 || n - *at < k)
 			return 0;
-		at += k;
-		if ((p[at - k + 1] & 1) != 0)
-			return at;
+		*at += k;
+		if ((p[*at - k + 1] & 1) != 0)
+			return *at;
 	}
 	return 0;
 }

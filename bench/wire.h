@@ -12,6 +12,7 @@ struct message {
 	size_t len, cap;
 };
 void message_free(struct message *m);
+void message_put(struct message *m, const void *p, size_t n);
 void message_prelogin(struct message *m);
 void message_login(struct message *m, const char *user, const char *password, const char *database, const char *app);
 void message_batch(struct message *m, const char *text);
@@ -40,8 +41,8 @@ struct answer {
 	int32_t last_int;           /* value of the last int output */
 	bool has_int;
 };
-/* Length of the whole response message at p, or 0 when it is not complete yet. */
-size_t answer_length(const uint8_t *p, size_t n);
+/* Length of the whole response message at p, or 0 when it is not complete yet. *at: the packets seen so far, 0 at first. */
+size_t answer_length(const uint8_t *p, size_t n, size_t *at);
 /* Walks the tokens of one message; false: the stream cannot be read (the benchmark stops). scratch: at least n bytes. */
 bool answer_read(const uint8_t *p, size_t n, uint8_t *scratch, struct answer *ret);
 
