@@ -19,11 +19,12 @@ int auth_open(const struct auth_options *o, struct auth **ret, struct err *reter
 	a->clock = clock_mono_ms;
 	a->fail_delay_ms = o->fail_delay_ms;
 	a->generation = 1;
+	a->principal_map = strdup(o->principal_map == NULL ? "" : o->principal_map);
 	pthread_mutex_init(&a->db_lock, NULL);
 	pthread_mutex_init(&a->lock, NULL);
 	a->verified = calloc((size_t)AUTH_CACHE_SETS * AUTH_CACHE_WAYS, sizeof(*a->verified));
 	a->rights = calloc(AUTH_RIGHTS_SLOTS, sizeof(*a->rights));
-	if (a->verified == NULL || a->rights == NULL || auth_throttle_init(&a->throttle, o->fail_limit, o->fail_window_s) < 0) {
+	if (a->principal_map == NULL || a->verified == NULL || a->rights == NULL || auth_throttle_init(&a->throttle, o->fail_limit, o->fail_window_s) < 0) {
 		err_nomem(reterr);
 		goto fail;
 	}
@@ -52,6 +53,7 @@ void auth_close(struct auth *a)
 		auth_cache_clear(a);
 	free(a->verified);
 	free(a->rights);
+	free(a->principal_map);
 	pthread_mutex_destroy(&a->lock);
 	pthread_mutex_destroy(&a->db_lock);
 	explicit_bzero(a->key, sizeof(a->key));
@@ -139,6 +141,16 @@ static enum auth_result failed(struct auth *a, const struct attempt *at, enum au
 	auth_throttle_add(&a->throttle, &at->login, now);
 	pthread_mutex_unlock(&a->lock);
 	return r;
+}
+
+void auth_failed(struct auth *a, const char *peer)
+{
+	struct auth_digest key;
+
+	peer_key(a, peer, &key);
+	pthread_mutex_lock(&a->lock);
+	auth_throttle_add(&a->throttle, &key, a->clock());
+	pthread_mutex_unlock(&a->lock);
 }
 
 static enum auth_result succeeded(struct auth *a, const struct attempt *at, const struct auth_row *row, struct auth_login *ret)

@@ -12,6 +12,7 @@ struct auth_options {
 	unsigned fail_delay_ms;         /* first delay of the throttle */
 	unsigned fail_limit;            /* failures per address and per login before it is refused for a while */
 	unsigned fail_window_s;
+	const char *principal_map;      /* "PATTERN=LOGIN; …": shell patterns over "REALM\\name" */
 };
 MUST_CHECK int auth_open(const struct auth_options *o, struct auth **ret, struct err *reterr);
 void auth_close(struct auth *a);
@@ -36,6 +37,11 @@ struct auth_login {
 /* Blocks (memory-hard hash): on a work thread only. peer is the address without port. A password that was right a moment ago is recognised by a keyed digest in
  * memory, without hashing again. */
 enum auth_result auth_check_password(struct auth *a, struct str login, struct str password, const char *peer, struct auth_login *ret);
+/* A failure that another module found (a refused token): counts for the throttle. */
+void auth_failed(struct auth *a, const char *peer);
+/* The login of a principal that a mechanism has proved ("REALM\\name"): its own (added with --windows), else the first rule of principal_map whose pattern fits. Blocks
+ * for the store. AUTH_NO_LOGIN: nobody knows it. */
+enum auth_result auth_find_principal(struct auth *a, const char *principal, struct auth_login *ret);
 /* How long the answer to a failed login is held back, in ms. */
 unsigned auth_penalty_ms(struct auth *a, const char *peer);
 /* Rights (enum call_right) of a login in a database; 0: none. Quick: cached. Admins have all. */

@@ -72,6 +72,8 @@ struct auth {
 	uint8_t key[AUTH_DIGEST];       /* of this process: digests are worth nothing elsewhere */
 	char dummy_hash[256];           /* verified for logins that do not exist, to take the same time */
 
+	char *principal_map;            /* owned */
+
 	pthread_mutex_t db_lock;        /* guards the connection and its statements */
 	struct sqlite3 *db;
 	struct sqlite3_stmt *find_login, *find_rights;

@@ -106,11 +106,19 @@ static int open_databases(struct server *srv, struct err *reterr)
 	return databases_open(&o, &srv->databases, &is_new, reterr);
 }
 
+static int open_gss(struct server *srv, struct err *reterr)
+{
+	const struct config *c = srv->config;
+	struct auth_gss_options o = { .kerberos = c->kerberos, .ntlm = c->ntlm, .keytab = c->keytab, .ntlm_user_file = c->ntlm_user_file };
+
+	return auth_gss_open(&o, &srv->gss, reterr);
+}
+
 static int open_auth(struct server *srv, struct err *reterr)
 {
 	char path[4200];
 	struct auth_options o = { .system_file = path, .fail_delay_ms = 100, .fail_limit = (unsigned)srv->config->login_fail_limit,
-				  .fail_window_s = (unsigned)srv->config->login_fail_window };
+				  .fail_window_s = (unsigned)srv->config->login_fail_window, .principal_map = srv->config->principal_map };
 
 	snprintf(path, sizeof(path), "%s/system.db", srv->config->data);
 	return auth_open(&o, &srv->auth, reterr);
@@ -167,7 +175,7 @@ static int build(struct server *srv, struct err *reterr)
 	natives_register(srv);
 	jobs_register();
 	schedule_register();
-	if (firststart_folder(srv->config, reterr) < 0 || load_tls(srv, srv->config, reterr) < 0 || open_databases(srv, reterr) < 0 ||
+	if (open_gss(srv, reterr) < 0 || firststart_folder(srv->config, reterr) < 0 || load_tls(srv, srv->config, reterr) < 0 || open_databases(srv, reterr) < 0 ||
 	    open_auth(srv, reterr) < 0 || firststart_logins(srv->config, srv->databases, reterr) < 0 || start_cleaner(srv, reterr) < 0 ||
 	    start_net(srv, reterr) < 0)
 		return -1;
@@ -264,6 +272,7 @@ static void destroy(struct server *srv)
 		databases_close(srv->databases);
 	if (srv->auth != NULL)
 		auth_close(srv->auth);
+	auth_gss_close(srv->gss);
 	net_tls_ctx_unref(srv->tls);
 	pthread_mutex_destroy(&srv->tls_lock);
 }

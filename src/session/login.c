@@ -1,6 +1,6 @@
 /* login.c — LOGIN7: who is it, which database, what is agreed; the password is checked on a work thread.
  * Failures tell the client one thing only (18456); the log has the reason. */
-#include "session/session_int.h"
+#include "session/login_int.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,18 +8,7 @@
 
 /* jTDS with ssl=request loses an answer that comes at once (crib 4.4). */
 #define LOGIN_ONLY_DELAY_MS 10u
-
-struct login_work {
-	struct net_work work;
-	struct session *session;
-	struct auth *auth;
-	struct arena arena;             /* holds what LOGIN7 pointed to */
-	struct tds_login7 login7;
-	char peer[72];
-	enum auth_result result;
-	struct auth_login login;
-	bool checked;                   /* the result is there; the answer is held back by the timer */
-};
+#define SSPI_TOKEN_MAX (128u << 10)
 
 void login_forget(struct session *s)
 {
@@ -29,8 +18,15 @@ void login_forget(struct session *s)
 		return;
 	tds_login7_wipe(&w->login7);
 	arena_fini(&w->arena);
+	auth_exchange_free(w->exchange);
+	buf_fini(&w->token);
 	free(w);
 	s->login = NULL;
+}
+
+bool login_is_working(const struct session *s)
+{
+	return s->login != NULL && (s->login->working || s->login->checked);
 }
 
 void login_refuse(struct session *s, const struct err *errors, size_t n, const char *reason)
@@ -89,13 +85,14 @@ static size_t agreed_packet_size(uint32_t wish)
 	return wish;
 }
 
-static void log_success(struct session *s, const struct tds_login7 *l)
+static void log_success(struct session *s, const struct login_work *w)
 {
+	const struct tds_login7 *l = &w->login7;
 	char app[80], library[80];
 
 	str_copy(app, sizeof(app), l->app);
 	str_copy(library, sizeof(library), l->library);
-	LOG(LOG_INFO, &s->log, "login", F_STR("mechanism", "sql"), F_STR("tds", tds_version_name(s->version)),
+	LOG(LOG_INFO, &s->log, "login", F_STR("mechanism", w->mechanism), F_STR("tds", tds_version_name(s->version)),
 	    F_STR("tls", s->tls_mode == TDS_TLS_ALL ? net_stream_tls_version(s->stream) : s->tls_mode == TDS_TLS_LOGIN_ONLY ? "login" : "no"),
 	    F_STR("app", app), F_STR("library", library), F_STR("host", s->host_name));
 }
@@ -123,7 +120,7 @@ static void accept_login(struct session *s, const struct login_work *w)
 	tds_message_fini(&s->in);
 	tds_message_init(&s->in, (size_t)s->server->config->max_request_size);
 	net_stream_set_limit(s->stream, 2 * TDS_PACKET_MAX);
-	log_success(s, l);
+	log_success(s, w);
 	session_move(s, PHASE_READY);
 }
 
@@ -169,11 +166,19 @@ static bool choose_database(struct session *s, const struct login_work *w)
 
 /* ---- the check ---- */
 
-static void login_run(struct net_work *work)
+static void password_run(struct net_work *work)
 {
 	struct login_work *w = CONTAINER_OF(work, struct login_work, work);
 
 	w->result = auth_check_password(w->auth, w->login7.user, w->login7.password, w->peer, &w->login);
+}
+
+static void refuse_result(struct session *s, const struct login_work *w)
+{
+	if (w->exchange == NULL)
+		refuse_one(s, ERR_LOGIN, s->login_name, auth_result_text(w->result));
+	else
+		refuse_one(s, sspi_error(w), s->login_name, w->step == AUTH_STEP_REFUSED ? auth_exchange_reason(w->exchange) : auth_result_text(w->result));
 }
 
 static void login_answer(struct session *s)
@@ -181,7 +186,7 @@ static void login_answer(struct session *s)
 	struct login_work *w = s->login;
 
 	if (w->result != AUTH_OK) {
-		refuse_one(s, ERR_LOGIN, s->login_name, auth_result_text(w->result));
+		refuse_result(s, w);
 	} else {
 		str_copy(s->login_name, sizeof(s->login_name), str_of(w->login.name));
 		s->admin = w->login.admin;
@@ -193,18 +198,12 @@ static void login_answer(struct session *s)
 		session_resume(s);
 }
 
-static void login_done(struct net_work *work)
+void login_checked(struct session *s)
 {
-	struct login_work *w = CONTAINER_OF(work, struct login_work, work);
-	struct session *s = w->session;
+	struct login_work *w = s->login;
 	unsigned delay = 0;
 
 	w->checked = true;
-	if (s->phase == PHASE_CLOSED) {
-		login_forget(s);
-		session_release(s);
-		return;
-	}
 	if (w->result != AUTH_OK)
 		delay = auth_penalty_ms(s->server->auth, s->peer_host);
 	else if (s->tls_mode == TDS_TLS_LOGIN_ONLY && s->version <= TDS_71R1)
@@ -215,6 +214,18 @@ static void login_done(struct net_work *work)
 		login_answer(s);
 }
 
+static void password_done(struct net_work *work)
+{
+	struct login_work *w = CONTAINER_OF(work, struct login_work, work);
+	struct session *s = w->session;
+
+	w->working = false;
+	if (s->phase == PHASE_CLOSED)
+		session_release(s);
+	else
+		login_checked(s);
+}
+
 void login_timer(struct session *s)
 {
 	if (s->login->checked)
@@ -223,7 +234,17 @@ void login_timer(struct session *s)
 		session_abort(s, "login time-out");
 }
 
-static bool start_check(struct session *s, struct tds_login7 *l, struct arena *arena)
+void login_submit(struct session *s, void (*run)(struct net_work *work), void (*done)(struct net_work *work))
+{
+	struct login_work *w = s->login;
+
+	w->working = true;
+	w->work = (struct net_work){ .run = run, .done = done, .loop = s->loop };
+	net_work_submit(s->server->net, &w->work);
+}
+
+/* The login's memory moves to s->login, which owns it from here on. */
+static bool keep_login(struct session *s, const struct tds_login7 *l, const struct arena *arena)
 {
 	struct login_work *w = calloc(1, sizeof(*w));
 
@@ -233,10 +254,20 @@ static bool start_check(struct session *s, struct tds_login7 *l, struct arena *a
 	w->auth = s->server->auth;
 	w->arena = *arena;
 	w->login7 = *l;
+	w->mechanism = "sql";
+	buf_init(&w->token, SSPI_TOKEN_MAX);
 	str_copy(w->peer, sizeof(w->peer), str_of(s->peer_host));
-	w->work = (struct net_work){ .run = login_run, .done = login_done, .loop = s->loop };
 	s->login = w;
-	net_work_submit(s->server->net, &w->work);
+	return true;
+}
+
+static bool start_check(struct session *s, const struct tds_login7 *l, const struct arena *arena)
+{
+	if (!keep_login(s, l, arena))
+		return false;
+	if (l->integrated)
+		return sspi_start(s, l->sspi.pos, tds_left(&l->sspi));
+	login_submit(s, password_run, password_done);
 	return true;
 }
 
@@ -262,7 +293,7 @@ static bool refuse_early(struct session *s, const struct tds_login7 *l)
 		login_refuse(s, &e, 1, "client does not encrypt");
 		return true;
 	}
-	if (l->integrated) {
+	if (l->integrated && s->server->gss == NULL) {
 		(void)err_set(&e, ERR_UNTRUSTED);
 		login_refuse(s, &e, 1, "integrated login is not configured");
 		return true;
@@ -287,14 +318,18 @@ void login_message(struct session *s)
 		session_abort(s, "malformed LOGIN7");
 		return;
 	}
-	explicit_bzero(s->in.body.data, s->in.body.len);
 	str_copy(s->login_name, sizeof(s->login_name), l.user);
 	str_copy(s->database_name, sizeof(s->database_name), l.database);
 	s->version_asked = l.tds_version_wire;
 	if (refuse_early(s, &l) || !start_check(s, &l, &arena)) {
-		tds_login7_wipe(&l);
-		arena_fini(&arena);
+		if (s->login != NULL) {
+			login_forget(s);
+		} else {
+			tds_login7_wipe(&l);
+			arena_fini(&arena);
+		}
 		if (s->phase != PHASE_CLOSED)
 			session_abort(s, "out of memory");
 	}
+	explicit_bzero(s->in.body.data, s->in.body.len);
 }

@@ -123,27 +123,41 @@ void request_yield(struct session *s, enum request_wait wait)
 	call_post(s);
 }
 
-static bool ran_too_long(const struct session *s)
+/* How long the request may still run, in ms [E-COM-16]; at most INT64_MAX. */
+static int64_t time_left(const struct session *s)
 {
 	int64_t limit = s->server->config->execution_timeout * 1000;
 
-	return limit > 0 && clock_mono_ms() - s->request->start_ms > limit;
+	return limit == 0 ? INT64_MAX : s->request->start_ms + limit - clock_mono_ms();
 }
 
-static void yield_or_stop(struct session *s)
+static void stop_for_time(struct session *s)
 {
 	struct err e;
 
-	if (!ran_too_long(s)) {
-		request_yield(s, WAIT_YIELD);
-		return;
-	}
 	(void)err_set(&e, ERR_TIMEOUT, (int)s->server->config->execution_timeout);
 	response_message(s, &e);
 	response_done(s, s->request->top->in_proc ? TDS_DONEPROC : TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
 	s->request->stop = true;
 	while (s->request->top != NULL)
 		frame_pop(s);
+}
+
+static void yield_or_stop(struct session *s)
+{
+	if (time_left(s) > 0)
+		request_yield(s, WAIT_YIELD);
+	else
+		stop_for_time(s);
+}
+
+/* WAITFOR: no longer than the request may run; the timer then finds that its time is over. */
+static void delay(struct session *s, unsigned ms)
+{
+	int64_t left = time_left(s), wait = ms < left ? ms : left;
+
+	s->request->wait = WAIT_DELAY;
+	net_stream_set_timer(s->stream, wait <= 0 ? 1 : (unsigned)wait);
 }
 
 /* ---- SELECT over views ---- */
@@ -281,8 +295,7 @@ static void run_top(struct session *s)
 		tran_start(s, f);
 		break;
 	case TSQL_WAIT:
-		r->wait = WAIT_DELAY;
-		net_stream_set_timer(s->stream, f->run.wait_ms == 0 ? 1 : f->run.wait_ms);
+		delay(s, f->run.wait_ms);
 		break;
 	case TSQL_YIELD:
 		yield_or_stop(s);
@@ -454,7 +467,10 @@ static void resolve_wait(struct session *s)
 		tm_returned(s);
 		break;
 	case WAIT_DELAY:
-		tsql_wait_done(&r->top->run);
+		if (time_left(s) <= 0)
+			stop_for_time(s);
+		else
+			tsql_wait_done(&r->top->run);
 		break;
 	default:
 		break;

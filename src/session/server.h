@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "auth/auth.h"
+#include "auth/gss.h"
 #include "config/config.h"
 #include "executor/databases.h"
 #include "net/net.h"
@@ -14,6 +15,7 @@ struct server {
 	const struct config *config;        /* as at the start; what SIGHUP may change lives below */
 	struct databases *databases;
 	struct auth *auth;
+	struct auth_gss *gss;               /* NULL: no integrated logins */
 	struct net *net;                    /* set before the first session opens */
 	pthread_mutex_t tls_lock;
 	struct net_tls_ctx *tls;            /* NULL: encrypt = off. Replaced on SIGHUP under the lock */

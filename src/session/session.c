@@ -6,7 +6,9 @@
 #include <string.h>
 
 #define PRELOGIN_PACKET_MAX TDS_PACKET_DEFAULT
-#define LOGIN_MESSAGE_MAX (16u << 10)       /* before the login a client gets no more than this */
+/* Before the login a client gets no more than this; a Kerberos ticket with many groups needs more. */
+#define LOGIN_MESSAGE_MAX (16u << 10)
+#define LOGIN_TICKET_MAX (128u << 10)
 #define ARENA_SLACK (64u << 20)
 #define IDLE_BUFFER_KEEP 4096u
 
@@ -23,7 +25,7 @@ static const struct {
 	[PHASE_PRELOGIN] = { "prelogin", TO(TLS) | TO(LOGIN) | TO(CLOSED), prelogin_message },
 	[PHASE_TLS]      = { "tls",      TO(LOGIN) | TO(CLOSED), NULL },
 	[PHASE_LOGIN]    = { "login",    TO(SSPI) | TO(READY) | TO(CLOSED), login_message },
-	[PHASE_SSPI]     = { "sspi",     TO(SSPI) | TO(READY) | TO(CLOSED), NULL },
+	[PHASE_SSPI]     = { "sspi",     TO(READY) | TO(CLOSED), login_sspi_message },
 	[PHASE_READY]    = { "ready",    TO(BUSY) | TO(CLOSED), ready_message },
 	[PHASE_BUSY]     = { "busy",     TO(READY) | TO(CLOSED), NULL },
 	[PHASE_CLOSED]   = { "closed",   0, NULL },
@@ -109,7 +111,7 @@ static bool session_init(struct session *s)
 		return false;
 	}
 	buf_init(&s->stream_buf, (size_t)s->server->config->max_result_size);
-	tds_message_init(&s->in, LOGIN_MESSAGE_MAX);
+	tds_message_init(&s->in, s->server->gss != NULL ? LOGIN_TICKET_MAX : LOGIN_MESSAGE_MAX);
 	arena_init(&s->arena, (size_t)s->server->config->max_request_size * 3 + ARENA_SLACK);
 	prepared_init(&s->prepared);
 	response_init(s);
@@ -162,7 +164,7 @@ static void session_free(struct session *s)
 /* Frees the session once net, the executor and the login check have all let go; an open transaction is rolled back first. */
 void session_release(struct session *s)
 {
-	if (!s->stream_gone || s->inflight || s->login != NULL)
+	if (!s->stream_gone || s->inflight || login_is_working(s))
 		return;
 	request_abandon(s);
 	if (tran_abandon(s))
@@ -244,6 +246,8 @@ static bool type_fits(const struct session *s, uint8_t type)
 		return type == TDS_MSG_PRELOGIN;
 	case PHASE_LOGIN:
 		return type == TDS_MSG_LOGIN7;
+	case PHASE_SSPI:        /* tiberius goes on with LOGIN7 packets (crib 7) */
+		return type == TDS_MSG_SSPI || type == TDS_MSG_LOGIN7;
 	case PHASE_READY:
 		return type == TDS_MSG_BATCH || type == TDS_MSG_RPC || type == TDS_MSG_TM || type == TDS_MSG_BULK || type == TDS_MSG_ATTENTION;
 	default:
@@ -351,7 +355,7 @@ static size_t session_data(void *owner, const uint8_t *p, size_t n)
 			break;
 		if (s->phase == PHASE_STRICT)
 			session_move(s, in.pos[0] == TDS_MSG_LOGIN7 ? PHASE_LOGIN : PHASE_PRELOGIN);
-		if (s->login != NULL) {
+		if (login_is_working(s)) {
 			session_pause(s);
 			break;
 		}
@@ -397,7 +401,7 @@ void session_drain(void *owner)
 {
 	struct session *s = owner;
 
-	if (s->phase == PHASE_READY || (s->phase < PHASE_READY && s->login == NULL))
+	if (s->phase == PHASE_READY || (s->phase < PHASE_READY && !login_is_working(s)))
 		session_end(s, "server is shutting down");
 }
 

@@ -119,7 +119,10 @@ void session_release(struct session *s);
 void prelogin_message(struct session *s);
 void prelogin_handshake_out(struct session *s, const uint8_t *p, size_t n);
 void login_message(struct session *s);
+void login_sspi_message(struct session *s);
 void login_timer(struct session *s);
+/* A work thread has the login: the session must stay. */
+bool login_is_working(const struct session *s);
 void login_forget(struct session *s);
 /* An answer that ends the connection before it was logged in. */
 void login_refuse(struct session *s, const struct err *errors, size_t n, const char *reason);
@@ -168,6 +171,8 @@ MUST_CHECK int tran_join(struct session *s, struct database *db, bool writes, st
 void tran_lost(struct session *s);
 /* Rolls back without an answer, for reset and close. True: a call was submitted; its completion comes to request_continue or session_release. */
 bool tran_abandon(struct session *s);
+/* Before tran_abandon, where the client goes on: sp_reset_connection has no ENVCHANGE 18 that would tell pytds of the end. */
+void tran_tell_rollback(struct session *s);
 /* After the completion of tran_abandon's call. */
 void tran_forget(struct session *s);
 

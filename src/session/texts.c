@@ -166,6 +166,7 @@ static void do_unprepare(struct session *s, struct invocation *inv)
 
 static void do_reset(struct session *s, struct invocation *inv)
 {
+	tran_tell_rollback(s);
 	if (tran_abandon(s)) {
 		s->request->inv = inv;
 		s->request->wait = WAIT_RESET;

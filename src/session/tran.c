@@ -180,6 +180,12 @@ int tran_join(struct session *s, struct database *db, bool writes, struct err *r
 	return 0;
 }
 
+void tran_tell_rollback(struct session *s)
+{
+	if (s->descriptor != 0)
+		announce(s, 10);
+}
+
 bool tran_abandon(struct session *s)
 {
 	if (s->txn == NULL) {
