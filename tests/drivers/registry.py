@@ -48,7 +48,7 @@ DRIVERS = {
     "dbd_sybase": ("Perl DBD::Sybase", "libdbd-sybase-perl", {
         "missing_database": "logs in without a database and sends USE: error 911 instead",
         "pool_reset": NO_POOL, "metadata": "has no call for it"},
-        "TDS 7.1: from 7.2 on it allocates 2 GB for each max column."),
+        "TDS 7.1: from 7.2 on it allocates 2 GB for each max column. AutoCommit => 0 in connect begins nothing, begin_work ends with a COMMIT too many (error 3902): set AutoCommit after connecting."),
     "pdo_dblib": ("PHP PDO dblib", "php8.2-sybase", {
         "rpc_output": NO_RPC, "rpc_results": NO_RPC, "cancel": "has no way to cancel", "pool_reset": NO_POOL, "metadata": "has no call for it",
         "status": "does not show the return status: a batch with DECLARE and SELECT is used"},

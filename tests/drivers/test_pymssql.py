@@ -4,6 +4,7 @@ import time
 
 import pymssql
 import pytest
+from pymssql import _mssql
 
 feature = lambda name: pytest.mark.feature("pymssql", name)    # noqa: E731
 
@@ -56,12 +57,21 @@ def test_missing_database(env, version):
 
 @feature("rpc_output")
 def test_output_parameters(env, version):
+    """callproc knows no binary type: the procedure object below it does."""
     key = env.key()
-    with connect(env, version) as conn, conn.cursor() as cur:
-        cur.callproc("proc_AddItem", (key, bytearray(b"\1\2\3"), 20))
-        answer = cur.callproc("proc_GetItemWithLock", (key, pymssql.output(bytearray, bytearray(8000)), pymssql.output(bool, True), pymssql.output(int, 0), pymssql.output(int, 0)))
-        cur.nextset()
-        assert answer[0] == key and tuple(answer[1:]) == (b"\1\2\3", False, 0, 2)
+    with connect(env, version) as conn:
+        proc = conn._conn.init_procedure("proc_AddItem")
+        for value, kind, name in ((key, _mssql.SQLVARCHAR, "@id"), (b"\1\2\3", _mssql.SQLVARBINARY, "@item"), (20, _mssql.SQLINT4, "@timeout")):
+            proc.bind(value, kind, name)
+        assert proc.execute() == 0
+        proc = conn._conn.init_procedure("proc_GetItemWithLock")
+        proc.bind(key, _mssql.SQLVARCHAR, "@id")
+        proc.bind(b"", _mssql.SQLVARBINARY, "@item", output=True, max_length=8000)
+        proc.bind(False, _mssql.SQLBITN, "@locked", output=True)
+        proc.bind(0, _mssql.SQLINT4, "@lockAgeInSeconds", output=True)
+        proc.bind(0, _mssql.SQLINT4, "@lockCookie", output=True)
+        assert proc.execute() == 0
+        assert proc.parameters == {"@item": b"\1\2\3", "@locked": False, "@lockAgeInSeconds": 0, "@lockCookie": 2}
 
 
 @feature("rpc_results")
@@ -106,8 +116,8 @@ def test_return_status(env, version):
 def test_error_numbers(env, version):
     key = env.key()
     with connect(env, version) as conn, conn.cursor() as cur:
-        cur.callproc("proc_AddItem", (key, bytearray(b"x"), 20))
-        for number, call in ((2627, lambda: cur.callproc("proc_AddItem", (key, bytearray(b"x"), 20))), (2627, lambda: cur.execute(f"exec proc_AddItem '{key}', null, 20")),
+        cur.execute(f"exec proc_AddItem '{key}', 0x01, 20")
+        for number, call in ((2812, lambda: cur.callproc("proc_Nothing", ())), (2627, lambda: cur.execute(f"exec proc_AddItem '{key}', null, 20")),
                              (201, lambda: cur.execute("exec proc_AddItem 'k'")), (2812, lambda: cur.execute("exec proc_Nothing"))):
             with pytest.raises(pymssql.Error) as e:
                 call()

