@@ -223,8 +223,11 @@ int fn_dateadd(const struct fn_args *f, struct value *ret)
 /* How many boundaries of the part lie between: T-SQL counts these, not elapsed time. */
 static __int128 boundary(enum datepart part, const struct moment *m)
 {
+	__int128 unit = unit_ticks(part);
 	struct civil c;
 
+	if (unit == 0)
+		unit = 1;
 	civil_from_day(m->day, &c);
 	switch (part) {
 	case PART_YEAR: return c.year;
@@ -232,7 +235,7 @@ static __int128 boundary(enum datepart part, const struct moment *m)
 	case PART_MONTH: return (__int128)c.year * 12 + c.month;
 	case PART_WEEK: case PART_ISO_WEEK: return (m->day + 1) / 7;    /* day 6 was a Sunday */
 	case PART_NANOSECOND: return ((__int128)m->day * TICKS_A_DAY + m->tick) * 100;
-	default: return ((__int128)m->day * TICKS_A_DAY + m->tick) / unit_ticks(part);
+	default: return ((__int128)m->day * TICKS_A_DAY + m->tick) / unit;
 	}
 }
 

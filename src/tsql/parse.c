@@ -3,26 +3,13 @@
 
 #include <string.h>
 
-int p_fail(struct parser *p, int line)
+void p_set_line(struct parser *p, int line)
 {
 	if (p->err != NULL)
 		p->err->line = line;
-	return -1;
 }
 
-int p_nomem(struct parser *p)
-{
-	err_nomem(p->err);
-	return p_fail(p, p->tok.line);
-}
-
-int p_not_supported(struct parser *p, int line, const char *what, const char *advice)
-{
-	err_set(p->err, ERR_NOT_SUPPORTED, what, advice);
-	return p_fail(p, line);
-}
-
-int p_syntax(struct parser *p)
+void p_set_syntax(struct parser *p)
 {
 	char near[129];
 
@@ -31,7 +18,7 @@ int p_syntax(struct parser *p)
 		err_set(p->err, ERR_SYNTAX_KEYWORD, near);
 	else
 		err_set(p->err, ERR_SYNTAX, near);
-	return p_fail(p, p->tok.line);
+	p_set_line(p, p->tok.line);
 }
 
 int p_next(struct parser *p) { return lexer_next(&p->lx, &p->tok, p->err); }

@@ -11,7 +11,7 @@ int p_expr_list(struct parser *p, const struct expr ***ret, size_t *ret_n)
 	int more = !p_is_op(p, ')');
 
 	while (more > 0) {
-		if (p_grow(p, (void **)&list, n, &cap, sizeof(*list)) < 0 || p_expr(p, &list[n]) < 0)
+		if (p_grow(p, (void **)&list, n, &cap, EXPR_POINTER) < 0 || p_expr(p, &list[n]) < 0)
 			return -1;
 		n++;
 		more = p_accept_op(p, ',');
@@ -38,7 +38,7 @@ static int cast(struct parser *p, int line, bool try_cast, const struct expr **r
 
 static int convert(struct parser *p, int line, bool try_cast, const struct expr **ret)
 {
-	const struct expr **args = arena_array(p->arena, 2, sizeof(*args));
+	const struct expr **args = arena_array(p->arena, 2, EXPR_POINTER);
 	struct type type;
 	struct expr *e;
 	int style;
@@ -127,7 +127,7 @@ static int dated_arguments(struct parser *p, const struct function *f, const str
 
 	if (datepart_word(p, f, &part) < 0 || p_expect_op(p, ',') < 0 || p_expr_list(p, &rest, &n) < 0)
 		return -1;
-	all = arena_array(p->arena, n + 1, sizeof(*all));
+	all = arena_array(p->arena, n + 1, EXPR_POINTER);
 	if (all == NULL)
 		return p_nomem(p);
 	all[0] = part;
@@ -141,7 +141,7 @@ static int dated_arguments(struct parser *p, const struct function *f, const str
 /* IIF(condition, a, b): the only function whose argument is a predicate. */
 static int iif_arguments(struct parser *p, const struct expr ***ret, size_t *ret_n)
 {
-	const struct expr **args = arena_array(p->arena, 3, sizeof(*args));
+	const struct expr **args = arena_array(p->arena, 3, EXPR_POINTER);
 
 	if (args == NULL)
 		return p_nomem(p);
@@ -214,13 +214,13 @@ int p_case(struct parser *p, const struct expr **ret)
 	size_t n = 0, cap = 0, first;
 	struct expr *e;
 
-	if (p_enter(p) < 0 || p_next(p) < 0 || p_grow(p, (void **)&args, n, &cap, sizeof(*args)) < 0)
+	if (p_enter(p) < 0 || p_next(p) < 0 || p_grow(p, (void **)&args, n, &cap, EXPR_POINTER) < 0)
 		return -1;
 	if (!p_is(p, "WHEN") && p_expr(p, &args[n++]) < 0)
 		return -1;
 	first = n;
 	while ((rc = p_accept(p, "WHEN")) > 0) {
-		if (p_grow(p, (void **)&args, n + 2, &cap, sizeof(*args)) < 0)
+		if (p_grow(p, (void **)&args, n + 2, &cap, EXPR_POINTER) < 0)
 			return -1;
 		if ((first > 0 ? p_expr(p, &args[n]) : p_condition(p, &args[n])) < 0 || p_expect(p, "THEN") < 0 || p_expr(p, &args[n + 1]) < 0)
 			return -1;

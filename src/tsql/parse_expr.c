@@ -175,7 +175,7 @@ static int is_null(struct parser *p, const struct expr *left, struct expr **ret)
 
 static int between(struct parser *p, const struct expr *left, struct expr **ret)
 {
-	const struct expr **args = arena_array(p->arena, 3, sizeof(*args));
+	const struct expr **args = arena_array(p->arena, 3, EXPR_POINTER);
 	int line = p->tok.line;
 
 	if (args == NULL)
@@ -188,7 +188,7 @@ static int between(struct parser *p, const struct expr *left, struct expr **ret)
 
 static int like(struct parser *p, const struct expr *left, struct expr **ret)
 {
-	const struct expr **args = arena_array(p->arena, 3, sizeof(*args));
+	const struct expr **args = arena_array(p->arena, 3, EXPR_POINTER);
 	int line = p->tok.line, escape;
 
 	if (args == NULL)
@@ -225,7 +225,7 @@ static int in_list(struct parser *p, const struct expr *left, struct expr **ret)
 		return -1;
 	if (n == 0)
 		return p_syntax(p);
-	args = arena_array(p->arena, n + 1, sizeof(*args));
+	args = arena_array(p->arena, n + 1, EXPR_POINTER);
 	if (args == NULL)
 		return p_nomem(p);
 	args[0] = left;
@@ -321,7 +321,7 @@ static int chain(struct parser *p, const char *word, enum expr_kind kind, int (*
 	for (;;) {
 		int rc;
 
-		if (require_predicate(p, *ret) < 0 || p_grow(p, (void **)&args, n, &cap, sizeof(*args)) < 0)
+		if (require_predicate(p, *ret) < 0 || p_grow(p, (void **)&args, n, &cap, EXPR_POINTER) < 0)
 			return -1;
 		args[n++] = *ret;
 		rc = p_accept(p, word);

@@ -57,7 +57,7 @@ int p_node(struct parser *p, enum expr_kind kind, int line, const struct expr **
 
 int p_node1(struct parser *p, enum expr_kind kind, int line, const struct expr *a, struct expr **ret)
 {
-	const struct expr **args = arena_array(p->arena, 1, sizeof(*args));
+	const struct expr **args = arena_array(p->arena, 1, EXPR_POINTER);
 
 	if (args == NULL)
 		return p_nomem(p);
@@ -67,7 +67,7 @@ int p_node1(struct parser *p, enum expr_kind kind, int line, const struct expr *
 
 int p_node2(struct parser *p, enum expr_kind kind, int line, const struct expr *a, const struct expr *b, struct expr **ret)
 {
-	const struct expr **args = arena_array(p->arena, 2, sizeof(*args));
+	const struct expr **args = arena_array(p->arena, 2, EXPR_POINTER);
 
 	if (args == NULL)
 		return p_nomem(p);

@@ -149,7 +149,7 @@ static int group_by(struct parser *p, struct select *s)
 	if (p_expect(p, "BY") < 0)
 		return -1;
 	while (more > 0) {
-		if (p_grow(p, (void **)&s->group_by, s->ngroup, &cap, sizeof(*s->group_by)) < 0 || p_expr(p, &s->group_by[s->ngroup]) < 0)
+		if (p_grow(p, (void **)&s->group_by, s->ngroup, &cap, EXPR_POINTER) < 0 || p_expr(p, &s->group_by[s->ngroup]) < 0)
 			return -1;
 		s->ngroup++;
 		more = p_accept_op(p, ',');

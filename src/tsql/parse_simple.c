@@ -116,7 +116,7 @@ int p_throw(struct parser *p)
 {
 	int line = p->tok.line;
 	struct raise *r = arena_alloc(p->arena, sizeof(*r));
-	const struct expr **list = arena_array(p->arena, 3, sizeof(*list));
+	const struct expr **list = arena_array(p->arena, 3, EXPR_POINTER);
 	struct insn *in;
 
 	if (r == NULL || list == NULL)

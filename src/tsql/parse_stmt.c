@@ -66,24 +66,27 @@ static int if_statement(struct parser *p)
 static int while_statement(struct parser *p)
 {
 	int line = p->tok.line;
-	struct loop loop = { .outer = p->loop, .start = (uint32_t)p->prog->ninsns, .breaks = -1 };
+	struct loop *loop = arena_alloc(p->arena, sizeof(*loop));
 	const struct expr *e;
 	uint32_t out;
 
+	if (loop == NULL)
+		return p_nomem(p);
+	*loop = (struct loop){ .outer = p->loop, .start = (uint32_t)p->prog->ninsns, .breaks = -1 };
 	if (p_next(p) < 0 || p_condition(p, &e) < 0 || p_value_only(p, e) < 0 || patched_jump(p, I_IF, line, e, &out) < 0)
 		return -1;
-	p->loop = &loop;
+	p->loop = loop;
 	if (p_statement(p, false) < 0)
 		return -1;
-	p->loop = loop.outer;
+	p->loop = loop->outer;
 	if (p_emit(p, I_JUMP, line, NULL) < 0)
 		return -1;
-	p->prog->insns[p->prog->ninsns - 1].target = loop.start;
+	p->prog->insns[p->prog->ninsns - 1].target = loop->start;
 	patch(p, out);
-	while (loop.breaks >= 0) {
-		uint32_t at = (uint32_t)loop.breaks;
+	while (loop->breaks >= 0) {
+		uint32_t at = (uint32_t)loop->breaks;
 
-		loop.breaks = (int64_t)(int32_t)p->prog->insns[at].target;
+		loop->breaks = (int64_t)(int32_t)p->prog->insns[at].target;
 		patch(p, at);
 	}
 	return 0;

@@ -11,6 +11,8 @@ struct loop {               /* the innermost WHILE */
 	int64_t breaks;         /* chain of BREAK jumps through their target; -1: none */
 };
 
+#define EXPR_POINTER sizeof(const struct expr *)     /* size of an element of a list of expressions */
+
 struct parser {
 	struct lexer lx;
 	struct token tok;       /* the one to look at */
@@ -33,11 +35,29 @@ MUST_CHECK int p_accept(struct parser *p, const char *keyword);
 MUST_CHECK int p_accept_op(struct parser *p, int op);
 MUST_CHECK int p_expect(struct parser *p, const char *keyword);
 MUST_CHECK int p_expect_op(struct parser *p, int op);
-/* 102 or 156 near the current token. */
-int p_syntax(struct parser *p);
-int p_fail(struct parser *p, int line);         /* err was filled: sets its line */
-int p_nomem(struct parser *p);
-int p_not_supported(struct parser *p, int line, const char *what, const char *advice);
+/* The four ways to fail: each is -1, and an analyzer can see that. */
+void p_set_line(struct parser *p, int line);
+void p_set_syntax(struct parser *p);
+static inline int p_fail(struct parser *p, int line)        /* err was filled: sets its line */
+{
+	p_set_line(p, line);
+	return -1;
+}
+static inline int p_syntax(struct parser *p)                /* 102 or 156 near the current token */
+{
+	p_set_syntax(p);
+	return -1;
+}
+static inline int p_nomem(struct parser *p)
+{
+	(void)err_nomem(p->err);
+	return p_fail(p, p->tok.line);
+}
+static inline int p_not_supported(struct parser *p, int line, const char *what, const char *advice)
+{
+	(void)err_set(p->err, ERR_NOT_SUPPORTED, what, advice);
+	return p_fail(p, line);
+}
 bool p_is_name(const struct parser *p);         /* an identifier: not reserved, or delimited */
 MUST_CHECK int p_name(struct parser *p, struct str *ret);
 /* a.b.c.d with empty parts; ret is as written, parts (may be NULL) hold the last four, ret_n how many. */

@@ -47,8 +47,17 @@ MUST_CHECK int t_append(struct trans *t, struct str *s, struct str more);
 MUST_CHECK int t_bind(struct trans *t, const struct value *v, struct str *ret);
 /* The SQL of a piece; a constant is converted to want (NULL: as it is) and bound. */
 MUST_CHECK int t_use(struct trans *t, const struct piece *p, const struct type *want, struct str *ret);
-int t_refuse(struct trans *t, int line, const char *what);
-int t_fail(struct trans *t, int line);
+void t_set_line(struct trans *t, int line);
+static inline int t_fail(struct trans *t, int line)         /* err was filled: sets its line, unless it has one */
+{
+	t_set_line(t, line);
+	return -1;
+}
+static inline int t_refuse(struct trans *t, int line, const char *what)
+{
+	(void)err_set(t->ev->err, ERR_NOT_SUPPORTED, what, "Read the columns and compute it in the client.");
+	return t_fail(t, line);
+}
 struct str t_quoted(struct trans *t, const char *name);
 
 /* select_scope.c */

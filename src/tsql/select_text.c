@@ -9,17 +9,10 @@
 
 #define MAX_VALUES 32000        /* SQLite takes 32766 */
 
-int t_fail(struct trans *t, int line)
+void t_set_line(struct trans *t, int line)
 {
 	if (t->ev->err != NULL && t->ev->err->line == 0)
 		t->ev->err->line = line;
-	return -1;
-}
-
-int t_refuse(struct trans *t, int line, const char *what)
-{
-	err_set(t->ev->err, ERR_NOT_SUPPORTED, what, "Read the columns and compute it in the client.");
-	return t_fail(t, line);
 }
 
 struct str t_sql(struct trans *t, const char *fmt, ...)
