@@ -344,10 +344,14 @@ static void rpc_next(struct session *s)
 
 static void rpc_begin(struct session *s)
 {
+	struct tds_cursor *body = &s->request->body;
 	uint64_t descriptor;
 	struct err e;
+	int rc = tds_get_headers(body, s->version, &descriptor, &e);
 
-	if (tds_get_headers(&s->request->body, s->version, &descriptor, &e) < 0) {
+	if (rc == 0 && tds_left(body) == 0)
+		rc = err_set(&e, ERR_RPC_NAME);         /* a message without a call */
+	if (rc < 0) {
 		response_message(s, &e);
 		response_done(s, TDS_DONEPROC, TDS_DONE_ERROR, CMD_EXEC, 0);
 		s->request->stop = true;

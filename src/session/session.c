@@ -265,6 +265,8 @@ static void message_arrived(struct session *s)
 
 static void packet_arrived(struct session *s, const struct tds_packet *p)
 {
+	enum tds_status status;
+
 	if (!type_fits(s, p->type)) {
 		session_abort(s, "message type does not fit the phase");
 		return;
@@ -286,18 +288,13 @@ static void packet_arrived(struct session *s, const struct tds_packet *p)
 		s->login_packet_seen = true;
 		net_stream_end_tls(s->stream);
 	}
-	switch (tds_message_add(&s->in, p)) {
-	case TDS_OK:
-		if (s->phase < PHASE_READY && s->in.too_big)
-			session_abort(s, "login message too large");
-		else
-			message_arrived(s);
-		break;
-	case TDS_MORE:
-		break;
-	default:
+	status = tds_message_add(&s->in, p);
+	if (status != TDS_OK && status != TDS_MORE)
 		session_abort(s, "packet of another message type");
-	}
+	else if (s->phase < PHASE_READY && s->in.too_big)       /* a stranger is not read to the end of what he likes to send */
+		session_abort(s, "login message too large");
+	else if (status == TDS_OK)
+		message_arrived(s);
 }
 
 /* While a request runs only an attention is taken; anything else waits in the socket. */
