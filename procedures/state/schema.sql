@@ -11,9 +11,10 @@ CREATE TABLE item (
     locked      INTEGER NOT NULL,           -- 0: no; 1: yes; 2: yes, and somebody was refused since
     lock_time   INTEGER,                    -- when it was locked last
     timeout     INTEGER NOT NULL,           -- lifetime in ticks: minutes * 18000
-    expires     INTEGER NOT NULL
+    expires     INTEGER NOT NULL,
+    sweep       INTEGER NOT NULL            -- expires in whole minutes: the index is on this, so that renewing an item within a minute leaves it alone
 );
-CREATE INDEX item_expires ON item (expires);
+CREATE INDEX item_sweep ON item (sweep);
 CREATE TABLE body (
     n           INTEGER PRIMARY KEY,        -- item.n
     data        BLOB                        -- NULL is a value [E-STATE-06]

@@ -60,6 +60,8 @@ enum step_kind {
 	STEP_EACH,          /* native function yields rows of fields; the statement runs for each */
 	STEP_MESSAGE,       /* an informational message (number, text) when the condition holds, or there is none */
 };
+/* Conditions that need no SQL. */
+enum step_test { TEST_NONE, TEST_NULL, TEST_NOT_NULL };
 struct step {
 	uint8_t kind;
 	const struct statement *stmt;
@@ -71,6 +73,7 @@ struct step {
 	int32_t number;                     /* STEP_CHECK, STEP_MESSAGE, STEP_RETURN */
 	uint8_t severity;
 	const char *text;                   /* "{@name}" in it stands for the value of that parameter or local */
+	uint8_t test;                       /* STEP_IF, STEP_CHECK without a statement: enum step_test of args[0] */
 	const char *native;                 /* STEP_NATIVE, STEP_EACH: registered name */
 	const struct bind *args;            /* of the native function */
 	uint16_t nargs;

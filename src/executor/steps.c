@@ -119,12 +119,26 @@ static int first_number(struct runner *r, struct call *c, const struct statement
 	return rc;
 }
 
+/* Is the condition of an IF or CHECK true? Without statement and test it never is. */
+static int condition(struct runner *r, struct call *c, const struct step *s, int64_t *ret, struct err *reterr)
+{
+	struct value v;
+
+	*ret = 0;
+	if (s->test == TEST_NONE)
+		return s->stmt == NULL ? 0 : first_number(r, c, s->stmt, ret, reterr);
+	if (steps_value(r, c, &s->args[0], NULL, 0, &v, reterr) < 0)
+		return -1;
+	*ret = v.null == (s->test == TEST_NULL);
+	return 0;
+}
+
 static int step_check(struct runner *r, struct call *c, const struct step *s, struct err *reterr)
 {
 	char text[sizeof(reterr->text)];
-	int64_t holds = 0;
+	int64_t holds;
 
-	if (s->stmt != NULL && first_number(r, c, s->stmt, &holds, reterr) < 0)
+	if (condition(r, c, s, &holds, reterr) < 0)
 		return -1;
 	if (holds != 0)
 		return 0;
@@ -221,7 +235,7 @@ static int step_one(struct runner *r, struct call *c, const struct step *s, unsi
 	case STEP_EACH: return native_each(r, c, s, reterr);
 	case STEP_MESSAGE: return step_message(r, c, s, reterr);
 	case STEP_IF:
-		if (s->stmt != NULL && first_number(r, c, s->stmt, &number, reterr) < 0)
+		if (condition(r, c, s, &number, reterr) < 0)
 			return -1;
 		if (number == 0)
 			*pc = s->jump;

@@ -47,7 +47,7 @@ class Statement:
 class Step:
     def __init__(self, kind, line):
         self.kind, self.line = kind, line
-        self.stmt = self.native = self.text = None
+        self.stmt = self.native = self.text = self.test = None
         self.columns, self.targets, self.args, self.fields = [], [], [], []
         self.jump = self.number = self.severity = 0
 
@@ -316,7 +316,7 @@ class Reader:
         if end is None:
             self.error("this IF has no end", self.begin)
         step = self.add("IF")
-        step.stmt = self.expression(text[:end], self.pos)
+        self.condition(step, text[:end], self.pos)
         self.pos += after
         open_ifs.append((step, self.begin, False))
 
@@ -368,7 +368,16 @@ class Reader:
         step = self.add("CHECK")
         step.number, step.severity = int(m.group(1)), int(m.group(2))
         step.text = self.message(unquote(m.group(3)), offset)
-        step.stmt = self.expression(text[:m.start()], offset)
+        self.condition(step, text[:m.start()], offset)
+
+    def condition(self, step, text, offset):
+        """Whether a variable is NULL needs no SQL; everything else is an expression of the store."""
+        m = re.fullmatch(r"\s*(@\w+)\s+IS\s+(NOT\s+)?NULL\s*", text, re.I)
+        if m is None:
+            step.stmt = self.expression(text, offset)
+            return
+        step.args = self.native_args(m.group(1), offset)
+        step.test = "TEST_NOT_NULL" if m.group(2) else "TEST_NULL"
 
     def step_return(self, text, offset):
         step = self.add("RETURN")

@@ -98,6 +98,8 @@ def emit_step(w, tag, s):
         fields.append(f".number = {s.number}, .severity = {s.severity}, .text = {c_string(s.text)}")
     if s.kind == "RETURN":
         fields.append(f".number = {s.number}")
+    if s.test:
+        fields.append(f".test = {s.test}, .args = {emit_binds(w, f'{tag}_args', s.args)}, .nargs = 1")
     if s.native:
         fields.append(f'.native = "{s.native}"')
         fields.append(f".args = {emit_binds(w, f'{tag}_args', s.args)}, .nargs = {len(s.args)}")

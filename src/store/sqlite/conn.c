@@ -12,9 +12,9 @@
 #define RESTART_MS 1000
 
 static const char settings_all[] =
-	"PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0; PRAGMA cell_size_check=ON;";
+	"PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0;";
 static const char settings_writer[] =
-	"PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY; PRAGMA secure_delete=FAST;"
+	"PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY; PRAGMA secure_delete=FAST;"
 	"PRAGMA journal_size_limit=134217728;";
 static const char settings_reader[] = "PRAGMA query_only=ON; PRAGMA cache_size=-4096;";
 
@@ -85,7 +85,7 @@ int sqlite_connect(struct store *base, bool read_only, struct store_conn **ret, 
 		err_nomem(reterr);
 		goto fail;
 	}
-	rc = sqlite3_open_v2(st->path, &c->db, flags, NULL);
+	rc = sqlite3_open_v2(st->path, &c->db, flags, SQLITE_VFS_NAME);
 	if (rc != SQLITE_OK) {
 		sqlite_error(c, rc, reterr);
 		goto fail;

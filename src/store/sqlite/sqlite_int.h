@@ -108,4 +108,8 @@ int sqlite_authorize(void *arg, int action, const char *a, const char *b, const 
 MUST_CHECK int sqlite_grants_collect(struct sqlite_conn *c, struct err *reterr);
 void sqlite_grants_fini(struct sqlite_store *st);
 
+/* logfile.c: a VFS like the system's that writes the log of a commit at once. */
+#define SQLITE_VFS_NAME "procession"
+void sqlite_register_vfs(void);
+
 #endif

@@ -123,7 +123,7 @@ class Catalogue(unittest.TestCase):
 class Administration(unittest.TestCase):
     def setUp(self):
         self.created = []
-        self.s = Store("system", {"password_hash": lambda p: ("hash of " + p,), "auth_reload": lambda: (), "database_check": lambda n: ("ok",),
+        self.s = Store("system", {"password_hash": lambda p: ("hash of " + p,), "database_check": lambda n: ("ok",),
                                   "database_create": lambda *a: self.created.append(a)})
         self.add("sa", admin=1)
 

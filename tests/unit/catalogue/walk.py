@@ -90,6 +90,8 @@ class Walk:
                 continue
             if step.native:                     # ROWS … EACH
                 rows = [r for f in self.store.natives[step.native](*[self.bind(a) for a in step.args]) for r in self.query(step.stmt, f)]
+            elif step.test:
+                rows = [((self.bind(step.args[0]) is None) == (step.test == "TEST_NULL"),)]
             else:
                 rows = self.query(step.stmt) if step.stmt else [(step.number if step.kind == "RETURN" else 0,)]
             if step.kind == "SET" and rows:

@@ -1,0 +1,173 @@
+/* logfile.c — SQLite's write-ahead log in few system calls. SQLite writes every page of a commit with two writes, header and page, each to where the last one ended. Here
+ * they are gathered and written as one before anything could miss them: before the log is synced, read, truncated or closed.
+ *
+ * Safe because other connections look at the log only up to what the shared index tells them, and with synchronous=FULL the index is changed after the sync of a commit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/sqlite/sqlite_int.h"
+
+#define GATHER_MAX (64u << 10)      /* SQLite's own write takes less than 128 KiB at a time */
+
+struct logfile {
+	sqlite3_file base;
+	sqlite3_file *real;             /* in the same allocation, behind us */
+	uint8_t *data;                  /* gathered, not written yet; owned */
+	size_t len;
+	sqlite3_int64 offset;           /* of data in the file */
+};
+
+static struct logfile *of(sqlite3_file *f)
+{
+	return (struct logfile *)f;
+}
+
+static int flush(struct logfile *l)
+{
+	size_t n = l->len;
+
+	if (n == 0)
+		return SQLITE_OK;
+	l->len = 0;
+	return l->real->pMethods->xWrite(l->real, l->data, (int)n, l->offset);
+}
+
+static int log_close(sqlite3_file *f)
+{
+	int rc = flush(of(f)), closed = of(f)->real->pMethods->xClose(of(f)->real);
+
+	free(of(f)->data);
+	return rc != SQLITE_OK ? rc : closed;
+}
+
+static int log_read(sqlite3_file *f, void *p, int n, sqlite3_int64 at)
+{
+	int rc = flush(of(f));
+
+	return rc != SQLITE_OK ? rc : of(f)->real->pMethods->xRead(of(f)->real, p, n, at);
+}
+
+static int log_write(sqlite3_file *f, const void *p, int n, sqlite3_int64 at)
+{
+	struct logfile *l = of(f);
+	int rc;
+
+	if (l->len > 0 && (at != l->offset + (sqlite3_int64)l->len || l->len + (size_t)n > GATHER_MAX)) {
+		rc = flush(l);
+		if (rc != SQLITE_OK)
+			return rc;
+	}
+	if (l->data == NULL)
+		l->data = malloc(GATHER_MAX);
+	if (l->data == NULL || (size_t)n > GATHER_MAX)
+		return l->real->pMethods->xWrite(l->real, p, n, at);
+	if (l->len == 0)
+		l->offset = at;
+	memcpy(l->data + l->len, p, (size_t)n);
+	l->len += (size_t)n;
+	return SQLITE_OK;
+}
+
+static int log_truncate(sqlite3_file *f, sqlite3_int64 size)
+{
+	int rc = flush(of(f));
+
+	return rc != SQLITE_OK ? rc : of(f)->real->pMethods->xTruncate(of(f)->real, size);
+}
+
+static int log_sync(sqlite3_file *f, int flags)
+{
+	int rc = flush(of(f));
+
+	return rc != SQLITE_OK ? rc : of(f)->real->pMethods->xSync(of(f)->real, flags);
+}
+
+static int log_size(sqlite3_file *f, sqlite3_int64 *ret)
+{
+	int rc = flush(of(f));
+
+	return rc != SQLITE_OK ? rc : of(f)->real->pMethods->xFileSize(of(f)->real, ret);
+}
+
+static int log_lock(sqlite3_file *f, int level)
+{
+	return of(f)->real->pMethods->xLock(of(f)->real, level);
+}
+
+static int log_unlock(sqlite3_file *f, int level)
+{
+	return of(f)->real->pMethods->xUnlock(of(f)->real, level);
+}
+
+static int log_check_lock(sqlite3_file *f, int *ret)
+{
+	return of(f)->real->pMethods->xCheckReservedLock(of(f)->real, ret);
+}
+
+static int log_control(sqlite3_file *f, int op, void *arg)
+{
+	return of(f)->real->pMethods->xFileControl(of(f)->real, op, arg);
+}
+
+static int log_sector(sqlite3_file *f)
+{
+	return of(f)->real->pMethods->xSectorSize(of(f)->real);
+}
+
+static int log_device(sqlite3_file *f)
+{
+	return of(f)->real->pMethods->xDeviceCharacteristics(of(f)->real);
+}
+
+static const sqlite3_io_methods log_methods = {
+	.iVersion = 1,
+	.xClose = log_close,
+	.xRead = log_read,
+	.xWrite = log_write,
+	.xTruncate = log_truncate,
+	.xSync = log_sync,
+	.xFileSize = log_size,
+	.xLock = log_lock,
+	.xUnlock = log_unlock,
+	.xCheckReservedLock = log_check_lock,
+	.xFileControl = log_control,
+	.xSectorSize = log_sector,
+	.xDeviceCharacteristics = log_device,
+};
+
+static sqlite3_vfs *real_vfs(sqlite3_vfs *vfs)
+{
+	return vfs->pAppData;
+}
+
+/* Everything but the log is opened as ever, by the system's own methods. */
+static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int flags, int *ret_flags)
+{
+	struct logfile *l = of(f);
+	int rc;
+
+	if ((flags & SQLITE_OPEN_WAL) == 0)
+		return real_vfs(vfs)->xOpen(real_vfs(vfs), name, f, flags, ret_flags);
+	*l = (struct logfile){ .real = (sqlite3_file *)(l + 1) };
+	rc = real_vfs(vfs)->xOpen(real_vfs(vfs), name, l->real, flags, ret_flags);
+	if (l->real->pMethods != NULL)
+		l->base.pMethods = &log_methods;
+	return rc;
+}
+
+/* The rest is the system's: its functions look at the vfs they are given only for what it shares with the real one. */
+void sqlite_register_vfs(void)
+{
+	static sqlite3_vfs vfs;
+	sqlite3_vfs *real = sqlite3_vfs_find(NULL);
+
+	if (real == NULL || sqlite3_vfs_find(SQLITE_VFS_NAME) != NULL)
+		return;
+	vfs = *real;
+	vfs.zName = SQLITE_VFS_NAME;
+	vfs.szOsFile = (int)sizeof(struct logfile) + real->szOsFile;
+	vfs.xOpen = vfs_open;
+	/* unix's own functions expect their finder of methods here; open() above gives it back to them */
+	vfs.pAppData = real;
+	sqlite3_vfs_register(&vfs, 0);
+}
