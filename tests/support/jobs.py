@@ -340,3 +340,23 @@ def near(value, before, after):
     """Whether a stored time lies between two readings of the clock, give or take a tick."""
     tick = datetime.timedelta(milliseconds=4)
     return before - tick <= value <= after + tick
+
+
+# Arguments of every procedure that are good when job 1 exists with group 1 and item 1, unsubmitted
+
+
+def prepare(db):
+    db.wipe()
+    db.new_job(1, submitted=False, partition=PART)
+
+
+def good(db, proc):
+    """{parameter: value} with every parameter given, in the order of the declaration."""
+    values = {
+        "JobId": 2 if proc == "proc_AddJob" else 1, "GroupId": 2 if proc == "proc_AddGroup" else 1, "ItemId": 1, "PartitionId": PART, "Reserved": b"\x01",
+        "NoRetry": 1, "ErrorCode": 3, "BatchXml": db.batch_xml([(1, 1, 1)]), "JobXml": db.group_xml((1, 2)), "MaxAttemptsCount": 2,
+        "TimeThreshold": LONG_AGO, "AllPartitions": 0, "IncludeActiveJobs": 0, "UserTokenHeader": b"\x01" * 32, "UserTokenSid": b"\x02", "UserTokenGroups": b"\x03",
+        "UserId": "user@contoso.com", "UserToken": b"\x12\x34", "Settings": "<settings/>", "Name": "a name", "ItemCount": 2, "MaxItemsPerDay": 2000000000,
+        "MaxItemsPerPartitionPerDay": 2000000000, "InputRoot": "in", "OutputRoot": "out", "NumberOfConversionsInBatch": 5, "InProgressThreshold": LONG_AGO,
+        "Hour": 10, "Date": datetime.date(2012, 7, 16), "ActiveOnly": 0, "SubmittedOnly": 0, **{f: 1 for f in FLAGS}}
+    return {p.name: values[p.name] for p in parameters(db.service, proc)}
