@@ -55,7 +55,7 @@ class ClockServer(Server):
         self.now = moment
         seconds = (moment - datetime.datetime(1970, 1, 1)).total_seconds()
         temporary = self.clock.with_suffix(".new")
-        temporary.write_text(f"{seconds:.6f}\n")
+        temporary.write_text(f"{seconds + 0.00002:.6f}\n")       # libfaketime reads a double: never just below a tick
         temporary.replace(self.clock)
 
     def advance(self, **delta):

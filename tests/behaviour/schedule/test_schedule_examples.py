@@ -3,7 +3,7 @@ import datetime
 import uuid
 
 import pytest
-from jobs import CHANGE, FOREVER, IMPORT, OFFICE, add, by_id, job, ok, row_of, rows_of, stored, violates
+from schedulejobs import CHANGE, FOREVER, IMPORT, OFFICE, add, by_id, job, ok, row_of, rows_of, stored, violates
 
 from support.calls import open_path
 from support.clock import ClockServer

@@ -4,7 +4,7 @@ import threading
 import uuid
 
 import pytest
-from jobs import COLUMNS, DUE, FOREVER, IMPORT, OFFICE, add, by_id, job, ok, row_of, rows_of, stored, violates
+from schedulejobs import COLUMNS, DUE, FOREVER, IMPORT, OFFICE, add, by_id, job, ok, row_of, rows_of, stored, violates
 
 from support import wiretypes as t
 from support.calls import open_path, paths

@@ -2,7 +2,7 @@
 import datetime
 
 import pytest
-from jobs import (AUDIENCE, CHANGE, CLEANUP, DUE, FOREVER, IMPORT, LISTS, OFFICE, OFFICE_CLASSES, PROJECT, PROJECT_CLASSES, UPGRADE, add, by_id, job, ok, row_of,
+from schedulejobs import (AUDIENCE, CHANGE, CLEANUP, DUE, FOREVER, IMPORT, LISTS, OFFICE, OFFICE_CLASSES, PROJECT, PROJECT_CLASSES, UPGRADE, add, by_id, job, ok, row_of,
                   stored, violates)
 
 from support.calls import open_path

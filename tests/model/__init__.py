@@ -1,0 +1,1 @@
+"""The models of the four databases and the test that compares them with the server."""
