@@ -43,7 +43,7 @@ run({
 		expect((await batch(c, 'select 1')).rows[0][0] === 1, 'strict'); await add(c, key(), bytes(100000)); c.close();
 	},
 	wrong_password: async () => { try { await open({}, { userName: 'nobody', password: 'wrong' }); } catch (e) { expect(e.message.includes("Login failed for user 'nobody'"), e.message); return; } throw new Error('logged in'); },
-	missing_database: async () => { try { await open({ database: 'Nowhere' }); } catch (e) { expect(/Nowhere|Login failed/.test(e.message), e.message); return; } throw new Error('logged in'); },
+	missing_database: async () => { try { await open({ database: 'Nowhere' }); } catch (e) { expect(/Login failed/.test(e.message), e.message); return; } throw new Error('logged in'); },
 	rpc_output: each(async (c, v) => {
 		const k = key(); const r = await add(c, k, Buffer.from('abc')); expect(r.status === 0, 'status');
 		if (v === '7_1') return;        // an output above 8000 bytes is declared, which 7.1 cannot have
