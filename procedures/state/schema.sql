@@ -8,7 +8,7 @@ CREATE TABLE item (
     n           INTEGER PRIMARY KEY,
     id          TEXT NOT NULL UNIQUE,       -- without trailing spaces [E-COM-08]; compared byte by byte
     cookie      INTEGER NOT NULL,           -- 1 to 2147483647; a lock takes the next one [E-STATE-01]
-    locked      INTEGER NOT NULL,           -- 0: no; 1: yes; 2: yes, and somebody was refused since
+    locked      INTEGER NOT NULL,           -- 0 or 1
     lock_time   INTEGER,                    -- when it was locked last
     timeout     INTEGER NOT NULL,           -- lifetime in ticks: minutes * 18000
     expires     INTEGER NOT NULL,
