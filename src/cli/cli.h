@@ -19,17 +19,28 @@ struct cli {
 	/* of single commands */
 	const char *database, *service, *errata;
 	bool admin, password_stdin, generate;
+	/* of scheduled jobs */
+	const char *recurrence, *job_data, *name, *due, *count, *from;
+	bool disabled;
+	/* of the scheduler */
+	const char *config, *state, *interval;
+	bool once;
+	/* set by a command: where it connects; NULL: the login's own database */
+	const char *connect_database;
 	/* what stands for itself */
 	const char *args[ARGS_MAX];
 	size_t nargs;
 };
 
 /* Options that only some commands know; a command's mask says which. */
-enum option_group { OF_ALL = 0, OF_NEW_LOGIN = 1, OF_PASSWORD = 2, OF_NEW_DATABASE = 4 };
+enum option_group {
+	OF_ALL = 0, OF_NEW_LOGIN = 1, OF_PASSWORD = 2, OF_NEW_DATABASE = 4, OF_SCHEDULE = 8, OF_JOB = 16, OF_DUE = 32, OF_NEW_JOB = 64, OF_NEXT = 128, OF_SCHEDULER = 256
+};
+#define SCHEDULE_DATABASE "ScheduledJobs"
 struct option {
 	const char *flag;           /* "--server" */
 	const char *value;          /* "HOST:PORT", or NULL: a switch */
-	unsigned group;
+	unsigned group;             /* those of whose commands it is an option; OF_ALL: of all */
 	size_t offset;              /* const char * or bool in struct cli */
 	const char *help;
 };
@@ -59,6 +70,17 @@ int run_database_check(struct cli *cli, const struct command *cmd);
 int run_grant(struct cli *cli, const struct command *cmd);
 int run_grant_list(struct cli *cli, const struct command *cmd);
 int run_status(struct cli *cli, const struct command *cmd);
+/* schedule.c, schedule_show.c, scheduler.c */
+int run_schedule_add(struct cli *cli, const struct command *cmd);
+int run_schedule_list(struct cli *cli, const struct command *cmd);
+int run_schedule_show(struct cli *cli, const struct command *cmd);
+int run_schedule_modify(struct cli *cli, const struct command *cmd);
+int run_schedule_disable(struct cli *cli, const struct command *cmd);
+int run_schedule_enable(struct cli *cli, const struct command *cmd);
+int run_schedule_remove(struct cli *cli, const struct command *cmd);
+int run_schedule_next(struct cli *cli, const struct command *cmd);
+int run_schedule_run(struct cli *cli, const struct command *cmd);
+int run_scheduler(struct cli *cli, const struct command *cmd);
 int run_help(struct cli *cli, const struct command *cmd);
 
 /* connect.c: opens with the options, the environment and the data folder, in this order. */
@@ -73,6 +95,7 @@ MUST_CHECK int password_choose(const struct cli *cli, char dst[PASSWORD_MAX], bo
 /* output.c. Whatever came from a server is shown with its control characters escaped. */
 void output_table(const struct client_table *t, bool json);
 void output_json_string(FILE *f, const char *s);
+void output_text(FILE *f, const char *text);
 void output_note(const char *text);         /* a remark, on standard error */
 void output_error(const struct err *e, bool json);
 

@@ -97,7 +97,8 @@ int cli_connect(struct cli *cli, struct client **ret, struct err *reterr)
 {
 	char address[300], password[PASSWORD_MAX];
 	const char *user = first_of(cli->user, "PROCESSION_USER");
-	struct client_options o = { .application = "procession", .encryption = cli->encrypt, .ca_file = cli->ca_file };
+	struct client_options o = { .application = "procession", .encryption = cli->encrypt, .ca_file = cli->ca_file,
+				    .database = cli->connect_database };
 	int rc;
 
 	o.login = user != NULL ? user : "sa";

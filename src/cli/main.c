@@ -26,8 +26,8 @@ struct parsed {
 	const char *words[ARGS_MAX + 2];
 	size_t nwords;
 	bool help;
-	unsigned used;              /* groups of the options that were given */
-	const char *special;        /* an option of the last group, for the message */
+	const struct option *special[32];       /* the options given that not every command knows */
+	size_t nspecial;
 };
 
 /* One argument; advances *i past a value that stands apart. 0 or an exit status. */
@@ -52,10 +52,8 @@ static int parse_argument(struct parsed *p, int argc, char **argv, int *i)
 	if (o == NULL)
 		return usage(NULL, "unknown option '%s'", arg);
 	field = (char *)&p->cli + o->offset;
-	if (o->group != OF_ALL) {
-		p->used |= o->group;
-		p->special = o->flag;
-	}
+	if (o->group != OF_ALL && p->nspecial < ARRAY_LEN(p->special))
+		p->special[p->nspecial++] = o;
 	if (o->value == NULL) {
 		if (arg[n] == '=')
 			return usage(NULL, "%s takes no value", o->flag);
@@ -114,8 +112,9 @@ static int dispatch(struct parsed *p)
 	c = find_command(p, &used);
 	if (c == NULL)
 		return usage(group, p->nwords > 1 ? "unknown command '%s'" : "'%s' needs a further word", p->nwords > 1 ? p->words[1] : group);
-	if ((p->used & ~c->takes) != 0)
-		return usage(group, "%s is no option of this command", p->special);
+	for (size_t i = 0; i < p->nspecial; i++)
+		if ((p->special[i]->group & c->takes) == 0)
+			return usage(group, "%s is no option of this command", p->special[i]->flag);
 	if (p->nwords - used != c->nargs)
 		return usage(group, "this command takes: %s", c->args[0] ? c->args : "nothing further");
 	for (; p->cli.nargs < c->nargs; p->cli.nargs++) {

@@ -155,6 +155,11 @@ void output_table(const struct client_table *t, bool json)
 		print_aligned(t);
 }
 
+void output_text(FILE *f, const char *text)
+{
+	print_text(f, text);
+}
+
 void output_note(const char *text)
 {
 	print_text(stderr, text);

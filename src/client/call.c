@@ -1,4 +1,4 @@
-/* call.c — one procedure call: arguments by name and type, sent as an RPC request. */
+/* call.c — one procedure call: arguments by name and type, sent as an RPC request; or a batch of text. */
 #include "client/client_int.h"
 
 #include <string.h>
@@ -42,19 +42,34 @@ static bool send_call(DBPROCESS *db, const char *proc, const struct client_arg *
 	return dbrpcsend(db) != FAIL && dbsqlok(db) != FAIL;
 }
 
+/* What has been sent is read to its end; what failed is told. */
+static int finish(struct client *c, struct report *report, bool sent, struct client_result *ret, struct err *reterr)
+{
+	bool nomem = false, ok = sent && result_read(c->db, ret, &nomem);
+
+	if (!ok)
+		dbcancel(c->db);
+	if (report_end(report, !ok && !nomem, c->address, reterr) < 0)
+		return -1;
+	return nomem ? err_nomem(reterr) : 0;
+}
+
+int client_batch(struct client *c, const char *text, struct client_result *ret, struct err *reterr)
+{
+	struct report report;
+
+	memset(ret, 0, sizeof(*ret));
+	report_begin(&report, ret);
+	return finish(c, &report, dbcmd(c->db, text) != FAIL && dbsqlexec(c->db) != FAIL, ret, reterr);
+}
+
 int client_call(struct client *c, const char *proc, const struct client_arg *args, size_t nargs, struct client_result *ret, struct err *reterr)
 {
 	struct report report;
-	bool nomem = false, ok;
 
 	memset(ret, 0, sizeof(*ret));
 	if (nargs > ARGS_MAX)
 		return err_raise(reterr, 50000, 16, 1, "more than %d arguments", ARGS_MAX);
 	report_begin(&report, ret);
-	ok = send_call(c->db, proc, args, nargs) && result_read(c->db, ret, &nomem);
-	if (!ok)
-		dbcancel(c->db);
-	if (report_end(&report, !ok && !nomem, c->address, reterr) < 0)
-		return -1;
-	return nomem ? err_nomem(reterr) : 0;
+	return finish(c, &report, send_call(c->db, proc, args, nargs), ret, reterr);
 }

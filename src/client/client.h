@@ -57,6 +57,8 @@ struct client_result {
 /* Runs a procedure. -1: the first error of the answer is in *reterr; *ret holds what came before it either way and must be freed. */
 MUST_CHECK int client_call(struct client *c, const char *proc, const struct client_arg *args, size_t nargs, struct client_result *ret,
 			   struct err *reterr);
+/* Sends a batch of T-SQL text, such as BEGIN TRANSACTION; the same contract. Texts with values in them are no business of a batch: see client_call. */
+MUST_CHECK int client_batch(struct client *c, const char *text, struct client_result *ret, struct err *reterr);
 void client_result_fini(struct client_result *r);
 /* Column of that name (any case) in a table, or -1. */
 int client_column(const struct client_table *t, const char *name);

@@ -1,0 +1,61 @@
+/* scheduler.c — `procession scheduler`: settings and connection for the scheduler of src/worker. */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/scheduler.h"
+
+static int open_connection(void *arg, struct client **ret, struct err *reterr)
+{
+	return cli_connect(arg, ret, reterr);
+}
+
+/* What the command line says goes before the file. */
+static int apply_options(const struct cli *cli, struct settings *s, struct err *reterr)
+{
+	if (cli->interval != NULL) {
+		char *end;
+		unsigned long n = strtoul(cli->interval, &end, 10);
+		if (cli->interval[0] < '0' || cli->interval[0] > '9' || *end != '\0' || n < 1 || n > 86400)
+			return err_raise(reterr, 50000, 16, 1, "--interval takes a number of seconds, 1 to 86400");
+		s->interval_s = (unsigned)n;
+	}
+	if (cli->state != NULL) {
+		free(s->state);
+		s->state = strdup(cli->state);
+		if (s->state == NULL)
+			return err_nomem(reterr);
+	}
+	if (s->nhandlers == 0)
+		return err_raise(reterr, 50000, 16, 1, "no handler is configured: the file needs a section such as [handler:UserProfileImportJob] with command = /path");
+	return 0;
+}
+
+int run_scheduler(struct cli *cli, const struct command *cmd)
+{
+	struct settings s;
+	struct scheduler_options o = { .settings = &s, .open = open_connection, .arg = cli, .once = cli->once };
+	enum scheduler_end end = SCHEDULER_DONE;
+	struct err e = { 0 };
+	int rc;
+
+	(void)cmd;
+	if (cli->config == NULL) {
+		fputs("procession: --config is missing: a file that says which command runs the jobs of which class\n", stderr);
+		return EXIT_USAGE;
+	}
+	settings_init(&s);
+	rc = settings_load(&s, cli->config, &e);
+	if (rc == 0)
+		rc = apply_options(cli, &s, &e);
+	cli->connect_database = cli->database != NULL ? cli->database : s.database != NULL ? s.database : SCHEDULE_DATABASE;
+	if (rc == 0)
+		rc = scheduler_run(&o, &end, &e);
+	if (rc < 0)
+		output_error(&e, cli->json);
+	settings_fini(&s);
+	if (rc < 0)
+		return EXIT_USAGE;
+	return end == SCHEDULER_DONE ? EXIT_OK : end == SCHEDULER_UNREACHABLE ? EXIT_UNREACHABLE : EXIT_REFUSED;
+}

@@ -1,0 +1,17 @@
+/* poller.h — the thread that talks to the server, so that a server that is slow or away does not keep handlers from starting in time. */
+#ifndef WORKER_POLLER_H
+#define WORKER_POLLER_H
+
+#include "worker/ledger.h"
+#include "worker/scheduler.h"
+
+struct poller;
+/* wake_fd: an eventfd that gets 1 after each round and at the end. */
+MUST_CHECK int poller_start(const struct scheduler_options *o, struct ledger *l, int wake_fd, struct poller **ret, struct err *reterr);
+/* Takes no more. Returns at once. */
+void poller_stop(struct poller *p);
+bool poller_ended(struct poller *p);
+/* Waits for the end; whether the last round was a success. */
+bool poller_join(struct poller *p);
+
+#endif

@@ -1,0 +1,239 @@
+/* scheduler.c — the main loop: starts what is due, looks after what runs, hears signals. The server is the poller's business. */
+#include "worker/scheduler.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "worker/poller.h"
+#include "worker/rules.h"
+#include "worker/run.h"
+
+struct scheduler {
+	const struct scheduler_options *options;
+	const struct settings *settings;
+	struct ledger *ledger;
+	struct poller *poller;
+	struct run *runs;               /* max_running slots */
+	struct pollfd *fds;             /* signals, wake, then one a slot */
+	size_t nrunning;
+	int signal_fd, wake_fd;
+	unsigned stops;                 /* signals that asked for the end */
+	bool handler_failed;
+};
+
+/* --- starting ---------------------------------------------------------------------------------------------------------------------- */
+
+static struct run *free_slot(struct scheduler *s)
+{
+	for (size_t i = 0; i < s->settings->max_running; i++)
+		if (s->runs[i].stage == RUN_FREE)
+			return &s->runs[i];
+	return NULL;
+}
+
+static void drop(struct scheduler *s, struct taken *t, const char *outcome, const char *why)
+{
+	int64_t now = clock_ticks();
+	bool skipped = strcmp(outcome, "skipped") == 0;
+
+	LOG(skipped ? LOG_WARN : LOG_ERROR, NULL, outcome, F_STR("job", t->row.id), F_STR("class", t->row.class), F_STR("why", why));
+	s->handler_failed = s->handler_failed || !skipped;
+	ledger_finish(s->ledger, t, outcome, -1, now, now);
+}
+
+static void start(struct scheduler *s, struct taken *t)
+{
+	const struct job_class *class = job_class_find(str_of(t->row.assembly), str_of(t->row.class));
+	const struct handler *h = class != NULL ? settings_handler(s->settings, class) : NULL;
+	struct run *slot = free_slot(s);
+	struct err e = { 0 };
+	char due[JOB_TIME_MAX];
+
+	if (ledger_runs(s->ledger, t->row.id, t)) {
+		drop(s, t, "skipped", "the job still runs since its last occurrence");
+		return;
+	}
+	if (h == NULL || slot == NULL) {        /* from the journal, and the configuration has changed */
+		drop(s, t, "not-started", "no handler is configured for this class");
+		return;
+	}
+	if (run_start(slot, t, h, job_class_action(class, str_of(t->row.data)), h->timeout_s > 0 ? h->timeout_s : s->settings->timeout_s, &e) < 0) {
+		drop(s, t, "not-started", e.text);
+		return;
+	}
+	s->nrunning++;
+	job_time_shown(t->due, due);
+	LOG(LOG_INFO, NULL, "started", F_STR("job", t->row.id), F_STR("class", class->name), F_STR("due", due), F_INT("late_ms", (slot->started - t->start) * 1000 / TICKS_PER_SECOND),
+	    F_INT("pid", slot->pid), F_STR("command", h->line));
+}
+
+static void start_due(struct scheduler *s)
+{
+	struct taken *t;
+
+	while (s->nrunning < s->settings->max_running && (t = ledger_start(s->ledger, clock_ticks())) != NULL)
+		start(s, t);
+}
+
+/* --- looking after ------------------------------------------------------------------------------------------------------------------ */
+
+static void finish(struct scheduler *s, struct run *r, int wait_status)
+{
+	struct taken *t = r->taken;
+	const char *outcome;
+	int64_t started = r->started;
+	int status = run_finish(r, wait_status, &outcome);
+
+	s->nrunning--;
+	s->handler_failed = s->handler_failed || strcmp(outcome, "ok") != 0;
+	ledger_finish(s->ledger, t, outcome, status, started, clock_ticks());
+}
+
+static void reap(struct scheduler *s)
+{
+	for (size_t i = 0; i < s->settings->max_running; i++) {
+		struct run *r = &s->runs[i];
+		int wait_status;
+
+		if (r->stage != RUN_FREE && waitpid(r->pid, &wait_status, WNOHANG) == r->pid)
+			finish(s, r, wait_status);
+	}
+}
+
+static void hear_signals(struct scheduler *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		s->stops++;
+		LOG(LOG_INFO, NULL, "stopping", F_INT("signal", info.ssi_signo), F_INT("running", s->nrunning), F_INT("waiting", ledger_count(s->ledger, TAKEN_WAITS)),
+		    F_STR("what", s->stops == 1 ? "takes no more, finishes what was taken; once more: ends the handlers" : "ends the handlers"));
+		poller_stop(s->poller);
+		for (size_t i = 0; s->stops > 1 && i < s->settings->max_running; i++)
+			if (s->runs[i].stage != RUN_FREE)
+				run_end(&s->runs[i], "stopped", s->settings->kill_after_s);
+	}
+}
+
+/* --- the loop ----------------------------------------------------------------------------------------------------------------------- */
+
+/* Until the next start or deadline, but no longer than a clock that is set may go unnoticed. */
+static int wait_ms(struct scheduler *s)
+{
+	int64_t wait = s->settings->clock_check_ms, next = ledger_next_start(s->ledger), mono = clock_mono_ms();
+
+	if (next != INT64_MAX && s->nrunning < s->settings->max_running) {
+		int64_t left = (next - clock_ticks()) * 1000 / TICKS_PER_SECOND + 1;
+		wait = left < wait ? left : wait;
+	}
+	for (size_t i = 0; i < s->settings->max_running; i++)
+		if (s->runs[i].stage != RUN_FREE && s->runs[i].deadline - mono < wait)
+			wait = s->runs[i].deadline - mono;
+	return wait > 0 ? (int)wait : 0;
+}
+
+static void wait_for_events(struct scheduler *s)
+{
+	size_t n = 2 + s->settings->max_running;
+	uint64_t count;
+
+	s->fds[0] = (struct pollfd){ .fd = s->signal_fd, .events = POLLIN };
+	s->fds[1] = (struct pollfd){ .fd = s->wake_fd, .events = POLLIN };
+	for (size_t i = 2; i < n; i++)
+		s->fds[i] = (struct pollfd){ .fd = s->runs[i - 2].stage != RUN_FREE ? s->runs[i - 2].fd : -1, .events = POLLIN };
+	if (poll(s->fds, n, wait_ms(s)) < 0 && errno != EINTR)
+		LOG(LOG_ERROR, NULL, "poll", F_STR("why", strerror(errno)));
+	if (read(s->wake_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		LOG(LOG_ERROR, NULL, "wake", F_STR("why", strerror(errno)));
+	for (size_t i = 2; i < n; i++)
+		if (s->fds[i].fd >= 0 && s->fds[i].revents != 0)
+			run_read(&s->runs[i - 2]);
+}
+
+/* Asked to end twice, what waits stays in the journal, or is told to be lost. */
+static bool is_over(struct scheduler *s)
+{
+	bool ending = poller_ended(s->poller);
+
+	if (!ending || s->nrunning > 0)
+		return false;
+	return s->stops > 1 || ledger_count(s->ledger, TAKEN_WAITS) == 0;
+}
+
+static void loop(struct scheduler *s)
+{
+	while (!is_over(s)) {
+		if (s->stops <= 1)
+			start_due(s);
+		wait_for_events(s);
+		hear_signals(s);
+		reap(s);
+		for (size_t i = 0; i < s->settings->max_running; i++)
+			run_check(&s->runs[i], s->settings->kill_after_s);
+	}
+	if (ledger_count(s->ledger, TAKEN_WAITS) + ledger_count(s->ledger, TAKEN_DOUBT) > 0)
+		LOG(LOG_WARN, NULL, "left-behind", F_INT("waiting", ledger_count(s->ledger, TAKEN_WAITS)), F_INT("doubt", ledger_count(s->ledger, TAKEN_DOUBT)),
+		    F_STR("what", s->settings->state != NULL ? "kept in the journal for the next start" : "lost: no state folder is set"));
+}
+
+/* The signals come through a descriptor; threads and handlers are started with them blocked. */
+static int prepare(struct scheduler *s, struct err *reterr)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGCHLD);
+	if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0)
+		return err_raise(reterr, 50000, 16, 1, "signals cannot be blocked");
+	signal(SIGPIPE, SIG_IGN);
+	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->runs = calloc(s->settings->max_running, sizeof(*s->runs));
+	s->fds = calloc(2 + s->settings->max_running, sizeof(*s->fds));
+	if (s->signal_fd < 0 || s->wake_fd < 0 || s->runs == NULL || s->fds == NULL)
+		return err_nomem(reterr);
+	return ledger_open(s->settings->state, &s->ledger, reterr);
+}
+
+static void clean_up(struct scheduler *s)
+{
+	ledger_close(s->ledger);
+	if (s->signal_fd >= 0)
+		close(s->signal_fd);
+	if (s->wake_fd >= 0)
+		close(s->wake_fd);
+	free(s->runs);
+	free(s->fds);
+}
+
+int scheduler_run(const struct scheduler_options *o, enum scheduler_end *ret, struct err *reterr)
+{
+	struct scheduler s = { .options = o, .settings = o->settings, .signal_fd = -1, .wake_fd = -1 };
+	bool reached;
+
+	if (prepare(&s, reterr) < 0 || poller_start(o, s.ledger, s.wake_fd, &s.poller, reterr) < 0) {
+		clean_up(&s);
+		return -1;
+	}
+	LOG(LOG_INFO, NULL, "scheduler-started", F_INT("interval", o->settings->interval_s), F_INT("handlers", o->settings->nhandlers), F_STR("state", o->settings->state),
+	    F_INT("waiting", ledger_count(s.ledger, TAKEN_WAITS)));
+	loop(&s);
+	reached = poller_join(s.poller);
+	LOG(LOG_INFO, NULL, "scheduler-stopped", F_INT("signals", s.stops));
+	clean_up(&s);
+	*ret = !o->once || s.stops > 0 ? SCHEDULER_DONE : !reached ? SCHEDULER_UNREACHABLE : s.handler_failed ? SCHEDULER_HANDLER_FAILED : SCHEDULER_DONE;
+	return 0;
+}

@@ -1,0 +1,21 @@
+/* scheduler.h — the scheduled-jobs client of [MS-SSPSJ] 3.2 as a long-running program: takes due jobs from a server and runs the handlers of their classes. */
+#ifndef WORKER_SCHEDULER_H
+#define WORKER_SCHEDULER_H
+
+#include "worker/settings.h"
+#include "client/client.h"
+
+struct scheduler_options {
+	struct settings *settings;
+	/* Opens a connection to the database of scheduled jobs; called from another thread, again after each failure. */
+	int (*open)(void *arg, struct client **ret, struct err *reterr);
+	void *arg;
+	bool once;              /* one round, then wait for what it took */
+};
+
+enum scheduler_end { SCHEDULER_DONE, SCHEDULER_HANDLER_FAILED /* once */, SCHEDULER_UNREACHABLE /* once */ };
+
+/* Until SIGTERM or SIGINT: what runs or has been taken is finished; a second signal ends the handlers. -1: could not begin. Blocks these signals and SIGCHLD. */
+MUST_CHECK int scheduler_run(const struct scheduler_options *o, enum scheduler_end *ret, struct err *reterr);
+
+#endif

@@ -1,0 +1,39 @@
+/* settings.h — the scheduler's configuration: an INI file with a section [scheduler] and one [handler:CLASS] for each class it runs. */
+#ifndef WORKER_SETTINGS_H
+#define WORKER_SETTINGS_H
+
+#include "base/err.h"
+#include "schedule/job_class.h"
+
+#define HANDLERS_MAX 8
+
+struct handler {
+	const struct job_class *class;
+	char *line;                 /* the command as it was written */
+	char **argv;                /* its words, NULL at the end */
+	unsigned timeout_s;         /* 0: the setting of [scheduler] */
+};
+
+struct settings {
+	unsigned interval_s;        /* the pending-jobs timer, [MS-SSPSJ] 3.2.2 */
+	unsigned timeout_s;         /* time limit of handlers; 0: none */
+	unsigned kill_after_s;      /* from SIGTERM to SIGKILL */
+	unsigned max_running;
+	unsigned clock_check_ms;    /* how soon a clock that was set is noticed */
+	bool run_in_doubt;          /* see docs/scheduler.md */
+	char *state;                /* folder; NULL: nothing is kept */
+	char *database;             /* NULL: not set */
+	struct handler handlers[HANDLERS_MAX];
+	size_t nhandlers;
+};
+
+void settings_init(struct settings *s);
+MUST_CHECK int settings_load(struct settings *s, const char *path, struct err *reterr);
+void settings_fini(struct settings *s);
+/* NULL: none is configured. */
+const struct handler *settings_handler(const struct settings *s, const struct job_class *class);
+/* Splits as a shell would: blanks between words, '…' and "…" keep them, \ keeps the next character. NULL: an open quotation, no word, or no memory. */
+char **settings_split(const char *line);
+void settings_free_words(char **words);
+
+#endif

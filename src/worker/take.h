@@ -1,0 +1,14 @@
+/* take.h — one round of the pending-jobs timer: asks for the jobs of the next interval and takes those that are ours, as one transaction, so that of several
+ * schedulers one gets each occurrence. */
+#ifndef WORKER_TAKE_H
+#define WORKER_TAKE_H
+
+#include "worker/ledger.h"
+#include "worker/settings.h"
+
+/* -1: nothing was taken, or the ledger has it in doubt; the connection must be closed, which rolls back. */
+MUST_CHECK int take_due(struct client *c, const struct settings *s, struct ledger *l, struct err *reterr);
+/* Asks the server about everything in doubt. */
+MUST_CHECK int take_settle(struct client *c, const struct settings *s, struct ledger *l, struct err *reterr);
+
+#endif
