@@ -18,7 +18,7 @@ help:
 	@echo 'make build         build build/processiond (the server) and build/procession (the command)'
 	@echo 'make run           the same, then start a server; DATA=$(DATA) PORT=$(PORT)'
 	@echo 'make test          every test, with sanitizers; ends with "N passed, N failed"'
-	@echo 'make bench         repeatable measurements (bench/)'
+	@echo 'make bench         repeatable measurements beside PostgreSQL and Redis; BENCH="--only tls", BENCH=--full'
 	@echo 'make fuzz          the fuzz targets, FUZZ_TIME=$(FUZZ_TIME) seconds each (fuzz/)'
 	@echo 'make lint          clang-tidy, cppcheck and our own checkers'
 	@echo 'make format-check  what clang-format would change (advice)'
@@ -41,8 +41,8 @@ run: build
 test: setup-test
 	@tools/test.sh
 
-bench: setup-test build
-	@tools/bench.sh
+bench: setup
+	@tools/bench.sh $(BENCH)
 
 fuzz: setup-test
 	@FUZZ_TIME=$(FUZZ_TIME) tools/fuzz.sh

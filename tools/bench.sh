@@ -1,16 +1,24 @@
 #!/usr/bin/env bash
-# Runs the measurements of bench/ against the optimised server.
+# Builds the optimised server and the load generator, installs the peers that are missing, and runs the measurements of bench/.
+# Flags go to bench/run.py: --only NAME, --full, --help.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tools/build.sh release
-export PROCESSIOND=$PWD/build/release/src/daemon/processiond PROCESSION=$PWD/build/release/src/cli/procession
-for script in bench/run bench/run.sh; do
-    [ -x $script ] && exec $script "$@"
-done
-if [ -f bench/run.py ]; then
-    python=/usr/bin/python3
-    [ -x $python ] || python=python3
-    exec $python bench/run.py "$@"
-fi
-echo "bench.sh: no bench/run" >&2
-exit 1
+
+dir=build/bench
+case " $* " in
+*" --report "* | *" --help "* | *" -h "*) ;;
+*)
+    tools/setup.sh bench
+    mkdir -p build
+    if [ ! -f $dir/build.ninja ]; then
+        meson setup $dir --buildtype=release -Db_ndebug=true -Dtests=false -Dwerror=false >build/setup-bench.log 2>&1 ||
+            { cat build/setup-bench.log >&2; exit 1; }
+    fi
+    ninja -C $dir --quiet
+    cc -std=gnu11 -O2 -Wall -Wextra -o $dir/load bench/*.c -lssl -lcrypto
+    cc -std=gnu11 -O2 -Wall -Wextra -o $dir/echo bench/peers/echo.c -luv -pthread
+    ;;
+esac
+python=/usr/bin/python3
+[ -x $python ] || python=python3
+exec $python bench/run.py "$@"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing: `setup.sh build`, `setup.sh build test`.
+# Installs the Debian packages that are missing: `setup.sh build`, `setup.sh build test`, `setup.sh bench`.
 # Asks nothing, and does nothing when all are there. Without a build package it fails; without a
 # package of the tests it says so and goes on, and the tests that need it are skipped.
 set -euo pipefail
@@ -18,6 +18,9 @@ test_packages=(
     node=nodejs npm=npm libfaketime sqlite3 openssl
     clang-14 libclang-rt-14-dev clang-tidy cppcheck clang-format
 )
+
+# What the benchmark compares with.
+bench_packages=(postgresql-15 postgresql-client-15 redis-server redis-tools)
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
@@ -75,7 +78,7 @@ install() {
         say "the build needs them: sudo apt-get install ${lacking[*]}"
         return 1
     fi
-    say "the tests that need them are skipped"
+    say "what needs them is skipped"
 }
 
 # The Node drivers come from npm, at the versions of the lock file.
@@ -88,10 +91,11 @@ node_drivers() {
     (cd $dir && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2) || say "npm ci failed: the Node driver tests are skipped"
 }
 
-[ $# -gt 0 ] || { echo "usage: setup.sh build|test …" >&2; exit 2; }
+[ $# -gt 0 ] || { echo "usage: setup.sh build|test|bench …" >&2; exit 2; }
 for what in "$@"; do
     case $what in
     build) install build "${build_packages[@]}" ;;
+    bench) install bench "${bench_packages[@]}" ;;
     test) install test "${test_packages[@]}"; node_drivers ;;
     *) say "unknown list '$what'"; exit 2 ;;
     esac

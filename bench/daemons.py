@@ -1,0 +1,179 @@
+"""The programs that are measured: Procession, and its peers on the same machine with the same durability.
+
+Each is started on a free port of loopback with its data in a folder of its own, and stopped by its process id."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+BENCH = pathlib.Path(__file__).resolve().parent
+PG_BIN = pathlib.Path("/usr/lib/postgresql/15/bin")
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Daemon:
+    """A child process and its log."""
+
+    def __init__(self, folder, name):
+        self.folder = pathlib.Path(folder)
+        self.log = self.folder / f"{name}.log"
+        self.process = None
+        self.pid = 0
+        self.address = None
+
+    def spawn(self, command, **more):
+        self.process = subprocess.Popen([str(c) for c in command], stderr=open(self.log, "ab"), **more)
+        self.pid = self.process.pid
+
+    def wait_ready_line(self):
+        """Servers that print `ready HOST:PORT`."""
+        for line in self.process.stdout:
+            if line.startswith(b"ready "):
+                self.address = line.split()[1].decode()
+                return
+        raise RuntimeError(f"{self.log.name}: " + self.log.read_text()[-2000:])
+
+    def stop(self, how=signal.SIGTERM):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(how)
+            try:
+                self.process.wait(60)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        if self.process and self.process.stdout:
+            self.process.stdout.close()
+        self.process = None
+
+
+class Procession(Daemon):
+    def __init__(self, folder, program, *flags):
+        super().__init__(folder, "processiond")
+        self.program, self.flags = program, flags
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.password = self.folder / "password"
+        self.password.write_text("Bench-" + os.urandom(12).hex() + "\n")
+        self.password.chmod(0o600)
+        self.start_seconds = 0.0
+
+    def start(self):
+        began = time.monotonic()
+        self.spawn([self.program, "--data", self.folder / "data", "--listen", "127.0.0.1:0", "--sa-password-file", self.password,
+                    "--log-level", "warn", *self.flags], stdout=subprocess.PIPE)
+        self.wait_ready_line()
+        self.start_seconds = time.monotonic() - began
+        return self
+
+    def restart(self):
+        self.stop()
+        return self.start()
+
+
+class Echo(Daemon):
+    def __init__(self, folder, program):
+        super().__init__(folder, "echo")
+        self.program = program
+
+    def start(self):
+        self.spawn([self.program, "2"], stdout=subprocess.PIPE)
+        self.wait_ready_line()
+        return self
+
+
+class Redis(Daemon):
+    """appendfsync: always or everysec."""
+
+    def __init__(self, folder, appendfsync):
+        super().__init__(folder, "redis-" + appendfsync)
+        self.appendfsync = appendfsync
+
+    @staticmethod
+    def version():
+        if not shutil.which("redis-server"):
+            return None
+        return re.search(r"v=(\S+)", subprocess.check_output(["redis-server", "--version"], text=True))[1]
+
+    def start(self):
+        port = free_port()
+        data = self.folder / ("redis-" + self.appendfsync)
+        data.mkdir()
+        # Protected mode takes 127.0.0.2 for a stranger; the load comes from many addresses of loopback.
+        self.spawn(["redis-server", "--bind", "127.0.0.1", "--port", port, "--protected-mode", "no", "--dir", data, "--appendonly", "yes",
+                    "--appendfsync", self.appendfsync, "--save", "", "--maxclients", "12000", "--logfile", self.log], stdout=subprocess.DEVNULL)
+        self.address = f"127.0.0.1:{port}"
+        for _ in range(100):
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            except OSError:
+                time.sleep(0.05)
+        script = (BENCH / "peers/redis/state.lua").read_bytes()
+        subprocess.run(["redis-cli", "-p", str(port), "-x", "FUNCTION", "LOAD", "REPLACE"], input=script, check=True, stdout=subprocess.DEVNULL)
+        return self
+
+
+class Postgres(Daemon):
+    """A cluster with the defaults but for memory and connections; fsync and synchronous_commit are on. One database for each service."""
+    DATABASES = ("state", "word", "translation", "schedule")
+
+    def __init__(self, folder):
+        super().__init__(folder, "postgres")
+        self.port = free_port()
+        self.data = self.folder / "postgres"
+
+    @staticmethod
+    def version():
+        if not (PG_BIN / "initdb").exists() or not shutil.which("pgbench"):
+            return None
+        return subprocess.check_output([PG_BIN / "postgres", "--version"], text=True).split()[2]
+
+    def as_user(self, command):
+        """PostgreSQL refuses to run as root."""
+        return (["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []) + [str(c) for c in command]
+
+    def start(self):
+        self.data.mkdir()
+        if os.getuid() == 0:
+            shutil.chown(self.data, "postgres")
+            os.chmod(self.folder, 0o755)
+        subprocess.run(self.as_user([PG_BIN / "initdb", "-D", self.data, "-A", "trust", "-U", "bench", "-E", "UTF8", "--locale=C"]), check=True,
+                       stdout=subprocess.DEVNULL, cwd="/")
+        settings = {"listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": "", "max_connections": 1100,
+                    "shared_buffers": "512MB", "fsync": "on", "synchronous_commit": "on", "max_wal_size": "4GB"}
+        flags = [f for k, v in settings.items() for f in ("-c", f"{k}={v}")]
+        # runuser stays the parent of the server; the server's own number is in its pid file.
+        self.spawn(self.as_user([PG_BIN / "postgres", "-D", self.data, *flags]), stdout=subprocess.DEVNULL, cwd="/")
+        for _ in range(200):
+            if subprocess.run([PG_BIN / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)], check=False).returncode == 0:
+                break
+            time.sleep(0.05)
+        self.pid = int((self.data / "postmaster.pid").read_text().split()[0])
+        for name in self.DATABASES:
+            self.psql("template1", "-c", f"CREATE DATABASE {name}")
+            self.psql(name, "-f", str(BENCH / f"peers/postgres/{name}.sql"))
+        return self
+
+    def psql(self, database, *more):
+        subprocess.run(["psql", "-q", "-X", "-h", "127.0.0.1", "-p", str(self.port), "-U", "bench", "-d", database, "-v", "ON_ERROR_STOP=1", *more],
+                       check=True, stdout=subprocess.DEVNULL)
+
+    def stop(self, how=signal.SIGINT):
+        # SIGINT is PostgreSQL's fast shutdown.
+        if self.process and self.process.poll() is None:
+            os.kill(self.pid, how)
+            self.process.wait(60)
+        self.process = None
+
+    def cpu_seconds(self):
+        """Of the server and of its children that have ended: those of the connections."""
+        text = pathlib.Path(f"/proc/{self.pid}/stat").read_text()
+        return sum(int(x) for x in text[text.rindex(")") + 2:].split()[11:15]) / os.sysconf("SC_CLK_TCK")

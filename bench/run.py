@@ -1,0 +1,325 @@
+"""Runs the measurements: `make bench`, or tools/bench.sh with the flags below.
+
+Every scenario measures Procession and its peers one after the other on the same machine, writes bench/results/NAME.json, and at the end
+bench/report.py draws docs/performance.md from all files there. How and why: docs/performance.md."""
+import argparse
+import contextlib
+import datetime
+import json
+import math
+import os
+import pathlib
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import machine
+import report
+from daemons import BENCH, Echo, Postgres, Procession, Redis
+
+ROOT = BENCH.parent
+COUNTS = (1, 8, 32, 128, 1024)
+WORKLOADS = ("select1", "state_read", "state_rw", "word_cycle", "translate_cycle", "sched_cycle", "state_32k")
+PG_DATABASE = {"select1": "state", "state_read": "state", "state_rw": "state", "state_32k": "state", "word_cycle": "word",
+               "translate_cycle": "translation", "sched_cycle": "schedule"}
+PG_CALLS = {"select1": 1, "state_read": 1, "state_rw": 2, "state_32k": 2, "word_cycle": 16, "translate_cycle": 16, "sched_cycle": 5}
+SERVICE_URI = {"word_cycle": "http://schemas.microsoft.com/office/server/word/2009/08/",
+               "translate_cycle": "http://schemas.microsoft.com/office/server/translation/2010/11/"}
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+class Bench:
+    """The tools, the folder of this run, and what all scenarios do: load a server, take the better of some rounds, save."""
+
+    def __init__(self, args, folder):
+        self.args = args
+        self.folder = pathlib.Path(folder)
+        self.tools = pathlib.Path(args.tools)
+        self.seconds = args.seconds or (10 if args.full else 2)
+        self.rounds = 3 if args.full else 2
+        self.stack = contextlib.ExitStack()
+        self.flush_us = machine.flush_us(folder)
+        self.versions = {"postgresql": Postgres.version(), "redis": Redis.version()}
+
+    def server(self, name, *flags):
+        p = Procession(self.folder / name, self.args.server, *flags)
+        self.stack.callback(p.stop)
+        return p.start()
+
+    def peer(self, daemon):
+        self.stack.callback(daemon.stop)
+        return daemon.start()
+
+    def load(self, daemon, workload, connections=32, seconds=None, warmup=0.5, **options):
+        command = [self.tools / "load", "--server", daemon.address, "--workload", workload, "--connections", connections, "--seconds",
+                   seconds or self.seconds, "--warmup", warmup, "--pid", daemon.pid]
+        if isinstance(daemon, Procession):
+            command += ["--password-file", daemon.password]
+        for name, value in options.items():
+            command += ["--" + name.replace("_", "-")] + ([] if value is True else [value])
+        done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{workload}: {done.stderr.strip()}")
+        result = json.loads(done.stdout)
+        say(f"  {type(daemon).__name__.lower():11} {workload:17} {connections:5} connections "
+            f"{result['calls_per_s']:10.0f} calls/s  p50 {result['p50_us']:8.0f} µs  p99 {result['p99_us']:8.0f} µs")
+        return result
+
+    def pgbench(self, pg, workload, connections):
+        """One run of pgbench; its transactions are several calls. Its time includes connecting, so that a slow start wants more of it."""
+        for factor in (1, 4, 16):
+            result = self.pgbench_once(pg, workload, connections, factor * (self.seconds + connections / 100))
+            if result:
+                say(f"  {'postgres':11} {workload:17} {connections:5} connections {result['calls_per_s']:10.0f} calls/s  mean {result['mean_us']:7.0f} µs")
+                return result
+        raise RuntimeError(f"pgbench {workload}: no transaction was finished")
+
+    def pgbench_once(self, pg, workload, connections, seconds):
+        variables = {"clients": connections, "body": "\\x" + os.urandom(32768 if workload == "state_32k" else 1024).hex()}
+        if workload in SERVICE_URI:
+            variables |= job_documents(SERVICE_URI[workload])
+        command = ["pgbench", "-n", "-M", "prepared", "-h", "127.0.0.1", "-p", pg.port, "-U", "bench", "-c", connections, "-j",
+                   min(2, connections), "-T", math.ceil(seconds), "-f", BENCH / f"peers/postgres/{workload}.pgbench"]
+        command += [x for k, v in variables.items() for x in ("-D", f"{k}={v}")] + [PG_DATABASE[workload]]
+        before = pg.cpu_seconds()
+        done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode != 0 or not re.search(r"failed transactions: 0 ", done.stdout):
+            raise RuntimeError(f"pgbench {workload}: {done.stdout} {done.stderr}")
+        count = int(re.search(r"actually processed: (\d+)", done.stdout)[1]) * PG_CALLS[workload]
+        if count == 0:
+            return None
+        return {"workload": workload, "connections": connections, "calls": count,
+                "calls_per_s": float(re.search(r"tps = ([\d.]+)", done.stdout)[1]) * PG_CALLS[workload],
+                "mean_us": float(re.search(r"latency average = ([\d.]+)", done.stdout)[1]) * 1000 / PG_CALLS[workload],
+                "server_cpu_us_per_call": (pg.cpu_seconds() - before) * 1e6 / count}
+
+    def alternate(self, *runs, rounds=None):
+        """Each of the runs in turn, a few times; the best of each. Others on the machine disturb both sides, seldom the same way."""
+        best = [None] * len(runs)
+        for _ in range(rounds or self.rounds):
+            for i, run in enumerate(runs):
+                result = run()
+                if best[i] is None or result["calls_per_s"] > best[i]["calls_per_s"]:
+                    best[i] = result
+        return best
+
+    def save(self, name, runs):
+        out = {"name": name, "machine": machine.describe(self.folder), "commit": machine.commit(), "command": self.args.command,
+               "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "peers": self.versions,
+               "flush_us": round(self.flush_us, 1), "note": self.args.note, "runs": runs}
+        path = pathlib.Path(self.args.results) / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(report.dump(out))
+
+
+def job_documents(uri):
+    """The XML of bench/workload_jobs.c; pgbench's script puts the job's number in."""
+    items = "".join(f'<item id="{i}" in="letters/2026/letter-{i:04}.docx" out="letters/2026/letter-{i:04}.pdf"/>' for i in range(1, 11))
+    starts = "".join(f'<item job="JOB" group="1" id="{i}" wsi="b00ae9a1-0474-474e-b348-f6a8bcc95331"/>' for i in range(1, 11))
+    return {"group_xml": f'<group xmlns="{uri}databaseJobAdd">{items}</group>',
+            "batch_xml": f'<batch xmlns="{uri}databaseBatchUpdate"><start>{starts}</start><failed/></batch>'}
+
+
+# ---- scenarios ----
+
+def peers_of(bench):
+    """Those that are installed, filled."""
+    peers = {"echo": bench.peer(Echo(bench.folder, bench.tools / "echo"))}
+    if bench.versions["redis"]:
+        for mode in ("always", "everysec"):
+            peers["redis_" + mode] = redis = bench.peer(Redis(bench.folder, mode))
+            bench.load(redis, "redis_fill", 512)
+    if bench.versions["postgresql"]:
+        say("  postgres: creating the cluster and its items")
+        peers["postgres"] = bench.peer(Postgres(bench.folder))
+    return peers
+
+
+def calls(bench):
+    """Throughput and latency of the workloads over the numbers of connections, beside the peers."""
+    server = bench.server("calls")
+    bench.load(server, "state_fill", 512)
+    peers = peers_of(bench)
+    runs = []
+
+    def wanted(name, workload, count):
+        if name == "echo":
+            return workload in ("select1", "state_read") and (count == 32 or bench.args.full)
+        if name.startswith("redis"):
+            if not workload.startswith("state"):
+                return False
+            return count == 32 or (workload == "state_rw" and (count == 1 or name == "redis_always")) or bench.args.full
+        return count == 32 or (workload == "state_rw" and count < 1024) or bench.args.full
+
+    def runner(name, daemon, workload, count):
+        if name == "postgres":
+            return lambda: bench.pgbench(daemon, workload, count)
+        if name == "echo":
+            sizes = runs_of_sizes[workload]
+            return lambda: bench.load(daemon, "echo", count, request=round(sizes["request_bytes"]), answer=round(sizes["answer_bytes"]))
+        return lambda: bench.load(daemon, "redis_" + workload, count)
+
+    runs_of_sizes = {}
+    for workload in WORKLOADS:
+        for count in COUNTS:
+            # The messages of echo are as long as those of the server.
+            if count == COUNTS[0]:
+                runs_of_sizes[workload] = bench.load(server, workload, 1, 0.3, 0.1)
+            beside = [n for n in peers if wanted(n, workload, count)]
+            best = bench.alternate(lambda: bench.load(server, workload, count), *(runner(n, peers[n], workload, count) for n in beside),
+                                   rounds=None if count == 32 else 1)
+            for name, result in zip(["procession", *beside], best):
+                runs.append({**result, "server": name, "workload": workload})
+            bench.save("calls", runs)
+
+
+def tls(bench):
+    """The same calls with and without TLS."""
+    server = bench.server("tls")
+    bench.load(server, "state_fill", 512)
+    runs = []
+    for workload in ("select1", "state_read", "state_rw"):
+        runs += bench.alternate(lambda: bench.load(server, workload), lambda: bench.load(server, workload, tls=True))
+    bench.save("tls", runs)
+
+
+def login(bench):
+    """A connection, a login, one call, and the end, over and over."""
+    server = bench.server("login")
+    runs = []
+    for count in (1, 32):
+        runs.append(bench.load(server, "select1", count, login_storm=True))
+        runs.append(bench.load(server, "select1", count, login_storm=True, tls=True))
+    bench.save("login", runs)
+
+
+def idle_cpu(server, seconds):
+    def ticks():
+        text = pathlib.Path(f"/proc/{server.pid}/stat").read_text()
+        return sum(int(x) for x in text[text.rindex(")") + 2:].split()[11:13])
+    before = ticks()
+    time.sleep(seconds)
+    return (ticks() - before) / os.sysconf("SC_CLK_TCK") / seconds
+
+
+def idle(bench):
+    """What connections cost that do nothing, and what they cost those that work."""
+    many = min(10000, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 300)
+    server = bench.server("idle", "--max-connections", "12000")
+    bench.load(server, "state_fill", 512)
+    runs = [{"what": "no connections", "cpu_share": idle_cpu(server, 3)}]
+    for what, count, options in (("idle TLS connections", 1000, {"tls": True}), ("idle clear-text connections", many, {})):
+        server.restart()
+        # The first ones pay for what all share.
+        bench.load(server, "select1", 8, 0.3, 0.1, **options)
+        result = bench.load(server, "select1", 0, 3, 0.5, idle=count, **options)
+        runs.append({"what": what, "connections": count, "kib_per_connection": (result["rss_kb"] - result["rss_before_kb"]) / count,
+                     "cpu_share": result["server_cpu_s"] / result["seconds"]})
+    for workload in ("select1", "state_read"):
+        few, full = bench.alternate(lambda: bench.load(server, workload), lambda: bench.load(server, workload, idle=many - 32))
+        runs.append({"what": f"{workload}, 32 connected", **few})
+        runs.append({"what": f"{workload}, {many} connected, 32 active", **full})
+    bench.save("idle", runs)
+
+
+def large(bench):
+    """Items from 1 KiB to 64 MiB: rates against the disk and against TCP, and memory."""
+    server = bench.server("large")
+    echo = bench.peer(Echo(bench.folder, bench.tools / "echo"))
+    runs = []
+    for size in (1 << 10, 32 << 10, 1 << 20, 16 << 20, 64 << 20):
+        seconds = 2 if size < 16 << 20 else 4 if size < 64 << 20 else 8
+        disk = machine.write_seconds(bench.folder, size, 5)
+        through = bench.load(echo, "echo", 1, 1, 0.1, request=200, answer=size)
+        server.restart()
+        result = bench.load(server, "state_large", 1, seconds, 0.0, bytes=size)
+        runs.append({**result, "bytes": size, "disk_write_us": disk * 1e6, "echo_us": through["p50_us"]})
+    bench.save("large", runs)
+
+
+def items(bench):
+    """One group of very many items: added in one call, read in one call."""
+    runs = []
+    server = bench.server("items")
+    bench.load(server, "select1", 1, 0.2, 0.1)
+    runs.append({"what": "proc_AddGroup", "items": 100000, **bench.load(server, "word_group", 1, items=100000)})
+    bench.load(server, "word_group", 1, items=1000000)
+    server.restart()
+    bench.load(server, "select1", 1, 0.2, 0.1)
+    runs.append({"what": "proc_GetItems", "items": 1000000, **bench.load(server, "word_items", 1, items=1000000)})
+    bench.save("items", runs)
+
+
+def scale(bench):
+    """The same calls on 10,000 items and on very many; and a start with very many."""
+    jobs = {"small": 100, "big": 100000 if bench.args.full else 10000}
+    servers = {name: bench.server("scale-" + name) for name in jobs}
+    for name, server in servers.items():
+        bench.load(server, "word_fill", 64, jobs=jobs[name])
+    runs = []
+    for workload in ("word_batch100", "word_status100", "word_done", "word_cycle"):
+        best = bench.alternate(*(lambda n=n: bench.load(servers[n], workload, 8, jobs=jobs[n]) for n in jobs))
+        runs += [{**r, "items": 100 * jobs[n]} for n, r in zip(jobs, best)]
+    for name, server in servers.items():
+        server.restart()
+        runs.append({"what": "start", "items": 100 * jobs[name], "seconds_to_ready": server.start_seconds})
+        server.stop()
+    bench.save("scale", runs)
+
+
+SCENARIOS = {f.__name__: f for f in (calls, tls, login, idle, large, items, scale)}
+
+
+def parse():
+    p = argparse.ArgumentParser(prog="tools/bench.sh", description="Measures the server beside its peers.")
+    p.add_argument("--only", action="append", choices=SCENARIOS, metavar="NAME", help="one scenario (may be repeated): " + ", ".join(SCENARIOS))
+    p.add_argument("--full", action="store_true", help="longer, with all peers at all numbers of connections, and 10,000,000 items")
+    p.add_argument("--seconds", type=float, help="of one measurement (2; with --full 10)")
+    p.add_argument("--dir", default="/var/tmp", help="where the databases go: a folder on the disk to measure (%(default)s)")
+    p.add_argument("--note", default="", help="a sentence about the run that goes into the results")
+    p.add_argument("--results", default=str(BENCH / "results"), help="where the results go (%(default)s)")
+    p.add_argument("--report", action="store_true", help="measure nothing; draw docs/performance.md again")
+    args = p.parse_args()
+    args.command = "tools/bench.sh " + " ".join(sys.argv[1:])
+    args.server = os.environ.get("PROCESSIOND", str(ROOT / "build/bench/src/daemon/processiond"))
+    args.tools = os.environ.get("BENCH_TOOLS", str(ROOT / "build/bench"))
+    return args
+
+
+def run_scenario(args, name):
+    say(f"{name}: {SCENARIOS[name].__doc__}")
+    folder = tempfile.mkdtemp(prefix="procession-bench-", dir=args.dir)
+    bench = Bench(args, folder)
+    try:
+        with bench.stack:
+            SCENARIOS[name](bench)
+    except (RuntimeError, subprocess.CalledProcessError) as e:
+        # What was measured so far is saved; the other scenarios still run.
+        say(f"{name}: {e}")
+        return False
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return True
+
+
+def main():
+    args = parse()
+    ok = True
+    if not args.report:
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        for name in args.only or SCENARIOS:
+            ok = run_scenario(args, name) and ok
+    report.write(pathlib.Path(args.results), ROOT)
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
