@@ -37,20 +37,20 @@ void invoke_finish(struct session *s, struct invocation *inv, const struct outco
 	tsql_exec_done(&inv->caller->run, out.rc, out.error_number, out.abort, out.has_status ? &out.status : NULL, collected);
 }
 
+static bool aborts_transaction(const struct session *s)
+{
+	return s->vars.xact_abort && s->vars.trancount > 0;
+}
+
 void invoke_fail(struct session *s, struct invocation *inv, struct err *e, bool abort)
 {
-	struct outcome o = { .rc = -1, .error_number = e->number, .abort = abort };
+	struct outcome o = { .rc = -1, .error_number = e->number, .abort = abort || aborts_transaction(s) };
 
 	response_message(s, e);
 	invoke_finish(s, inv, &o);
 }
 
 /* ---- back from the executor ---- */
-
-static bool aborts_transaction(const struct session *s)
-{
-	return s->vars.xact_abort && s->vars.trancount > 0;
-}
 
 static void finish_call(struct session *s, struct invocation *inv, bool abort)
 {

@@ -316,6 +316,7 @@ static void batch_begin(struct session *s)
 		s->vars.error = e.number;
 		response_message(s, &e);
 		response_done(s, TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
+		r->doomed = false;              /* a text that does not compile has run nothing */
 		r->stop = true;
 	}
 }
@@ -461,6 +462,9 @@ static void resolve_wait(struct session *s)
 	case WAIT_ABORT:
 		invoke_aborted(s);
 		break;
+	case WAIT_DOOM:
+		doom_undone(s);
+		break;
 	case WAIT_QUERY:
 		query_returned(s);
 		break;
@@ -497,9 +501,10 @@ void request_continue(struct session *s)
 			cancel_finish(s);
 			return;
 		}
-		advance(s);
+		if (!doom_undo(s))
+			advance(s);
 	}
-	if (r->wait == WAIT_NONE)
+	if (r->wait == WAIT_NONE && !doom_undo(s))
 		request_finish(s);
 }
 

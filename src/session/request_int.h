@@ -22,6 +22,7 @@ enum request_wait {
 	WAIT_TM,            /* the transaction manager request */
 	WAIT_ABORT,         /* rollback under XACT_ABORT after a failed invocation */
 	WAIT_CANCEL,        /* the same after an attention */
+	WAIT_DOOM,          /* rollback of a transaction that an error of the text took with it */
 	WAIT_DELAY,         /* WAITFOR */
 	WAIT_YIELD,         /* a long computation lets others run */
 };
@@ -80,6 +81,11 @@ struct request {
 	bool reset, reset_keep;         /* RESETCONNECTION bits */
 	struct err failed;              /* why XACT_ABORT rolls back */
 	bool stop;                      /* nothing further of this message can be run */
+	bool doomed;                    /* an error takes the transaction with it */
+	bool held;                      /* a DONE that waits for that rollback */
+	enum tds_done_kind held_kind;
+	uint16_t held_status, held_command;
+	uint64_t held_count;
 	int64_t start_ms;
 	struct tds_tm tm;
 	struct tsql_tran tran;
@@ -102,6 +108,11 @@ struct outcome {
 };
 void invoke_finish(struct session *s, struct invocation *inv, const struct outcome *o);
 void invoke_fail(struct session *s, struct invocation *inv, struct err *e, bool abort);
+
+/* doom.c: transactions that end with an error. */
+void doom_error(struct session *s, const struct err *e);
+bool doom_undo(struct session *s);              /* true: it waits for the rollback, WAIT_DOOM */
+void doom_undone(struct session *s);
 
 /* texts.c: sp_executesql and relatives. */
 void special_invoke(struct session *s, struct invocation *inv);

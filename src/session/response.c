@@ -1,6 +1,6 @@
 /* response.c — the answer as it is written: tokens in order, and the DONE that waits until it is known whether another one follows.
  * Also the sink that executors and the language write results to. */
-#include "session/session_int.h"
+#include "session/request_int.h"
 
 /* A DONE may only say "no more" when it really is the last token, so it is held back until the next token or the end. */
 static void write_pending(struct session *s, bool more)
@@ -37,6 +37,7 @@ void response_end(struct session *s)
 void response_message(struct session *s, const struct err *e)
 {
 	response_touch(s);
+	doom_error(s, e);
 	tds_put_message(&s->resp.out, e);
 }
 
