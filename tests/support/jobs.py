@@ -1,6 +1,6 @@
 """The two job services for tests: signatures as the specifications have them, and calls in the words of a job's life.
 
-`jobs_fixture("word", "translation")` makes a fixture that runs a test on each service, under both errata settings and in
+`jobs_fixture("word", "translation")` makes a fixture that runs a test on each service, under both errata settings, and by
 each way of calling. The database is empty when a test begins, so JobIds are small constants.
 """
 import datetime
@@ -329,8 +329,16 @@ def opened(server, service, errata, way):
     return _open[key]
 
 
-def jobs_fixture(*services, ways=clients.WAYS, errata=ERRATA):
-    @pytest.fixture(params=list(itertools.product(services, errata, ways)), ids=lambda p: "-".join(p))
+# Each way of calling with each service and each setting once or twice: all of them together would only take longer.
+SETTINGS = (("corrected", "pytds-rpc"), ("literal", "pytds-rpc"), ("corrected", "pymssql-rpc"), ("literal", "pytds-batch"), ("corrected", "pymssql-batch"))
+FEW = (("word", "corrected", "pytds-rpc"), ("word", "literal", "pymssql-batch"), ("translation", "literal", "pytds-batch"), ("translation", "corrected", "pymssql-rpc"))
+
+
+def jobs_fixture(*services, settings=SETTINGS, among=None):
+    """A fixture that gives a Jobs for every service and setting, or for the combinations in among."""
+    params = among or [(service, *setting) for service, setting in itertools.product(services, settings)]
+
+    @pytest.fixture(params=params, ids=lambda p: "-".join(p))
     def fixture(request, server):
         return opened(server, *request.param)
     return fixture

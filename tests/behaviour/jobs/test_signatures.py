@@ -16,8 +16,9 @@ def errata(request):
     return request.param
 
 
-@pytest.fixture(params=WAYS)
-def way(request):
+@pytest.fixture(params=[*zip(("corrected", "literal", "literal", "corrected"), WAYS)], ids="-".join)
+def setting(request):
+    """errata and way of calling"""
     return request.param
 
 
@@ -86,9 +87,9 @@ def rpc(db, proc, args):
     pytest.param("translation", "proc_UpdateSucceededItem", marks=proves("TRAN-UpdateSucceededItem-01")),
 ))
 @proves("WORD-Transport-01", "TRAN-Transport-01")
-def test_signature(server, errata, way, service, proc):
+def test_signature(server, setting, service, proc):
     """By name and by position, with and without the optional ones; each required one left out is error 201."""
-    db = opened(server, service, errata, way)
+    db = opened(server, service, *setting)
     args, declared = good(db, proc), parameters(service, proc)
     for call in (lambda: db.call(proc, **args), lambda: db.call(proc, *args.values()), lambda: db.call(proc, **{p.name: args[p.name] for p in declared if p.required})):
         prepare(db)
@@ -190,8 +191,8 @@ def test_drivers_are_told_the_signature(server, service, proc):
     pytest.param("translation", "proc_CancelAllActiveJobs", marks=proves("TRAN-CancelAllActiveJobs-01")),
     pytest.param("translation", "proc_HasActiveJobs", marks=proves("TRAN-HasActiveJobs-01")),
 ))
-def test_procedures_without_parameters(server, errata, way, service, proc):
-    db = opened(server, service, errata, way)
+def test_procedures_without_parameters(server, setting, service, proc):
+    db = opened(server, service, *setting)
     prepare(db)
     db.refuses(8146, proc, 1)
     db.refuses(8146, proc, JobId=1)
@@ -223,8 +224,8 @@ def test_procedures_without_parameters(server, errata, way, service, proc):
     pytest.param("translation", "proc_UpdateItemCount", marks=proves("TRAN-UpdateItemCount-02")),
     pytest.param("translation", "proc_UpdateSucceededItem", marks=proves("TRAN-UpdateSucceededItem-02")),
 ))
-def test_null_is_refused_where_it_must_not_be(server, errata, way, service, proc):
-    db = opened(server, service, errata, way)
+def test_null_is_refused_where_it_must_not_be(server, setting, service, proc):
+    db = opened(server, service, *setting)
     prepare(db)
     refused = [p.name for p in parameters(service, proc) if p.not_null]
     assert refused
@@ -277,8 +278,8 @@ def test_null_is_refused_with_its_type_too(one_way):
     pytest.param("translation", "proc_UpdateItemCount", marks=proves("TRAN-UpdateItemCount-07")),
     pytest.param("translation", "proc_UpdateSucceededItem", marks=proves("TRAN-UpdateSucceededItem-07")),
 ))
-def test_status_zero_after_success(server, errata, way, service, proc):
-    db = opened(server, service, errata, way)
+def test_status_zero_after_success(server, setting, service, proc):
+    db = opened(server, service, *setting)
     prepare(db)
     assert db.call(proc, **good(db, proc)).status == 0
 
@@ -305,8 +306,8 @@ def test_status_zero_after_success(server, errata, way, service, proc):
     pytest.param("translation", "proc_UpdateItemCount", marks=proves("TRAN-UpdateItemCount-08")),
     pytest.param("translation", "proc_UpdateSucceededItem", marks=proves("TRAN-UpdateSucceededItem-08")),
 ))
-def test_no_result_set(server, errata, way, service, proc):
-    db = opened(server, service, errata, way)
+def test_no_result_set(server, setting, service, proc):
+    db = opened(server, service, *setting)
     prepare(db)
     assert db.call(proc, **good(db, proc)).sets == []
     prepare(db)
@@ -338,8 +339,8 @@ def nothing_found(db, proc):
     pytest.param("translation", "proc_GetJobStatus", marks=proves("TRAN-GetJobStatus-04")),
     pytest.param("translation", "proc_UpdateConversionBatch", marks=proves("TRAN-UpdateConversionBatch-14")),
 ))
-def test_exactly_one_result_set_also_without_rows(server, errata, way, service, proc):
-    db = opened(server, service, errata, way)
+def test_exactly_one_result_set_also_without_rows(server, setting, service, proc):
+    db = opened(server, service, *setting)
     names = [c[0] for c in columns(service, proc)]
     prepare(db)
     if "Get" not in proc or "Batch" not in proc:
@@ -393,8 +394,8 @@ def test_column_metadata(server, errata, service, proc):
 
 
 @proves("TRAN-UpdateConversionBatch-18")
-def test_the_batch_of_translation_has_no_user_id(server, errata, way):
-    db = opened(server, "translation", errata, way)
+def test_the_batch_of_translation_has_no_user_id(server, setting):
+    db = opened(server, "translation", *setting)
     prepare(db)
     names, _ = db.call("proc_UpdateConversionBatch", BatchXml=db.batch_xml([(1, 1, 1)])).sets[0]
     assert len(names) == 7 and "UserId" not in names
