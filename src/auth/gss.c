@@ -1,5 +1,5 @@
 /* gss.c — see gss.h. The first token says which kind it is: raw NTLM, raw Kerberos or SPNEGO; each kind has credentials of its own. */
-#define _GNU_SOURCE             /* memmem, memrchr */
+#define _GNU_SOURCE             /* memrchr */
 #include "auth/gss.h"
 
 #include <ctype.h>
@@ -10,6 +10,7 @@
 #include <gssapi/gssapi.h>
 #include <gssapi/gssapi_ext.h>
 
+#include "auth/token.h"
 #include "base/log.h"
 
 #define LEGS_MAX 10
@@ -19,17 +20,17 @@ static gss_OID_desc oid_krb5 = OID("\x2a\x86\x48\x86\xf7\x12\x01\x02\x02");
 static gss_OID_desc oid_spnego = OID("\x2b\x06\x01\x05\x05\x02");
 static gss_OID_desc oid_ntlm = OID("\x2b\x06\x01\x04\x01\x82\x37\x02\x02\x0a");
 
-enum kind { KIND_KERBEROS, KIND_NTLM, KIND_SPNEGO, KIND_COUNT };
-
 struct auth_gss {
-	gss_cred_id_t creds[KIND_COUNT];        /* GSS_C_NO_CREDENTIAL: switched off or not to be had */
+	gss_cred_id_t creds[TOKEN_KINDS];       /* GSS_C_NO_CREDENTIAL: switched off or not to be had */
+	gss_cred_id_t again[TOKEN_KINDS];       /* the same without replay cache: see accept_token */
 };
 
 struct auth_exchange {
 	struct auth_gss *gss;
+	struct auth_bindings bindings;
 	gss_ctx_id_t ctx;
 	gss_buffer_desc out;
-	enum kind kind;
+	enum token_kind kind;
 	unsigned legs;
 	char principal[300];
 	const char *mechanism;
@@ -54,17 +55,26 @@ static void describe(OM_uint32 major, OM_uint32 minor, gss_OID mech, char *dst, 
 	gss_release_buffer(&ignored, &text);
 }
 
-static gss_cred_id_t acquire(gss_OID mech, const char *keytab, const char *name)
+struct source {
+	const char *keytab;             /* "": the system's */
+	bool again;                     /* tokens that the replay cache has already let pass */
+};
+
+static gss_cred_id_t acquire(gss_OID mech, struct source from, const char *name)
 {
 	gss_OID_set_desc set = { 1, mech };
-	gss_key_value_element_desc element = { "keytab", keytab };
-	gss_key_value_set_desc store = { 1, &element };
+	gss_key_value_element_desc elements[2];
+	gss_key_value_set_desc store = { 0, elements };
 	gss_cred_id_t cred = GSS_C_NO_CREDENTIAL;
 	OM_uint32 minor, major;
 	char why[300];
 
-	major = gss_acquire_cred_from(&minor, GSS_C_NO_NAME, GSS_C_INDEFINITE, &set, GSS_C_ACCEPT,
-				      keytab[0] == '\0' ? GSS_C_NO_CRED_STORE : &store, &cred, NULL, NULL);
+	if (from.keytab[0] != '\0')
+		elements[store.count++] = (gss_key_value_element_desc){ "keytab", from.keytab };
+	if (from.again)
+		elements[store.count++] = (gss_key_value_element_desc){ "rcache", "none:" };
+	major = gss_acquire_cred_from(&minor, GSS_C_NO_NAME, GSS_C_INDEFINITE, &set, GSS_C_ACCEPT, store.count == 0 ? GSS_C_NO_CRED_STORE : &store, &cred,
+				      NULL, NULL);
 	if (!GSS_ERROR(major))
 		return cred;
 	describe(major, minor, mech, why, sizeof(why));
@@ -73,23 +83,42 @@ static gss_cred_id_t acquire(gss_OID mech, const char *keytab, const char *name)
 }
 
 /* SPNEGO may only agree on what is switched on. */
-static gss_cred_id_t acquire_spnego(const struct auth_gss *g, const char *keytab)
+static gss_cred_id_t acquire_spnego(const struct auth_gss *g, struct source from)
 {
 	gss_OID_desc mechs[2];
 	gss_OID_set_desc set = { 0, mechs };
 	gss_cred_id_t cred;
 	OM_uint32 minor;
 
-	if (g->creds[KIND_KERBEROS] != GSS_C_NO_CREDENTIAL)
+	if (g->creds[TOKEN_KERBEROS] != GSS_C_NO_CREDENTIAL)
 		mechs[set.count++] = oid_krb5;
-	if (g->creds[KIND_NTLM] != GSS_C_NO_CREDENTIAL)
+	else
+		from = (struct source){ .keytab = "" };
+	if (g->creds[TOKEN_NTLM] != GSS_C_NO_CREDENTIAL)
 		mechs[set.count++] = oid_ntlm;
 	if (set.count == 0)
 		return GSS_C_NO_CREDENTIAL;
-	cred = acquire(&oid_spnego, keytab, "spnego");
-	if (cred != GSS_C_NO_CREDENTIAL && GSS_ERROR(gss_set_neg_mechs(&minor, cred, &set)))
+	cred = acquire(&oid_spnego, from, "spnego");
+	if (cred != GSS_C_NO_CREDENTIAL && GSS_ERROR(gss_set_neg_mechs(&minor, cred, &set))) {
 		LOG(LOG_WARN, NULL, "mechanism_off", F_STR("mechanism", "spnego"), F_STR("reason", "its choice cannot be limited"));
+		gss_release_cred(&minor, &cred);
+	}
 	return cred;
+}
+
+static void acquire_all(struct auth_gss *g, const struct auth_gss_options *o)
+{
+	struct source first = { .keytab = o->keytab }, again = { .keytab = o->keytab, .again = true };
+
+	if (o->kerberos)
+		g->creds[TOKEN_KERBEROS] = acquire(&oid_krb5, first, "kerberos");
+	if (o->ntlm)
+		g->creds[TOKEN_NTLM] = acquire(&oid_ntlm, (struct source){ .keytab = "" }, "ntlm");
+	g->creds[TOKEN_SPNEGO] = acquire_spnego(g, first);
+	if (!o->channel_binding || g->creds[TOKEN_KERBEROS] == GSS_C_NO_CREDENTIAL)
+		return;
+	g->again[TOKEN_KERBEROS] = acquire(&oid_krb5, again, "kerberos");
+	g->again[TOKEN_SPNEGO] = acquire_spnego(g, again);
 }
 
 int auth_gss_open(const struct auth_gss_options *o, struct auth_gss **ret, struct err *reterr)
@@ -103,12 +132,8 @@ int auth_gss_open(const struct auth_gss_options *o, struct auth_gss **ret, struc
 		free(g);
 		return err_nomem(reterr);
 	}
-	if (o->kerberos)
-		g->creds[KIND_KERBEROS] = acquire(&oid_krb5, o->keytab, "kerberos");
-	if (o->ntlm)
-		g->creds[KIND_NTLM] = acquire(&oid_ntlm, "", "ntlm");
-	g->creds[KIND_SPNEGO] = acquire_spnego(g, g->creds[KIND_KERBEROS] != GSS_C_NO_CREDENTIAL ? o->keytab : "");
-	if (g->creds[KIND_KERBEROS] == GSS_C_NO_CREDENTIAL && g->creds[KIND_NTLM] == GSS_C_NO_CREDENTIAL) {
+	acquire_all(g, o);
+	if (g->creds[TOKEN_KERBEROS] == GSS_C_NO_CREDENTIAL && g->creds[TOKEN_NTLM] == GSS_C_NO_CREDENTIAL) {
 		auth_gss_close(g);
 		return 0;
 	}
@@ -122,15 +147,16 @@ void auth_gss_close(struct auth_gss *g)
 
 	if (g == NULL)
 		return;
-	for (int i = 0; i < KIND_COUNT; i++)
-		if (g->creds[i] != GSS_C_NO_CREDENTIAL)
-			gss_release_cred(&minor, &g->creds[i]);
+	for (int i = 0; i < TOKEN_KINDS; i++) {
+		gss_release_cred(&minor, &g->creds[i]);
+		gss_release_cred(&minor, &g->again[i]);
+	}
 	free(g);
 }
 
 /* ---- one exchange ---- */
 
-struct auth_exchange *auth_exchange_new(struct auth_gss *g)
+struct auth_exchange *auth_exchange_new(struct auth_gss *g, const struct auth_bindings *bindings)
 {
 	struct auth_exchange *x = calloc(1, sizeof(*x));
 
@@ -139,6 +165,8 @@ struct auth_exchange *auth_exchange_new(struct auth_gss *g)
 	x->gss = g;
 	x->ctx = GSS_C_NO_CONTEXT;
 	x->mechanism = "";
+	if (bindings != NULL)
+		x->bindings = *bindings;
 	return x;
 }
 
@@ -154,45 +182,49 @@ void auth_exchange_free(struct auth_exchange *x)
 	free(x);
 }
 
-static bool contains(const uint8_t *p, size_t n, const gss_OID_desc *oid)
-{
-	/* [APPLICATION 0] length, then the mechanism's OID: within the first bytes of a framed token */
-	return n > 12 && memmem(p, n < 40 ? n : 40, oid->elements, oid->length) != NULL;
-}
-
-static bool kind_of(const uint8_t *p, size_t n, enum kind *ret)
-{
-	if (n >= 8 && memcmp(p, "NTLMSSP", 8) == 0)
-		*ret = KIND_NTLM;
-	else if (n > 0 && p[0] == 0x60 && contains(p, n, &oid_spnego))
-		*ret = KIND_SPNEGO;
-	else if (n > 0 && p[0] == 0x60 && contains(p, n, &oid_krb5))
-		*ret = KIND_KERBEROS;
-	else
-		return false;
-	return true;
-}
-
 static enum auth_step refuse(struct auth_exchange *x, const char *why)
 {
 	snprintf(x->reason, sizeof(x->reason), "%s", why);
 	return AUTH_STEP_REFUSED;
 }
 
-/* "user@REALM" and "DOMAIN\user" become "REALM\user", realm in capitals. */
-static bool take_name(struct auth_exchange *x, struct str name)
+static bool is_mech(const gss_OID_desc *mech, const gss_OID_desc *wanted)
 {
-	const char *at = memrchr(name.p, '@', name.n), *slash = memchr(name.p, '\\', name.n);
-	struct str realm = { 0 }, user = name;
+	return mech != NULL && mech->length == wanted->length && memcmp(mech->elements, wanted->elements, mech->length) == 0;
+}
 
-	if (slash != NULL) {
-		realm = (struct str){ name.p, (size_t)(slash - name.p) };
-		user = (struct str){ slash + 1, name.n - realm.n - 1 };
-	} else if (at != NULL) {
-		user = (struct str){ name.p, (size_t)(at - name.p) };
-		realm = (struct str){ at + 1, name.n - user.n - 1 };
-	}
-	if (user.n == 0 || realm.n + user.n + 2 > sizeof(x->principal))
+/* Kerberos: "user@REALM". An escaped character (a backslash, a second @) would let a name of one realm look like one of another. */
+static bool split_kerberos(struct str name, struct str *ret_realm, struct str *ret_user)
+{
+	const char *at = memrchr(name.p, '@', name.n);
+
+	if (at == NULL || memchr(name.p, '\\', name.n) != NULL)
+		return false;
+	*ret_user = (struct str){ name.p, (size_t)(at - name.p) };
+	*ret_realm = (struct str){ at + 1, name.n - ret_user->n - 1 };
+	return true;
+}
+
+/* NTLM: "DOMAIN\user", or "user" when the client named no domain. */
+static bool split_ntlm(struct str name, struct str *ret_realm, struct str *ret_user)
+{
+	const char *slash = memchr(name.p, '\\', name.n);
+
+	*ret_realm = (struct str){ name.p, slash == NULL ? 0 : (size_t)(slash - name.p) };
+	*ret_user = slash == NULL ? name : (struct str){ slash + 1, name.n - ret_realm->n - 1 };
+	return memchr(ret_user->p, '\\', ret_user->n) == NULL;
+}
+
+/* Becomes "REALM\user", realm in capitals. */
+static bool take_name(struct auth_exchange *x, struct str name, bool ntlm)
+{
+	struct str realm, user;
+
+	if (name.n > 0 && name.p[name.n - 1] == '\0')           /* gss-ntlmssp counts the end of the string */
+		name.n--;
+	if (!(ntlm ? split_ntlm : split_kerberos)(name, &realm, &user))
+		return false;
+	if (user.n == 0 || realm.n + user.n + 2 > sizeof(x->principal) || memchr(name.p, '\0', name.n) != NULL)
 		return false;
 	snprintf(x->principal, sizeof(x->principal), "%.*s\\%.*s", STR_ARG(realm), STR_ARG(user));
 	for (size_t i = 0; i < realm.n; i++)
@@ -208,35 +240,93 @@ static enum auth_step finish(struct auth_exchange *x, gss_name_t source, gss_OID
 
 	if (GSS_ERROR(gss_display_name(&minor, source, &text, NULL)))
 		return refuse(x, "the name of the client cannot be read");
-	ok = take_name(x, (struct str){ text.value, text.length });
+	ok = take_name(x, (struct str){ text.value, text.length }, is_mech(mech, &oid_ntlm));
 	gss_release_buffer(&minor, &text);
-	x->mechanism = mech != NULL && mech->length == oid_ntlm.length && memcmp(mech->elements, oid_ntlm.elements, mech->length) == 0 ? "ntlm" : "kerberos";
 	return ok ? AUTH_STEP_DONE : refuse(x, "the name of the client cannot be used");
 }
 
-static enum auth_step accept_token(struct auth_exchange *x, const uint8_t *token, size_t n)
-{
-	gss_buffer_desc in = { n, (void *)token };
-	gss_name_t source = GSS_C_NO_NAME;
-	gss_OID mech = GSS_C_NO_OID;
-	OM_uint32 minor, ignored, flags = 0, major;
-	enum auth_step step;
+struct accepted {
+	OM_uint32 major, minor, flags;
+	gss_name_t source;
+	gss_OID mech;
+};
 
+static void accept_with(struct auth_exchange *x, gss_cred_id_t cred, gss_buffer_t in, const struct auth_binding *binding, struct accepted *ret)
+{
+	struct gss_channel_bindings_struct cb = { .initiator_addrtype = GSS_C_AF_UNSPEC, .acceptor_addrtype = GSS_C_AF_UNSPEC };
+	OM_uint32 ignored;
+
+	if (binding != NULL)
+		cb.application_data = (gss_buffer_desc){ binding->n, (void *)binding->data };
+	*ret = (struct accepted){ .source = GSS_C_NO_NAME, .mech = GSS_C_NO_OID };
 	gss_release_buffer(&ignored, &x->out);
-	major = gss_accept_sec_context(&minor, &x->ctx, x->gss->creds[x->kind], &in, GSS_C_NO_CHANNEL_BINDINGS, &source, &mech, &x->out, &flags, NULL, NULL);
-	if (GSS_ERROR(major)) {
-		describe(major, minor, mech, x->reason, sizeof(x->reason));
+	ret->major = gss_accept_sec_context(&ret->minor, &x->ctx, cred, in, binding == NULL ? GSS_C_NO_CHANNEL_BINDINGS : &cb, &ret->source, &ret->mech,
+					    &x->out, &ret->flags, NULL, NULL);
+}
+
+/* Clients may bind to the connection in two ways, and do not say in which: Kerberos tokens are tried with both. The replay cache has seen the token in
+ * the first try and would take the second for a replay; so the second goes without it. A token that is a replay already fails the first try. */
+static bool may_try_again(const struct auth_exchange *x, const struct accepted *r)
+{
+	return GSS_ROUTINE_ERROR(r->major) == GSS_S_BAD_BINDINGS && x->legs == 1 && x->bindings.n > 1 && x->gss->again[x->kind] != GSS_C_NO_CREDENTIAL;
+}
+
+static enum auth_step accept_token(struct auth_exchange *x, gss_buffer_t in)
+{
+	const struct auth_bindings *b = &x->bindings;
+	OM_uint32 ignored;
+	enum auth_step step;
+	struct accepted r;
+
+	accept_with(x, x->gss->creds[x->kind], in, b->n > 0 ? &b->list[0] : NULL, &r);
+	if (may_try_again(x, &r)) {
+		if (x->ctx != GSS_C_NO_CONTEXT)
+			gss_delete_sec_context(&ignored, &x->ctx, GSS_C_NO_BUFFER);
+		gss_release_name(&ignored, &r.source);
+		accept_with(x, x->gss->again[x->kind], in, &b->list[1], &r);
+	}
+	if (is_mech(r.mech, &oid_ntlm))
+		x->mechanism = "ntlm";
+	else if (is_mech(r.mech, &oid_krb5))
+		x->mechanism = "kerberos";
+	if (GSS_ERROR(r.major)) {
+		describe(r.major, r.minor, r.mech, x->reason, sizeof(x->reason));
 		step = AUTH_STEP_REFUSED;
-	} else if ((major & GSS_S_CONTINUE_NEEDED) != 0) {
+	} else if ((r.major & GSS_S_CONTINUE_NEEDED) != 0) {
 		step = AUTH_STEP_MORE;
-	} else if ((flags & GSS_C_ANON_FLAG) != 0) {
+	} else if ((r.flags & GSS_C_ANON_FLAG) != 0) {
 		step = refuse(x, "anonymous");
 	} else {
-		step = finish(x, source, mech);
+		step = finish(x, r.source, r.mech);
 	}
-	gss_release_name(&ignored, &source);
+	gss_release_name(&ignored, &r.source);
 	return step;
 }
+
+static enum auth_step accept_mended(struct auth_exchange *x, const uint8_t *token, size_t n)
+{
+	gss_buffer_desc in = { n, malloc(n) };
+	enum auth_step step;
+
+	if (in.value == NULL)
+		return refuse(x, "out of memory");
+	memcpy(in.value, token, n);
+	token_ntlm_mend(in.value, n);
+	step = accept_token(x, &in);
+	free(in.value);
+	return step;
+}
+
+static enum auth_step accept_any(struct auth_exchange *x, const uint8_t *token, size_t n)
+{
+	gss_buffer_desc in = { n, (void *)token };
+
+	if (x->kind == TOKEN_NTLM && token_ntlm_is_odd(token, n))
+		return accept_mended(x, token, n);
+	return accept_token(x, &in);
+}
+
+static const char *const kind_names[TOKEN_KINDS] = { [TOKEN_KERBEROS] = "kerberos", [TOKEN_NTLM] = "ntlm", [TOKEN_SPNEGO] = "spnego" };
 
 enum auth_step auth_exchange_step(struct auth_exchange *x, const uint8_t *token, size_t n, struct str *ret_token)
 {
@@ -245,11 +335,13 @@ enum auth_step auth_exchange_step(struct auth_exchange *x, const uint8_t *token,
 	*ret_token = (struct str){ "", 0 };
 	if (++x->legs > LEGS_MAX)
 		return refuse(x, "too many legs");
-	if (x->legs == 1 && !kind_of(token, n, &x->kind))
+	if (x->legs == 1 && !token_kind(token, n, &x->kind))
 		return refuse(x, "not a Kerberos, NTLM or SPNEGO token");
+	if (x->legs == 1)
+		x->mechanism = kind_names[x->kind];
 	if (x->gss->creds[x->kind] == GSS_C_NO_CREDENTIAL)
 		return refuse(x, "the mechanism is switched off");
-	step = accept_token(x, token, n);
+	step = accept_any(x, token, n);
 	if (step == AUTH_STEP_MORE && x->out.length == 0)
 		return refuse(x, "the mechanism has nothing to say");
 	if (x->out.length > 65535)

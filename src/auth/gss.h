@@ -9,7 +9,7 @@ struct auth_gss;            /* the server's credentials */
 struct auth_exchange;       /* one client's exchange of tokens */
 
 struct auth_gss_options {
-	bool kerberos, ntlm;
+	bool kerberos, ntlm, channel_binding;
 	const char *keytab;             /* "": the system's */
 	const char *ntlm_user_file;     /* "": none; DOMAIN:USER:PASSWORD a line, or empty and winbind */
 };
@@ -19,8 +19,18 @@ struct auth_gss_options {
 MUST_CHECK int auth_gss_open(const struct auth_gss_options *o, struct auth_gss **ret, struct err *reterr);
 void auth_gss_close(struct auth_gss *g);        /* NULL is welcome */
 
-/* NULL: no memory. */
-struct auth_exchange *auth_exchange_new(struct auth_gss *g);
+/* What identifies the TLS connection (RFC 5929): "tls-unique:…", "tls-server-end-point:…". The likelier one comes first. */
+struct auth_binding {
+	uint8_t data[96];
+	size_t n;
+};
+struct auth_bindings {
+	struct auth_binding list[2];
+	size_t n;                       /* 0: none; what the client may have bound to is not looked at */
+};
+
+/* A client that binds its token to the connection must mean one of these; NULL: none. A client that does not bind is welcome. NULL: no memory. */
+struct auth_exchange *auth_exchange_new(struct auth_gss *g, const struct auth_bindings *bindings);
 void auth_exchange_free(struct auth_exchange *x);
 
 enum auth_step {
@@ -30,7 +40,7 @@ enum auth_step {
 };
 /* Takes the client's next token. ret_token lives until the next step. After ten legs every exchange is refused. */
 enum auth_step auth_exchange_step(struct auth_exchange *x, const uint8_t *token, size_t n, struct str *ret_token);
-/* After AUTH_STEP_DONE: "REALM\name"; the mechanism, "kerberos" or "ntlm"; after REFUSED: why, for the log. */
+/* After AUTH_STEP_DONE: "REALM\name"; "" before. The mechanism, as far as it is known: "kerberos", "ntlm", "spnego", "". After REFUSED: why, for the log. */
 const char *auth_exchange_principal(const struct auth_exchange *x);
 const char *auth_exchange_mechanism(const struct auth_exchange *x);
 const char *auth_exchange_reason(const struct auth_exchange *x);

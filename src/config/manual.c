@@ -104,7 +104,8 @@ static void print_mdoc_settings(FILE *f)
 			in_list = true;
 			continue;
 		}
-		fprintf(f, ".It Fl \\-%.*s%s%s\n", (int)n - 2, s->flag + 2, s->flag[n] == ' ' ? " Ar " : "", s->flag[n] == ' ' ? s->flag + n + 1 : "");
+		fprintf(f, ".It Fl \\-%.*s%s%s\n", (int)n - 2, s->flag + 2,
+			s->flag[n] == ' ' ? " Ar " : s->flag[n] == '=' ? " Ns = Ns Ar " : "", s->flag[n] == '\0' ? "" : s->flag + n + 1);
 		print_mdoc(f, s->help);
 		bounds(s, limits, sizeof(limits));
 		if (limits[0] != '\0') {

@@ -21,7 +21,7 @@ _Static_assert(ARRAY_LEN(settings) <= SETTINGS_MAX, "raise SETTINGS_MAX");
 
 size_t setting_flag_len(const struct setting *s)
 {
-	return strcspn(s->flag, " ");
+	return strcspn(s->flag, " =");
 }
 
 static bool same_name(const char *a, const char *b)

@@ -109,7 +109,7 @@ static int open_databases(struct server *srv, struct err *reterr)
 static int open_gss(struct server *srv, struct err *reterr)
 {
 	const struct config *c = srv->config;
-	struct auth_gss_options o = { .kerberos = c->kerberos, .ntlm = c->ntlm, .keytab = c->keytab, .ntlm_user_file = c->ntlm_user_file };
+	struct auth_gss_options o = { .kerberos = c->kerberos, .ntlm = c->ntlm, .channel_binding = c->channel_binding, .keytab = c->keytab, .ntlm_user_file = c->ntlm_user_file };
 
 	return auth_gss_open(&o, &srv->gss, reterr);
 }

@@ -88,6 +88,10 @@ bool net_stream_tls_feed(struct net_stream *s, const uint8_t *p, size_t n);
 void net_stream_end_tls(struct net_stream *s);
 bool net_stream_is_tls(const struct net_stream *s);
 const char *net_stream_tls_version(const struct net_stream *s); /* "TLSv1.3" or NULL */
+/* Channel binding of RFC 5929 with its prefix, "tls-unique:…" (up to TLS 1.2) or "tls-server-end-point:…"; from secured() until net_stream_end_tls. Gives its length;
+ * 0: there is none, or dst is too small (96 bytes are enough). */
+enum net_tls_binding { NET_TLS_UNIQUE, NET_TLS_END_POINT };
+size_t net_stream_tls_binding(const struct net_stream *s, enum net_tls_binding kind, uint8_t *dst, size_t size);
 
 MUST_CHECK int net_tls_ctx_new(const char *cert_file, const char *key_file, struct net_tls_ctx **ret, struct err *reterr);
 struct net_tls_ctx *net_tls_ctx_ref(struct net_tls_ctx *c);

@@ -3,7 +3,7 @@
  * net.c      starts and stops the whole            stream.c   one connection from opened() to closed()
  * loop.c     a thread with its uv_loop, posts      input.c    bytes from the socket to the owner
  * listen.c   addresses, accepting, distribution    output.c   bytes from the owner to the socket
- * work.c     the threads for work that blocks      tls.c      one TLS connection; tls_ctx.c, tls_cert.c: what it needs
+ * work.c     the threads for work that blocks      tls.c      one TLS connection; tls_ctx.c, tls_cert.c: what it needs; tls_binding.c: what it is known by
  *
  * Except for the posts, the counters and the work queue, a loop and its streams are touched by the loop's own thread only. */
 #ifndef NET_NET_INT_H

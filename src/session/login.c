@@ -14,6 +14,8 @@ void login_forget(struct session *s)
 {
 	struct login_work *w = s->login;
 
+	free(s->bindings);
+	s->bindings = NULL;
 	if (w == NULL)
 		return;
 	tds_login7_wipe(&w->login7);
@@ -29,9 +31,16 @@ bool login_is_working(const struct session *s)
 	return s->login != NULL && (s->login->working || s->login->checked);
 }
 
+/* For the log. An exchange that a work thread still has is not asked. */
+static const char *login_mechanism(const struct login_work *w)
+{
+	return w->exchange == NULL ? "sql" : w->working ? NULL : auth_exchange_mechanism(w->exchange);
+}
+
 void login_refuse(struct session *s, const struct err *errors, size_t n, const char *reason)
 {
-	LOG(LOG_WARN, &s->log, "login_failed", F_STR("reason", reason), F_INT("number", n > 0 ? errors[n - 1].number : 0));
+	LOG(LOG_WARN, &s->log, "login_failed", F_STR("reason", reason), F_INT("number", n > 0 ? errors[n - 1].number : 0),
+	    F_STR("mechanism", s->login == NULL ? NULL : login_mechanism(s->login)));
 	response_begin(s);
 	for (size_t i = 0; i < n; i++) {
 		struct err e = errors[i];
@@ -92,7 +101,8 @@ static void log_success(struct session *s, const struct login_work *w)
 
 	str_copy(app, sizeof(app), l->app);
 	str_copy(library, sizeof(library), l->library);
-	LOG(LOG_INFO, &s->log, "login", F_STR("mechanism", w->mechanism), F_STR("tds", tds_version_name(s->version)),
+	LOG(LOG_INFO, &s->log, "login", F_STR("mechanism", login_mechanism(w)), F_STR("principal", w->exchange == NULL ? NULL : auth_exchange_principal(w->exchange)),
+	    F_STR("tds", tds_version_name(s->version)),
 	    F_STR("tls", s->tls_mode == TDS_TLS_ALL ? net_stream_tls_version(s->stream) : s->tls_mode == TDS_TLS_LOGIN_ONLY ? "login" : "no"),
 	    F_STR("app", app), F_STR("library", library), F_STR("host", s->host_name));
 }
@@ -254,7 +264,6 @@ static bool keep_login(struct session *s, const struct tds_login7 *l, const stru
 	w->auth = s->server->auth;
 	w->arena = *arena;
 	w->login7 = *l;
-	w->mechanism = "sql";
 	buf_init(&w->token, SSPI_TOKEN_MAX);
 	str_copy(w->peer, sizeof(w->peer), str_of(s->peer_host));
 	s->login = w;

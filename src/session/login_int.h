@@ -15,7 +15,6 @@ struct login_work {
 	bool checked;                   /* the result is there; the answer may be held back by the timer */
 	enum auth_result result;
 	struct auth_login login;
-	const char *mechanism;
 	/* integrated logins */
 	struct auth_exchange *exchange; /* owned; NULL: by password */
 	struct buf token;               /* the client's, copied */

@@ -11,6 +11,7 @@
 #define LOGIN_TICKET_MAX (128u << 10)
 #define ARENA_SLACK (64u << 20)
 #define IDLE_BUFFER_KEEP 4096u
+#define UNREAD_MAX ((size_t)512 << 10)  /* above the low-water mark of net, so that drained() follows */
 
 #define TO(phase) (1u << PHASE_##phase)
 
@@ -341,18 +342,26 @@ static bool take_packet(struct session *s, struct tds_cursor *in)
 	}
 }
 
+/* A client that sends request after request and reads no answer is not served further: its answers would pile up here. */
+static bool unread_answers(const struct session *s)
+{
+	return s->phase == PHASE_READY && net_stream_pending(s->stream) >= UNREAD_MAX;
+}
+
 static size_t session_data(void *owner, const uint8_t *p, size_t n)
 {
 	struct session *s = owner;
 	struct tds_cursor in = tds_cursor_of(p, n);
 	bool more = true;
 
+	if (s->phase == PHASE_READY)            /* a long request that is still arriving is not idleness */
+		net_stream_set_timer(s->stream, (unsigned)s->server->config->idle_timeout * 1000u);
 	while (more && s->phase != PHASE_CLOSED && tds_left(&in) > 0) {
 		if (s->phase == PHASE_OPEN && !first_byte(s, in.pos[0]))
 			break;
 		if (s->phase == PHASE_STRICT)
 			session_move(s, in.pos[0] == TDS_MSG_LOGIN7 ? PHASE_LOGIN : PHASE_PRELOGIN);
-		if (login_is_working(s)) {
+		if (login_is_working(s) || unread_answers(s)) {
 			session_pause(s);
 			break;
 		}
@@ -368,6 +377,7 @@ static void session_secured(void *owner)
 	LOG(LOG_DEBUG, &s->log, "tls", F_STR("version", net_stream_tls_version(s->stream)), F_INT("strict", s->strict));
 	if (s->phase == PHASE_TLS)
 		session_move(s, PHASE_LOGIN);
+	sspi_bind(s);
 }
 
 static void session_handshake_out(void *owner, const uint8_t *p, size_t n)
@@ -377,7 +387,11 @@ static void session_handshake_out(void *owner, const uint8_t *p, size_t n)
 
 static void session_drained(void *owner)
 {
-	stream_drained(owner);
+	struct session *s = owner;
+
+	stream_drained(s);
+	if (s->phase == PHASE_READY)            /* paused by unread_answers */
+		session_resume(s);
 }
 
 static void session_timeout(void *owner)

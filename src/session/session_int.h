@@ -65,6 +65,7 @@ struct session {
 
 	/* login */
 	struct login_work *login;       /* while it is being checked */
+	struct auth_bindings *bindings; /* of the TLS connection, until the login is checked; NULL: none; owned */
 	char login_name[129], database_name[129], login_database[129], host_name[129], app_name[129];
 	bool admin, odbc;
 	struct database *database;
@@ -121,6 +122,8 @@ void prelogin_handshake_out(struct session *s, const uint8_t *p, size_t n);
 void login_message(struct session *s);
 void login_sspi_message(struct session *s);
 void login_timer(struct session *s);
+/* sspi.c. The TLS handshake is over: remembers what identifies the connection. */
+void sspi_bind(struct session *s);
 /* A work thread has the login: the session must stay. */
 bool login_is_working(const struct session *s);
 void login_forget(struct session *s);

@@ -1,13 +1,37 @@
 /* sspi.c — integrated logins: tokens go back and forth until the mechanism knows who it is (crib 7). Each leg runs on a work thread. */
 #include "session/login_int.h"
 
+#include <stdlib.h>
+
+static void bind_to(struct session *s, enum net_tls_binding kind)
+{
+	struct auth_binding *b = &s->bindings->list[s->bindings->n];
+
+	b->n = net_stream_tls_binding(s->stream, kind, b->data, sizeof(b->data));
+	if (b->n > 0)
+		s->bindings->n++;
+}
+
+/* TDS clients bind to the handshake; to the certificate where TLS 1.3 leaves no choice. */
+void sspi_bind(struct session *s)
+{
+	if (s->server->gss == NULL || !s->server->config->channel_binding)
+		return;
+	s->bindings = calloc(1, sizeof(*s->bindings));
+	if (s->bindings == NULL) {
+		session_abort(s, "out of memory");
+		return;
+	}
+	bind_to(s, NET_TLS_UNIQUE);
+	bind_to(s, NET_TLS_END_POINT);
+}
+
 static void leg_run(struct net_work *work)
 {
 	struct login_work *w = CONTAINER_OF(work, struct login_work, work);
 
 	w->step = auth_exchange_step(w->exchange, w->token.data, w->token.len, &w->answer);
 	if (w->step == AUTH_STEP_DONE) {
-		w->mechanism = auth_exchange_mechanism(w->exchange);
 		w->result = auth_find_principal(w->auth, auth_exchange_principal(w->exchange), &w->login);
 	}
 }
@@ -63,7 +87,7 @@ static bool next_leg(struct session *s, const uint8_t *token, size_t n)
 
 bool sspi_start(struct session *s, const uint8_t *token, size_t n)
 {
-	s->login->exchange = auth_exchange_new(s->server->gss);
+	s->login->exchange = auth_exchange_new(s->server->gss, s->bindings);
 	if (s->login->exchange == NULL)
 		return false;
 	session_move(s, PHASE_SSPI);
