@@ -62,6 +62,20 @@ static char *format_binary(const BYTE *data, size_t n)
 	return text;
 }
 
+/* The library's text has no end mark of its own. */
+static char *copy_text(const BYTE *data, DBINT n)
+{
+	size_t len = n > 0 ? (size_t)n : 0;
+	char *text = malloc(len + 1);
+
+	if (text == NULL)
+		return NULL;
+	if (len > 0)
+		memcpy(text, data, len);
+	text[len] = '\0';
+	return text;
+}
+
 /* The value of a column of the current row as text from malloc; NULL without memory. */
 static char *format_value(DBPROCESS *db, int column)
 {
@@ -72,7 +86,7 @@ static char *format_value(DBPROCESS *db, int column)
 
 	switch (type) {
 	case SYBCHAR: case SYBVARCHAR: case SYBTEXT: case SYBNTEXT: case SYBNVARCHAR: case XML_TYPE:
-		return strndup((const char *)data, n > 0 ? (size_t)n : 0);
+		return copy_text(data, n);
 	case SYBBINARY: case SYBVARBINARY: case SYBIMAGE:
 		return format_binary(data, n > 0 ? (size_t)n : 0);
 	case SYBDATETIME: case SYBDATETIME4: case SYBDATETIMN: case SYBMSDATETIME2: case SYBMSDATE: case SYBMSTIME: case SYBMSDATETIMEOFFSET:
