@@ -47,18 +47,18 @@ static bool take_word(const char **p, char *dst)
 char **settings_split(const char *line)
 {
 	size_t n = 0, room = strlen(line);
+	bool ok = true;
 	char **words = calloc(room + 2, sizeof(*words)), *word = malloc(room + 1);
 
-	while (words != NULL && word != NULL) {
+	while (ok && words != NULL && word != NULL) {
 		line += strspn(line, " \t");
-		if (*line == '\0' || !take_word(&line, word))
+		if (*line == '\0')
 			break;
-		words[n] = strdup(word);
-		if (words[n++] == NULL)
-			break;
+		ok = take_word(&line, word) && (words[n++] = strdup(word)) != NULL;
 	}
+	ok = ok && word != NULL && n > 0;
 	free(word);
-	if (words == NULL || *line != '\0' || n == 0 || words[n - 1] == NULL) {
+	if (words == NULL || !ok) {
 		settings_free_words(words);
 		return NULL;
 	}
@@ -150,7 +150,7 @@ static int set_handler(struct settings *s, const char *class_name, const char *n
 	settings_free_words(h->argv);
 	h->argv = settings_split(value);
 	if (h->argv == NULL || h->argv[0][0] != '/')
-		return err_raise(reterr, 50000, 16, 1, "the command of %s must begin with a whole path, such as /usr/local/bin/import: '%s'", class_name, value);
+		return err_raise(reterr, 50000, 16, 1, "the command of %s must begin with a whole path, such as /usr/local/bin/import, and close its quotations: '%s'", class_name, value);
 	return replace(&h->line, value, reterr);
 }
 

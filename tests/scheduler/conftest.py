@@ -8,6 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from fakeserver import FakeServer  # noqa: E402
 from schedulerprogram import Scheduler  # noqa: E402
+from support.clock import plain_binary  # noqa: E402
 
 
 @pytest.fixture
@@ -37,3 +38,9 @@ def scheduler(fake, tmp_path, password_file):
     yield make
     for each in made:
         each.end()
+
+
+@pytest.fixture
+def plain_clock():
+    """Skips where libfaketime or a build without sanitizer is missing."""
+    plain_binary()
