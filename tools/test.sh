@@ -54,6 +54,8 @@ for flavour in plain asan; do
     check "build-$flavour" tools/build.sh $flavour
 done
 export PROCESSIOND=${PROCESSIOND:-$PWD/build/asan/src/daemon/processiond}
+# libfaketime and a sanitizer do not go together: tests that set the clock run the plain build.
+export PROCESSIOND_PLAIN=${PROCESSIOND_PLAIN:-$PWD/build/processiond}
 export PROCESSION=${PROCESSION:-$PWD/build/asan/src/cli/procession}
 
 if wanted lint; then
@@ -75,7 +77,13 @@ for suite in behaviour model cli scheduler sspi drivers crash; do
 done
 if wanted lint; then
     step "static analysis"
-    check lint timeout 300 tools/lint.sh slow
+    # In its time only: a slow machine must not turn it into a failure. `make lint` has no limit.
+    timeout "${LINT_TIME:-240}" tools/lint.sh slow
+    case $? in
+    0) record lint passed ;;
+    124) echo "static analysis: not finished in ${LINT_TIME:-240} seconds; make lint runs it to its end" ;;
+    *) record lint failed; echo "FAILED: lint" ;;
+    esac
 fi
 
 step result

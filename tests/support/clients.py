@@ -156,9 +156,9 @@ class Pymssql:
         if isinstance(value, int):
             return call.bind(value, _mssql.SQLINT4 if -2**31 <= value < 2**31 else _mssql.SQLINT8, name)
         if isinstance(value, (bytes, bytearray)):
-            return call.bind(bytes(value), _mssql.SQLVARBINARY, name)
+            return call.bind(bytes(value), _mssql.SQLIMAGE if len(value) > 7900 else _mssql.SQLVARBINARY, name)
         text = stamp(value) if isinstance(value, datetime.datetime) else str(value)
-        # DB-Library cuts a varchar after 8000 bytes; text is its type for more.
+        # DB-Library cuts a varchar after 8000 bytes; text (and image, above) are its types for more.
         return call.bind(text, _mssql.SQLTEXT if len(text.encode()) > 7900 else _mssql.SQLVARCHAR, name)
 
     def collect(self, act):
