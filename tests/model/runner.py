@@ -3,7 +3,7 @@
 Every answer is compared, and after each sequence the whole state. The calls are made one after another, so that their order is known; some are
 inside explicit transactions, with savepoints, that commit, roll back or lose their connection, while others read beside them.
 
-PROCESSION_MODEL_SEQUENCES: how many sequences for each database (default 500, fewer on a machine that needs more than PROCESSION_MODEL_SECONDS, default 10,
+PROCESSION_MODEL_SEQUENCES: how many sequences for each database (default 500, fewer on a machine that needs more than PROCESSION_MODEL_SECONDS, default 12,
 for them). PROCESSION_MODEL_SEED: the seed; a failure prints the one it had.
 """
 import datetime
@@ -17,12 +17,10 @@ import pytest
 from model import schedule, state, translation, word
 from model.basics import Differs, Stamp, compare, compare_rows
 from support.calls import create_database, open_path
-from support.clock import ClockServer
-from support.server import Server
 
 SEQUENCES = int(os.environ.get("PROCESSION_MODEL_SEQUENCES", "500"))
 SEED = int(os.environ.get("PROCESSION_MODEL_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
-SECONDS = float(os.environ.get("PROCESSION_MODEL_SECONDS", "10"))
+SECONDS = float(os.environ.get("PROCESSION_MODEL_SECONDS", "12"))
 CONNECTIONS = 3
 MODELS = {"state": state, "schedule": schedule, "word": word, "translation": translation}
 
@@ -180,26 +178,10 @@ def run_sequences(server, service, errata, clock, count, seconds):
             link.close()
 
 
-@pytest.fixture(scope="module")
-def clock_server():
-    with ClockServer("2024-02-28 20:00:00", settings={"sweep_interval": 0, "log_level": "warn"}) as server:
-        yield server
+def with_real_clock(server, service, errata):
+    share = 1 if errata == "corrected" else 5
+    run_sequences(server, service, errata, RealClock(), SEQUENCES // share, SECONDS / share)
 
 
-@pytest.fixture(scope="module")
-def real_server():
-    with Server(settings={"log_level": "warn"}) as server:
-        yield server
-
-
-@pytest.mark.parametrize("errata", ("corrected", "literal"))
-@pytest.mark.parametrize("service", MODELS)
-def test_random_calls(real_server, service, errata):
-    run_sequences(real_server, service, errata, RealClock(), SEQUENCES if errata == "corrected" else SEQUENCES // 5,
-                  SECONDS if errata == "corrected" else SECONDS / 5)
-
-
-@pytest.mark.parametrize("errata", ("corrected", "literal"))
-@pytest.mark.parametrize("service", MODELS)
-def test_random_calls_with_a_clock_that_jumps(clock_server, service, errata):
-    run_sequences(clock_server, service, errata, SetClock(clock_server), max(1, SEQUENCES // 10), SECONDS / 5)
+def with_set_clock(server, service, errata):
+    run_sequences(server, service, errata, SetClock(server), max(1, SEQUENCES // 10), SECONDS / 5)
