@@ -8,7 +8,7 @@ struct special_entry {
 	const char *name;
 	uint16_t proc_id;       /* 0: has none */
 	enum special special;
-	int8_t handle, declarations, text;      /* position of each, -1: not there */
+	int16_t handle, declarations, text;     /* position of each, -1: not there */
 	int8_t values;                          /* first position of the statement's own values */
 };
 
