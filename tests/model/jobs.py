@@ -40,6 +40,7 @@ def item_class(job, item):
 class JobsModel:
     reads_for_others = ("proc_GetJobs", "proc_GetItems", "proc_GetGroups", "proc_GetJobStatus", "proc_GetConversionBatch", "proc_HasActiveJobs")
     namespace = None
+    required = {}                   # what proc_AddJob wants besides
 
     def __init__(self, errata, keep=None):
         self.literal, self.jobs = errata == "literal", {}
@@ -224,6 +225,17 @@ class JobsModel:
         start = [(*self.random_ids(rng), rng.choice(WORKERS)) for _ in range(rng.randrange(4))]
         fail = [(*self.random_ids(rng), rng.choice((0, 5, -7))) for _ in range(rng.choice((0, 0, 1, 2)))]
         return start, fail
+
+    def prelude(self, rng):
+        """Submitted jobs of several partitions with items, so that what follows has something to choose from."""
+        calls = []
+        for job in range(rng.randrange(2, 5)):
+            calls.append(("proc_AddJob", {"JobId": job, "Settings": "s", "PartitionId": rng.choice(PARTS), "Name": None, **self.required}))
+            calls.append(("proc_AddGroup", {"JobId": job, "GroupId": 1, "InputRoot": "i", "OutputRoot": "o", "MaxAttemptsCount": 2,
+                                            "JobXml": [(i, "a", "b") for i in rng.sample(range(8), rng.randrange(1, 6))]}))
+            calls.append(("proc_SubmitJob", {"JobId": job}))
+        calls.append(("proc_UpdateConversionBatch", {"BatchXml": ([(rng.randrange(4), 1, rng.randrange(8), WORKERS[0]) for _ in range(3)], [])}))
+        return calls
 
     def random_flags(self, rng):
         return {name: rng.choice((0, 1, 1, None)) for name in FLAGS}

@@ -142,6 +142,9 @@ class Sequence:
         rng = self.rng
         for proc, given in self.model.reset_calls():
             self.call(0, proc, given)
+        if rng.random() < 0.4 and hasattr(self.model, "prelude"):
+            for proc, given in self.model.prelude(rng):
+                self.call(rng.randrange(CONNECTIONS), proc, given)
         for _ in range(rng.randrange(4, 16)):
             if rng.random() < 0.12:
                 self.transaction()

@@ -15,6 +15,7 @@ def slot(date, hour):
 
 class Model(JobsModel):
     namespace = "http://schemas.microsoft.com/office/server/translation/2010/11"
+    required = {"UserToken": b"t"}
     reads_for_others = JobsModel.reads_for_others + ("proc_GetConversionBatchInterleaved", "proc_GetItemCount")
 
     def __init__(self, errata, keep=None):
