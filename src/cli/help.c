@@ -84,9 +84,17 @@ void help_print_man(FILE *f)
 	fputs(".El\n.Sh OPTIONS\nOptions may stand before or after the command, as\n.Fl \\-name Ar VALUE\nor\n.Fl \\-name=VALUE .\n", f);
 	print_mdoc_options(f);
 	fputs(".Sh ENVIRONMENT\n.Ev PROCESSION_SERVER , PROCESSION_USER , PROCESSION_PASSWORD_FILE :\ndefaults of the options of these names.\n"
+	      ".Sh SCHEDULED JOBS\n.Cm schedule\nand\n.Cm scheduler\nwork with any server that has the procedures of [MS\\-SSPSJ]; all times are UTC.\nA recurrence is one of\n"
+	      ".Bd -literal -offset indent\nevery NN seconds\nevery NN minutes at SS\nhourly at MM\ndaily at HH:MM:SS\nweekly at fri HH:MM:SS\nmonthly at DD HH:MM:SS\n"
+	      "yearly at jan DD HH:MM:SS\n.Ed\n.Pp\nwith two digits in every number;\n.Ql between A and B\nin place of\n.Ql at A\nis a window in which the job starts.\n"
+	      ".Pp\n.Cm scheduler\nasks every 60 seconds for the jobs of the next interval and runs, for each class, the\n.Ql command\nof its section\n"
+	      ".Ql [handler:CLASS]\nin the file of\n.Fl \\-config .\n"
+	      "The handler has the job in its environment, PROCESSION_JOB_ID, PROCESSION_JOB_ACTION and others; its output goes to the log on standard error,\n"
+	      "its exit status to the folder of\n.Fl \\-state .\nSIGTERM finishes what was taken; a second one ends the handlers.\n"
 	      ".Sh EXIT STATUS\n0 done, 1 refused by the server, 2 wrong usage, 3 the server cannot be reached.\n"
 	      ".Sh EXAMPLES\n.Dl procession \\-\\-data /var/lib/procession login add web \\-\\-generate\n"
 	      ".Dl procession \\-\\-data /var/lib/procession grant web StateService execute\n"
+	      ".Dl procession schedule next \"weekly between fri 22:00:00 and sun 06:00:00\"\n"
 	      ".Sh SEE ALSO\n.Xr processiond 8\n",
 	      f);
 }

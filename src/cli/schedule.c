@@ -55,9 +55,10 @@ bool schedule_parse_time(const struct cli *cli, const char *flag, const char *te
 		*ret = clock_ticks();
 		return true;
 	}
-	if (job_time_parse(text, ret))
+	/* A time without a date would be one of 1900-01-01. */
+	if (job_time_parse(text, ret) && (*ret < 0 || *ret >= TICKS_PER_DAY))
 		return true;
-	err_raise(&e, 50000, 16, 1, "%s takes a time in UTC, for example '2030-01-31 01:00:00', or now", flag);
+	err_raise(&e, 50000, 16, 1, "%s takes a date and time in UTC, for example '2030-01-31 01:00:00', or now", flag);
 	schedule_failed(cli, &e, EXIT_USAGE);
 	return false;
 }

@@ -36,7 +36,8 @@ bool job_time_parse(const char *text, int64_t *ret)
 	int digits;
 	bool has_offset;
 
-	if (!datetime_parse(str_of(text), &c, &digits, &has_offset) || !datetime_from_civil(&c, ret))
+	/* An empty text is the year 1900 in T-SQL; here it is none. */
+	if (str_trim(str_of(text)).n == 0 || !datetime_parse(str_of(text), &c, &digits, &has_offset) || !datetime_from_civil(&c, ret))
 		return false;
 	if (has_offset)
 		*ret -= (int64_t)c.offset * 60 * 300;

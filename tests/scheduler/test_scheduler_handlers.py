@@ -1,4 +1,5 @@
 """Handlers that are missing, fail, hang or talk too much; the end of the scheduler, kind and unkind."""
+import pathlib
 import signal
 import subprocess
 import time
@@ -185,3 +186,10 @@ def test_without_a_state_folder_nothing_is_written(fake, scheduler):
         s.wait_runs(1)
         time.sleep(0.2)
     assert not (s.folder / "state").exists()
+
+
+def test_the_packaged_sample_is_accepted(fake, scheduler):
+    s = scheduler()
+    s.ini.write_text((pathlib.Path(__file__).resolve().parents[2] / "packaging" / "scheduler.ini").read_text())
+    assert s.start("--once").wait() == 0
+    assert "handlers=2" in s.log()

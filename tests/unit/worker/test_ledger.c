@@ -1,0 +1,190 @@
+/* test_ledger.c — what was taken survives the end of the process, whatever is in its texts; nothing starts before its time or in doubt. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "worker/ledger.h"
+
+static char dir[] = "/tmp/procession-ledger-XXXXXX";
+
+static int make_dir(void **state)
+{
+	(void)state;
+	return mkdtemp(dir) != NULL ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+	static const char *const names[] = { "journal", "journal.new", "history", "lock" };
+	char path[100];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		unlink(path);
+	}
+	return rmdir(dir);
+}
+
+static struct taken *one(const char *id, int64_t due, const char *data)
+{
+	struct job_row row = { .assembly = "a", .class = "c\\N", .id = id, .data = data, .display_name = "tab\tline\nback\\slash \"q\" ü", .due = 7 };
+	struct taken *t = taken_new(&row, due, due + 5);
+
+	assert_non_null(t);
+	t->next = 99;
+	return t;
+}
+
+static struct ledger *opened(const char *where)
+{
+	struct ledger *l;
+	struct err e = { 0 };
+
+	assert_int_equal(ledger_open(where, &l, &e), 0);
+	return l;
+}
+
+static void nothing_starts_before_its_time_or_in_doubt(void **state)
+{
+	struct ledger *l = opened(NULL);
+	struct err e = { 0 };
+	struct taken *t;
+
+	(void)state;
+	assert_int_equal(ledger_add(l, one("x", 10, NULL), &e), 0);
+	assert_null(ledger_start(l, 1000));
+	ledger_confirm(l);
+	assert_int_equal(ledger_next_start(l), 15);
+	assert_null(ledger_start(l, 14));
+	t = ledger_start(l, 15);
+	assert_non_null(t);
+	assert_null(ledger_start(l, 1000));
+	assert_true(ledger_runs(l, "x", NULL));
+	assert_false(ledger_runs(l, "x", t));
+	ledger_finish(l, t, "ok", 0, 15, 16);
+	assert_int_equal(ledger_count(l, TAKEN_RUNS), 0);
+	assert_int_equal(ledger_next_start(l), INT64_MAX);
+	ledger_close(l);
+}
+
+static void doubts_are_settled_by_row(void **state)
+{
+	struct ledger *l = opened(NULL);
+	struct err e = { 0 };
+	struct taken *list = one("x", 10, NULL), *doubt;
+
+	(void)state;
+	list->link = one("x", 20, NULL);
+	list->link->link = one("y", 10, NULL);
+	assert_int_equal(ledger_add(l, list, &e), 0);
+	doubt = ledger_doubt(l);
+	assert_string_equal(doubt->row.id, "x");
+	taken_free_list(doubt);
+	ledger_settle(l, "x", 7, true);
+	assert_int_equal(ledger_count(l, TAKEN_WAITS), 2);
+	ledger_settle(l, "y", 8, false);        /* read at another time: not this one */
+	assert_int_equal(ledger_count(l, TAKEN_DOUBT), 1);
+	ledger_settle(l, "y", 7, false);
+	assert_null(ledger_doubt(l));
+	ledger_close(l);
+}
+
+static void all_of_it_is_there_after_a_restart(void **state)
+{
+	struct ledger *l = opened(dir);
+	struct err e = { 0 };
+	struct taken *t;
+
+	(void)state;
+	assert_int_equal(ledger_add(l, one("waits", 10, "d"), &e), 0);
+	assert_int_equal(ledger_add(l, one("runs", 5, NULL), &e), 0);
+	ledger_confirm(l);
+	assert_int_equal(ledger_add(l, one("doubt", 30, ""), &e), 0);
+	assert_string_equal(ledger_start(l, 10)->row.id, "runs");
+	ledger_close(l);
+
+	l = opened(dir);
+	assert_int_equal(ledger_count(l, TAKEN_RUNS), 0);       /* interrupted: in the history */
+	assert_int_equal(ledger_count(l, TAKEN_DOUBT), 1);
+	t = ledger_start(l, 1000);
+	assert_string_equal(t->row.id, "waits");
+	assert_string_equal(t->row.data, "d");
+	assert_string_equal(t->row.class, "c\\N");
+	assert_string_equal(t->row.display_name, "tab\tline\nback\\slash \"q\" ü");
+	assert_null(t->row.recurrence);
+	assert_int_equal(t->row.due, 7);
+	assert_int_equal(t->due, 10);
+	assert_int_equal(t->start, 15);
+	assert_int_equal(t->next, 99);
+	ledger_finish(l, t, "ok", 0, 15, 16);
+	t = ledger_doubt(l);
+	assert_string_equal(t->row.data, "");
+	taken_free_list(t);
+	ledger_close(l);
+}
+
+static void a_folder_is_used_by_one(void **state)
+{
+	struct ledger *l = opened(dir), *second;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(ledger_open(dir, &second, &e), -1);
+	assert_non_null(strstr(e.text, "another scheduler"));
+	ledger_close(l);
+}
+
+static void damaged_lines_are_left_out(void **state)
+{
+	char path[100];
+	FILE *f;
+	struct ledger *l;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/journal", dir);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs("waits\t1\t2\n\nwaits\t1\t10\t15\t99\tid\ta\tc\t\\N\t\\N\t\\N\nwaits\t1\t1\t1\t1\t\\N\ta\tc\t\\N\t\\N\t\\N\nwaits\t1\t10", f);
+	fclose(f);
+	l = opened(dir);
+	assert_int_equal(ledger_count(l, TAKEN_WAITS), 1);
+	ledger_close(l);
+}
+
+static void a_folder_that_cannot_be_written_takes_nothing(void **state)
+{
+	struct ledger *l = opened(dir);
+	struct err e = { 0 };
+	char path[100];
+	size_t before = ledger_count(l, TAKEN_DOUBT);
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/journal.new", dir);
+	unlink(path);
+	assert_int_equal(symlink("/nonexistent/x", path), 0);
+	assert_int_equal(ledger_add(l, one("x", 10, NULL), &e), -1);
+	assert_int_equal(ledger_count(l, TAKEN_DOUBT), before);
+	unlink(path);
+	ledger_close(l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_starts_before_its_time_or_in_doubt),
+		cmocka_unit_test(doubts_are_settled_by_row),
+		cmocka_unit_test(all_of_it_is_there_after_a_restart),
+		cmocka_unit_test(a_folder_is_used_by_one),
+		cmocka_unit_test(damaged_lines_are_left_out),
+		cmocka_unit_test(a_folder_that_cannot_be_written_takes_nothing),
+	};
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

@@ -1,0 +1,103 @@
+/* test_settings.c — the scheduler's configuration: words of a command, defaults, mistakes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "worker/settings.h"
+
+static void assert_words(const char *line, const char *const *want)
+{
+	char **words = settings_split(line);
+	size_t n = 0;
+
+	assert_non_null(words);
+	for (; want[n] != NULL; n++)
+		assert_string_equal(words[n], want[n]);
+	assert_null(words[n]);
+	settings_free_words(words);
+}
+
+static void commands_are_split_like_a_shell_does(void **state)
+{
+	(void)state;
+	assert_words("/bin/a", (const char *[]){ "/bin/a", NULL });
+	assert_words("  /bin/a \t b  c ", (const char *[]){ "/bin/a", "b", "c", NULL });
+	assert_words("/bin/a 'b c' \"d 'e'\" f\\ g ''", (const char *[]){ "/bin/a", "b c", "d 'e'", "f g", "", NULL });
+	assert_words("/bin/a x'y'\"z\" '\\' \"\\\"\"", (const char *[]){ "/bin/a", "xyz", "\\", "\"", NULL });
+	assert_words("/bin/a \\", (const char *[]){ "/bin/a", "\\", NULL });
+	assert_null(settings_split(""));
+	assert_null(settings_split("   "));
+	assert_null(settings_split("/bin/a 'open"));
+	assert_null(settings_split("/bin/a \"open"));
+}
+
+static int load(const char *text, struct settings *s, struct err *e)
+{
+	char path[] = "/tmp/procession-settings-XXXXXX";
+	int fd = mkstemp(path), rc;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+	settings_init(s);
+	rc = settings_load(s, path, e);
+	unlink(path);
+	return rc;
+}
+
+static void defaults_and_values(void **state)
+{
+	struct settings s;
+	struct err e = { 0 };
+	const struct handler *h;
+
+	(void)state;
+	assert_int_equal(load("", &s, &e), 0);
+	assert_int_equal(s.interval_s, 60);
+	assert_int_equal(s.nhandlers, 0);
+	settings_fini(&s);
+	assert_int_equal(load("[scheduler]\ninterval = 5 ; short\nstate=/x\nstate=/y\nin_doubt = skip\n[handler:dlimportjob]\ncommand=/bin/true a\ntimeout = 7\n", &s, &e), 0);
+	assert_int_equal(s.interval_s, 5);
+	assert_string_equal(s.state, "/y");
+	assert_false(s.run_in_doubt);
+	h = settings_handler(&s, job_class_by_name(STR("DLImportJob")));
+	assert_non_null(h);
+	assert_int_equal(h->timeout_s, 7);
+	assert_string_equal(h->argv[1], "a");
+	assert_null(settings_handler(&s, job_class_by_name(STR("UserProfileImportJob"))));
+	settings_fini(&s);
+}
+
+static void mistakes_name_their_line(void **state)
+{
+	static const char *const wrong[] = { "[scheduler]\nmax_running = 0\n", "[scheduler]\nmax_running = 1001\n", "[scheduler]\ninterval = -1\n",
+		"[scheduler]\ninterval = 6x\n", "[scheduler]\nx = 1\n", "[handler:X]\ncommand = /a\n", "[handler:DLImportJob]\ncommand = a\n",
+		"[handler:DLImportJob]\nx = /a\n", "nothing\n", "[x]\ny = z\n" };
+	struct settings s;
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+		memset(&e, 0, sizeof(e));
+		assert_int_equal(load(wrong[i], &s, &e), -1);
+		assert_non_null(strstr(e.text, wrong[i][0] == 'n' ? ":1:" : ":2:"));
+		settings_fini(&s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(commands_are_split_like_a_shell_does),
+		cmocka_unit_test(defaults_and_values),
+		cmocka_unit_test(mistakes_name_their_line),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
