@@ -234,7 +234,7 @@ def test_null_is_refused_where_it_must_not_be(server, setting, service, proc):
         assert proc in error.text and "@" + name in error.text
 
 
-@proves("WORD-Input-03", "TRAN-Input-03")
+@proves("WORD-AddGroup-02", "WORD-AddGroup-03", "TRAN-AddGroup-02")
 def test_null_is_refused_with_its_type_too(one_way):
     db = one_way
     prepare(db)

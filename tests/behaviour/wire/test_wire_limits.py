@@ -112,9 +112,11 @@ def test_idle_connections_are_closed(impatient):
 @pytest.mark.parametrize("encryption", (tds.ENCRYPT_NOT_SUP, tds.ENCRYPT_ON))
 def test_request_larger_than_the_limit(impatient, key, encryption):
     """Read to its end without being kept, then 50005; the session goes on."""
+    message = tds.packets(tds.BATCH, tds.batch_body("-- " + "x" * (15 << 20)))
     with Wire(impatient, encryption=encryption).login() as w:
         before = impatient.memory_kib()
-        w.send_message(tds.BATCH, tds.batch_body("-- " + "x" * (30 << 20)), size=32767 if w.packet_size == 32767 else None)
+        for i in range(0, len(message), 65536):
+            w.send(message[i:i + 65536])
         answer = w.answer(check=False)
         assert answer.numbers == [50005] and "max_request_size" in answer.errors[0].text
         assert impatient.memory_kib() - before < 20000
@@ -166,7 +168,7 @@ def test_a_client_that_never_reads(server, witness, key):
         text = f"DECLARE @i varbinary(max), @l bit, @a int, @c int EXEC proc_GetItemWithoutLock '{key}', @i OUTPUT, @l OUTPUT, @a OUTPUT, @c OUTPUT SELECT @i"
         w.send(tds.packets(tds.BATCH, tds.batch_body(text)) * 40)
         time.sleep(1)
-        assert server.memory_kib() - before < 120000
+        assert server.memory_kib() - before < 60000
         assert witness.batch("SELECT 1").value == 1
         for _ in range(40):
             assert len(w.answer().value) == 4 << 20
