@@ -174,6 +174,7 @@ class Postgres(Daemon):
         self.process = None
 
     def cpu_seconds(self):
-        """Of the server and of its children that have ended: those of the connections."""
+        """Of the server and of its children that have ended: those of the connections, which take a moment to go."""
+        time.sleep(0.3)
         text = pathlib.Path(f"/proc/{self.pid}/stat").read_text()
         return sum(int(x) for x in text[text.rindex(")") + 2:].split()[11:15]) / os.sysconf("SC_CLK_TCK")

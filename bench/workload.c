@@ -48,7 +48,7 @@ const uint8_t *script_body(size_t n)
 		if (bytes == NULL)
 			exit(1);
 		for (; have < n; have++)
-			bytes[have] = (uint8_t)(have * 37 + have / 251 + 1);
+			bytes[have] = (uint8_t)(have * 37 + 1);
 	}
 	return bytes;
 }

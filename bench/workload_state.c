@@ -7,7 +7,7 @@
 #define KEY_TEXT "bench-00000000"
 #define KEY_DIGITS 6        /* offset of the digits in the text */
 
-enum { GET_LOCK, UPDATE, GET, ADD };
+enum { GET_LOCK, UPDATE, GET, ADD, UPDATE_OTHER };
 static const char *const kinds[] = { "get_lock", "update", "get", "add", NULL };
 
 static size_t get_message(struct message *m, const char *proc, const char *key)
@@ -24,17 +24,25 @@ static size_t get_message(struct message *m, const char *proc, const char *key)
 	return at;
 }
 
+static void update_message(struct script *s, unsigned which, const char *key, const uint8_t *body, size_t bytes)
+{
+	struct message *m = &s->messages[which];
+
+	message_rpc(m, "proc_UpdateItem");
+	s->at[which][0] = message_varchar(m, "@id", key) + KEY_DIGITS;
+	s->at[which][1] = message_int(m, "@lockCookie", 0);
+	message_int(m, "@timeout", 60);
+	message_binary(m, "@item", body, bytes);
+	message_end(m);
+}
+
 static void prepare(struct script *s, const char *key, size_t bytes)
 {
 	struct message *m = s->messages;
 
 	s->at[GET_LOCK][0] = get_message(&m[GET_LOCK], "proc_GetItemWithLock", key);
-	message_rpc(&m[UPDATE], "proc_UpdateItem");
-	s->at[UPDATE][0] = message_varchar(&m[UPDATE], "@id", key) + KEY_DIGITS;
-	s->at[UPDATE][1] = message_int(&m[UPDATE], "@lockCookie", 0);
-	message_int(&m[UPDATE], "@timeout", 60);
-	message_binary(&m[UPDATE], "@item", script_body(bytes), bytes);
-	message_end(&m[UPDATE]);
+	update_message(s, UPDATE, key, script_body(bytes), bytes);
+	update_message(s, UPDATE_OTHER, key, script_body(bytes + 1) + 1, bytes);
 	s->at[GET][0] = get_message(&m[GET], "proc_GetItemWithoutLock", key);
 	message_rpc(&m[ADD], "proc_AddItem");
 	s->at[ADD][0] = message_varchar(&m[ADD], "@id", key) + KEY_DIGITS;
@@ -71,15 +79,28 @@ static const struct message *send_kind(struct script *s, unsigned kind)
 	return &s->messages[kind];
 }
 
+/* Cookies of an item go up by one: it gets one body and the other in turn. A store need not write what has not changed. */
+static unsigned update_with(struct script *s, int32_t cookie)
+{
+	unsigned which = cookie % 2 == 0 ? UPDATE : UPDATE_OTHER;
+
+	patch_le(&s->messages[which], s->at[which][1], (uint32_t)cookie, 4);
+	s->kind = UPDATE;
+	return which;
+}
+
 static const struct message *rw_next(struct script *s, const struct answer *last)
 {
+	unsigned which;
+
 	s->step ^= 1;
 	if (s->step == 1) {
 		s->key = s->few_keys ? script_few_keys(s) : script_own_key(s);
 		return send_kind(s, GET_LOCK);
 	}
-	patch_le(&s->messages[UPDATE], s->at[UPDATE][1], (uint32_t)last->last_int, 4);
-	return send_kind(s, UPDATE);
+	which = update_with(s, last->last_int);
+	patch_digits(&s->messages[which], s->at[which][0], s->key, 8, 1);
+	return &s->messages[which];
 }
 
 static const struct message *read_next(struct script *s, const struct answer *last)
@@ -98,11 +119,13 @@ static const struct message *fill_next(struct script *s, const struct answer *la
 
 static const struct message *large_next(struct script *s, const struct answer *last)
 {
-	s->kind = s->step;
-	if (s->kind == UPDATE)
-		patch_le(&s->messages[UPDATE], s->at[UPDATE][1], (uint32_t)last->last_int, 4);
+	unsigned which = s->step;
+
+	s->kind = which;
+	if (which == UPDATE)
+		which = update_with(s, last->last_int);
 	s->step = s->kind == GET_LOCK ? UPDATE : GET_LOCK;
-	return &s->messages[s->kind];
+	return &s->messages[which];
 }
 
 static const char *check(const struct script *s, const struct answer *a)
