@@ -204,7 +204,7 @@ int sqlite_check(struct store *base, char **ret_report, struct err *reterr)
 				 " || parent FROM pragma_foreign_key_check LIMIT 100", &out, &bad, reterr);
 	sqlite_disconnect(c);
 	if (rc == 0 && bad == 0)
-		buf_printf(&out, "ok\n");
+		buf_printf(&out, "ok");
 	buf_put_u8(&out, 0);
 	*ret_report = out.failed ? NULL : strdup((const char *)out.data);
 	buf_fini(&out);
