@@ -26,7 +26,6 @@ own_checkers() {
     check procedures $python tools/procgen.py --check
     check text $python tools/check_text.py
     check conformance $python tools/conformance.py --check
-    check conformance $python tools/conformance.py --check
 }
 [ "${1:-}" = slow ] || own_checkers
 if [ "${1:-}" = quick ]; then exit $failed; fi
