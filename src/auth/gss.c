@@ -9,6 +9,7 @@
 
 #include <gssapi/gssapi.h>
 #include <gssapi/gssapi_ext.h>
+#include <gssapi/gssapi_krb5.h>
 
 #include "auth/token.h"
 #include "base/log.h"
@@ -55,26 +56,17 @@ static void describe(OM_uint32 major, OM_uint32 minor, gss_OID mech, char *dst, 
 	gss_release_buffer(&ignored, &text);
 }
 
-struct source {
-	const char *keytab;             /* "": the system's */
-	bool again;                     /* tokens that the replay cache has already let pass */
-};
-
-static gss_cred_id_t acquire(gss_OID mech, struct source from, const char *name)
+/* again: for tokens that the replay cache has already let pass. */
+static gss_cred_id_t acquire(gss_OID mech, bool again, const char *name)
 {
 	gss_OID_set_desc set = { 1, mech };
-	gss_key_value_element_desc elements[2];
-	gss_key_value_set_desc store = { 0, elements };
+	gss_key_value_element_desc element = { "rcache", "none:" };
+	gss_key_value_set_desc store = { 1, &element };
 	gss_cred_id_t cred = GSS_C_NO_CREDENTIAL;
 	OM_uint32 minor, major;
 	char why[300];
 
-	if (from.keytab[0] != '\0')
-		elements[store.count++] = (gss_key_value_element_desc){ "keytab", from.keytab };
-	if (from.again)
-		elements[store.count++] = (gss_key_value_element_desc){ "rcache", "none:" };
-	major = gss_acquire_cred_from(&minor, GSS_C_NO_NAME, GSS_C_INDEFINITE, &set, GSS_C_ACCEPT, store.count == 0 ? GSS_C_NO_CRED_STORE : &store, &cred,
-				      NULL, NULL);
+	major = gss_acquire_cred_from(&minor, GSS_C_NO_NAME, GSS_C_INDEFINITE, &set, GSS_C_ACCEPT, again ? &store : GSS_C_NO_CRED_STORE, &cred, NULL, NULL);
 	if (!GSS_ERROR(major))
 		return cred;
 	describe(major, minor, mech, why, sizeof(why));
@@ -83,22 +75,20 @@ static gss_cred_id_t acquire(gss_OID mech, struct source from, const char *name)
 }
 
 /* SPNEGO may only agree on what is switched on. */
-static gss_cred_id_t acquire_spnego(const struct auth_gss *g, struct source from)
+static gss_cred_id_t acquire_spnego(bool again, bool kerberos, bool ntlm)
 {
 	gss_OID_desc mechs[2];
 	gss_OID_set_desc set = { 0, mechs };
 	gss_cred_id_t cred;
 	OM_uint32 minor;
 
-	if (g->creds[TOKEN_KERBEROS] != GSS_C_NO_CREDENTIAL)
+	if (kerberos)
 		mechs[set.count++] = oid_krb5;
-	else
-		from = (struct source){ .keytab = "" };
-	if (g->creds[TOKEN_NTLM] != GSS_C_NO_CREDENTIAL)
+	if (ntlm)
 		mechs[set.count++] = oid_ntlm;
 	if (set.count == 0)
 		return GSS_C_NO_CREDENTIAL;
-	cred = acquire(&oid_spnego, from, "spnego");
+	cred = acquire(&oid_spnego, again, "spnego");
 	if (cred != GSS_C_NO_CREDENTIAL && GSS_ERROR(gss_set_neg_mechs(&minor, cred, &set))) {
 		LOG(LOG_WARN, NULL, "mechanism_off", F_STR("mechanism", "spnego"), F_STR("reason", "its choice cannot be limited"));
 		gss_release_cred(&minor, &cred);
@@ -106,19 +96,26 @@ static gss_cred_id_t acquire_spnego(const struct auth_gss *g, struct source from
 	return cred;
 }
 
+/* The second credentials never know NTLM: its mechanism has no replay cache, and makes unusable credentials when it is told about one. */
 static void acquire_all(struct auth_gss *g, const struct auth_gss_options *o)
 {
-	struct source first = { .keytab = o->keytab }, again = { .keytab = o->keytab, .again = true };
-
 	if (o->kerberos)
-		g->creds[TOKEN_KERBEROS] = acquire(&oid_krb5, first, "kerberos");
+		g->creds[TOKEN_KERBEROS] = acquire(&oid_krb5, false, "kerberos");
 	if (o->ntlm)
-		g->creds[TOKEN_NTLM] = acquire(&oid_ntlm, (struct source){ .keytab = "" }, "ntlm");
-	g->creds[TOKEN_SPNEGO] = acquire_spnego(g, first);
+		g->creds[TOKEN_NTLM] = acquire(&oid_ntlm, false, "ntlm");
+	g->creds[TOKEN_SPNEGO] = acquire_spnego(false, g->creds[TOKEN_KERBEROS] != GSS_C_NO_CREDENTIAL, g->creds[TOKEN_NTLM] != GSS_C_NO_CREDENTIAL);
 	if (!o->channel_binding || g->creds[TOKEN_KERBEROS] == GSS_C_NO_CREDENTIAL)
 		return;
-	g->again[TOKEN_KERBEROS] = acquire(&oid_krb5, again, "kerberos");
-	g->again[TOKEN_SPNEGO] = acquire_spnego(g, again);
+	g->again[TOKEN_KERBEROS] = acquire(&oid_krb5, true, "kerberos");
+	g->again[TOKEN_SPNEGO] = acquire_spnego(true, true, false);
+}
+
+/* Both are read by the mechanisms for the whole process: a credential store for one of them would be shown to the others, too. */
+static bool name_files(const struct auth_gss_options *o)
+{
+	if (o->ntlm && o->ntlm_user_file[0] != '\0' && setenv("NTLM_USER_FILE", o->ntlm_user_file, 1) < 0)
+		return false;
+	return !o->kerberos || o->keytab[0] == '\0' || krb5_gss_register_acceptor_identity(o->keytab) == GSS_S_COMPLETE;
 }
 
 int auth_gss_open(const struct auth_gss_options *o, struct auth_gss **ret, struct err *reterr)
@@ -128,7 +125,7 @@ int auth_gss_open(const struct auth_gss_options *o, struct auth_gss **ret, struc
 	*ret = NULL;
 	if (g == NULL)
 		return err_nomem(reterr);
-	if (o->ntlm && o->ntlm_user_file[0] != '\0' && setenv("NTLM_USER_FILE", o->ntlm_user_file, 1) < 0) {
+	if (!name_files(o)) {
 		free(g);
 		return err_nomem(reterr);
 	}
@@ -312,7 +309,7 @@ static enum auth_step accept_mended(struct auth_exchange *x, const uint8_t *toke
 		return refuse(x, "out of memory");
 	memcpy(in.value, token, n);
 	token_ntlm_mend(in.value, n);
-	step = accept_token(x, &in);
+	step = token_ntlm_is_old(in.value, n) ? refuse(x, "older than NTLMv2") : accept_token(x, &in);
 	free(in.value);
 	return step;
 }
@@ -323,6 +320,8 @@ static enum auth_step accept_any(struct auth_exchange *x, const uint8_t *token, 
 
 	if (x->kind == TOKEN_NTLM && token_ntlm_is_odd(token, n))
 		return accept_mended(x, token, n);
+	if (x->kind != TOKEN_KERBEROS && token_ntlm_is_old(token, n))
+		return refuse(x, "older than NTLMv2");
 	return accept_token(x, &in);
 }
 

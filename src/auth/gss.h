@@ -14,7 +14,7 @@ struct auth_gss_options {
 	const char *ntlm_user_file;     /* "": none; DOMAIN:USER:PASSWORD a line, or empty and winbind */
 };
 
-/* Before any thread starts (the NTLM mechanism is told its file by the environment). A mechanism whose credentials cannot be had is logged and left out;
+/* Before any thread starts (the mechanisms are told their files for the whole process). A mechanism whose credentials cannot be had is logged and left out;
  * *ret is NULL when none is left. */
 MUST_CHECK int auth_gss_open(const struct auth_gss_options *o, struct auth_gss **ret, struct err *reterr);
 void auth_gss_close(struct auth_gss *g);        /* NULL is welcome */

@@ -11,12 +11,16 @@ enum token_kind { TOKEN_KERBEROS, TOKEN_NTLM, TOKEN_SPNEGO, TOKEN_KINDS };
 /* What the first token of an exchange is. False: nothing we know. */
 bool token_kind(const uint8_t *p, size_t n, enum token_kind *ret);
 
-/* NTLM messages of FreeTDS that gss-ntlmssp does not understand, though they carry all that is needed:
- * - the negotiate message does not ask for the target, but the client cannot answer a challenge without it;
- * - the authenticate message claims to hold a version, and has other bytes in its place.
- * mend() makes the first ask and the second claim nothing. An integrity check (MIC) over the messages would notice; but the client of the first knows no
- * way to send one, and in the second there is no room for it. */
+/* NTLM messages that gss-ntlmssp does not understand, though they carry all that is needed:
+ * - FreeTDS' negotiate message does not ask for the target, but it cannot answer a challenge without it;
+ * - FreeTDS' authenticate message claims to hold a version, and has other bytes in its place;
+ * - tedious' authenticate message gives the length of its answer as 16, the proof alone; what the proof is about follows up to the end.
+ * mend() puts that right. An integrity check (MIC) over the messages would notice; but a client of the first kind knows no way to send one, and in the
+ * others there is no room for it. */
 bool token_ntlm_is_odd(const uint8_t *p, size_t n);
 void token_ntlm_mend(uint8_t *p, size_t n);
+/* An NTLM authenticate message, alone or anywhere inside another token, answers with less than NTLMv2. gss-ntlmssp 1.2 may take any password then:
+ * it compares the client's LM answer with itself when LM is allowed, by LM_COMPAT_LEVEL or because the host has joined a domain. */
+bool token_ntlm_is_old(const uint8_t *p, size_t n);
 
 #endif
