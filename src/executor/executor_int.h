@@ -93,6 +93,8 @@ bool wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t at_ms);
 /* Under the lock: starts a thread that leaves signals to others. */
 MUST_CHECK int thread_start(pthread_t *ret, void *(*fn)(void *arg), void *arg);
 
+/* writer.c, under the lock: adds waiting calls to ex->group, up to the first one that begins a transaction. */
+void group_take(struct executor *ex);
 /* group.c: runs the calls in ex->group, commits, and completes them. Writer, without the lock. */
 void group_run(struct executor *ex);
 

@@ -9,6 +9,7 @@
 #include "executor/executor_int.h"
 
 #define CAREFUL_GROUPS 64
+#define ROUNDS_MAX 4                        /* how often a group takes in what arrived while it ran: the first ones must not wait for ever */
 
 enum attempt {
 	ATTEMPT_DONE,                       /* committed, or failed as a whole */
@@ -108,16 +109,30 @@ static enum attempt run_one(struct executor *ex, struct slot *s, bool careful)
 	return result;
 }
 
+/* The calls that have arrived while the group ran share its commit too. False: there are none. */
+static bool take_more(struct executor *ex, unsigned *rounds)
+{
+	size_t before = ex->ngroup;
+
+	if (++*rounds >= ROUNDS_MAX)
+		return false;
+	pthread_mutex_lock(&ex->lock);
+	group_take(ex);
+	pthread_mutex_unlock(&ex->lock);
+	return ex->ngroup > before;
+}
+
 static enum attempt attempt(struct executor *ex, bool careful, struct slot **ret_culprit)
 {
 	struct store_conn *conn = ex->writer.conn;
+	unsigned rounds = 0;
 	struct err err;
 
 	if (store_begin(conn, &err) < 0) {
 		fail_all(ex, &err);
 		return ATTEMPT_DONE;
 	}
-	for (size_t i = 0; i < ex->ngroup; i++) {
+	for (size_t i = 0; i < ex->ngroup || take_more(ex, &rounds); i++) {
 		enum attempt result;
 
 		if (ex->group[i].dead)
@@ -192,10 +207,6 @@ static void run_together(struct executor *ex)
 
 void group_run(struct executor *ex)
 {
-	for (size_t i = 0; i < ex->ngroup; i++) {
-		ex->group[i].mark = run_mark(ex->group[i].call);
-		ex->group[i].dead = false;
-	}
 	if (ex->ngroup == 1)
 		run_alone(ex, &ex->group[0]);
 	else

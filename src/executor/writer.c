@@ -33,8 +33,7 @@ static void idle_turn(struct executor *ex)
 		tidy(ex);
 }
 
-/* Takes calls up to the first one that begins a transaction. */
-static void take_group(struct executor *ex)
+void group_take(struct executor *ex)
 {
 	while (ex->ngroup < GROUP_MAX && !list_empty(&ex->queue)) {
 		struct call *c = CONTAINER_OF(ex->queue.next, struct call, link);
@@ -43,7 +42,7 @@ static void take_group(struct executor *ex)
 			break;
 		list_remove(&c->link);
 		ex->waiting--;
-		ex->group[ex->ngroup++].call = c;
+		ex->group[ex->ngroup++] = (struct slot){ .call = c, .mark = run_mark(c) };
 	}
 }
 
@@ -58,7 +57,7 @@ static void queue_turn(struct executor *ex)
 		pthread_mutex_unlock(&ex->lock);
 		txn_run(ex, first, true);
 	} else {
-		take_group(ex);
+		group_take(ex);
 		pthread_mutex_unlock(&ex->lock);
 		group_run(ex);
 	}

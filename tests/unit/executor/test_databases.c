@@ -93,7 +93,7 @@ static void databases_can_be_added(void **state)
 	assert_int_equal(databases_create(d, STR(" x"), SERVICE_STATE, false, &e), -1);
 	assert_int_equal(databases_create(d, STR(""), SERVICE_STATE, false, &e), -1);
 	assert_int_equal(databases_check(d, STR("State 2"), &report, &e), 0);
-	assert_string_equal(report, "ok\n");
+	assert_string_equal(report, "ok");
 	free(report);
 	assert_int_equal(databases_check(d, STR("nothing"), &report, &e), -1);
 	assert_int_equal(e.number, 911);
