@@ -1,4 +1,4 @@
-/* schedule.c — see schedule.h. Assemblies, classes and what JobData each class takes are a table. */
+/* schedule.c — see schedule.h. The table of classes is src/schedule's, which the scheduler uses too. */
 #include "service/schedule.h"
 
 #include <stdio.h>
@@ -6,25 +6,11 @@
 
 #include "base/utf.h"
 #include "catalogue/native.h"
+#include "schedule/job_class.h"
 #include "schedule/recurrence.h"
 #include "value/datetime.h"
 
-#define PROJECT_ASSEMBLY "Microsoft.Office.Project.Server.Administration, Version=12.0.0.0, Culture=neutral, PublicKeyToken=71e9bce111e9429c"
-#define OFFICE_ASSEMBLY "Microsoft.Office.Server, Version=12.0.0.0, Culture=neutral, PublicKeyToken=71e9bce111e9429c"
 #define NAME_MAX_UNITS 256
-
-enum job_data { DATA_NONE, DATA_INCREMENTAL, DATA_UPGRADE };
-
-static const struct { const char *assembly, *class; enum job_data data; } classes[] = {
-	{ PROJECT_ASSEMBLY, "Microsoft.Office.Project.Server.Administration.PWASSPSubmitSiteCreationTimerJob", DATA_NONE },
-	{ PROJECT_ASSEMBLY, "Microsoft.Office.Project.Server.Administration.PWASSPSubmitServerScheduledTimerJob", DATA_NONE },
-	{ OFFICE_ASSEMBLY, "Microsoft.Office.Server.UserProfiles.UserProfileChangeJob", DATA_NONE },
-	{ OFFICE_ASSEMBLY, "Microsoft.Office.Server.UserProfiles.UserProfileChangeCleanupJob", DATA_NONE },
-	{ OFFICE_ASSEMBLY, "Microsoft.Office.Server.UserProfiles.UserProfileImportJob", DATA_INCREMENTAL },
-	{ OFFICE_ASSEMBLY, "Microsoft.Office.Server.UserProfiles.UserProfileGradualUpgradeChangeJob", DATA_UPGRADE },
-	{ OFFICE_ASSEMBLY, "Microsoft.Office.Server.UserProfiles.DLImportJob", DATA_NONE },
-	{ OFFICE_ASSEMBLY, "Microsoft.Office.Server.Audience.AudienceCompilationJob", DATA_NONE },
-};
 
 static struct str without_trailing_blanks(struct str s)
 {
@@ -33,24 +19,29 @@ static struct str without_trailing_blanks(struct str s)
 	return s;
 }
 
-static const char *check_names(const struct value *assembly, const struct value *class, enum job_data *ret)
+static bool known_assembly(struct str assembly)
 {
-	bool known = false;
+	for (size_t i = 0; i < job_classes_count; i++)
+		if (str_eq(without_trailing_blanks(assembly), str_of(job_classes[i].assembly)))
+			return true;
+	return false;
+}
+
+static const char *check_names(const struct value *assembly, const struct value *class, enum job_data_rule *ret)
+{
+	const struct job_class *c;
 
 	if (assembly->null)
 		return "@Assembly must not be NULL.";
 	if (class->null)
 		return "@Class must not be NULL.";
-	for (size_t i = 0; i < ARRAY_LEN(classes); i++) {
-		bool same = str_eq(without_trailing_blanks(assembly->u.s), str_of(classes[i].assembly));
-
-		known = known || same;
-		if (same && str_eq(without_trailing_blanks(class->u.s), str_of(classes[i].class))) {
-			*ret = classes[i].data;
-			return NULL;
-		}
+	c = job_class_find(assembly->u.s, class->u.s);
+	if (c != NULL) {
+		*ret = c->data;
+		return NULL;
 	}
-	return known ? "@Class is not a class of this @Assembly ([MS-SSPSJ] 2.2.3)." : "@Assembly is not one of the two assemblies of [MS-SSPSJ] 2.2.2.";
+	return known_assembly(assembly->u.s) ? "@Class is not a class of this @Assembly ([MS-SSPSJ] 2.2.3)." :
+					       "@Assembly is not one of the two assemblies of [MS-SSPSJ] 2.2.2.";
 }
 
 static const char *check_recurrence(const struct value *v)
@@ -102,15 +93,15 @@ static bool is_upgrade(struct str s)
 	return true;
 }
 
-static const char *check_data(const struct value *v, enum job_data rule, bool literal)
+static const char *check_data(const struct value *v, enum job_data_rule rule, bool literal)
 {
 	bool none = v->null || v->u.s.n == 0;
 
-	if (rule == DATA_INCREMENTAL)
+	if (rule == JOB_DATA_INCREMENTAL)
 		return !none && is_incremental(v->u.s) ? NULL : "@JobData of this @Class is 'IsIncremental#True' or 'IsIncremental#False' ([MS-SSPSJ] 2.2.4).";
 	if (none)
 		return NULL;
-	if (rule == DATA_NONE)
+	if (rule == JOB_DATA_NONE)
 		return "@JobData of this @Class is NULL or empty ([MS-SSPSJ] 2.2.4).";
 	if (is_upgrade(v->u.s) || (literal && is_incremental(v->u.s)))
 		return NULL;
@@ -130,7 +121,7 @@ static const char *check_display_name(const struct value *v)
 static int schedule_check(struct native_ctx *ctx, struct err *reterr)
 {
 	const struct value *a = ctx->args;
-	enum job_data rule = DATA_NONE;
+	enum job_data_rule rule = JOB_DATA_NONE;
 	const char *problem;
 
 	if (ctx->nargs != 6 || ctx->nresults != 1)
