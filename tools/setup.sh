@@ -11,6 +11,7 @@ build_packages=(
     libinih-dev libxml2-dev libsystemd-dev freetds-dev
 )
 test_packages=(
+    krb5-kdc krb5-admin-server krb5-user gss-ntlmssp
     libcmocka-dev python3-pytest python3-pytest-xdist
     freetds-bin tdsodbc unixodbc unixodbc-dev python3-tds python3-openssl python3-pymssql python3-pyodbc
     libdbd-sybase-perl php-cli php-sybase libjtds-java default-jdk-headless

@@ -153,6 +153,18 @@ void auth_failed(struct auth *a, const char *peer)
 	pthread_mutex_unlock(&a->lock);
 }
 
+bool auth_is_throttled(struct auth *a, const char *peer)
+{
+	struct auth_digest key;
+	bool yes;
+
+	peer_key(a, peer, &key);
+	pthread_mutex_lock(&a->lock);
+	yes = auth_throttle_count(&a->throttle, &key, a->clock()) >= a->throttle.limit;
+	pthread_mutex_unlock(&a->lock);
+	return yes;
+}
+
 static enum auth_result succeeded(struct auth *a, const struct attempt *at, const struct auth_row *row, struct auth_login *ret)
 {
 	pthread_mutex_lock(&a->lock);

@@ -39,6 +39,8 @@ struct auth_login {
 enum auth_result auth_check_password(struct auth *a, struct str login, struct str password, const char *peer, struct auth_login *ret);
 /* A failure that another module found (a refused token): counts for the throttle. */
 void auth_failed(struct auth *a, const char *peer);
+/* Too many failures from there: nothing is to be looked at. */
+bool auth_is_throttled(struct auth *a, const char *peer);
 /* The login of a principal that a mechanism has proved ("REALM\\name"): its own (added with --windows), else the first rule of principal_map whose pattern fits. Blocks
  * for the store. AUTH_NO_LOGIN: nobody knows it. */
 enum auth_result auth_find_principal(struct auth *a, const char *principal, struct auth_login *ret);

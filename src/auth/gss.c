@@ -302,14 +302,14 @@ static enum auth_step accept_token(struct auth_exchange *x, gss_buffer_t in)
 
 static enum auth_step accept_mended(struct auth_exchange *x, const uint8_t *token, size_t n)
 {
-	gss_buffer_desc in = { n, malloc(n) };
+	gss_buffer_desc in = { n, calloc(1, n < TOKEN_NTLM_ROOM ? TOKEN_NTLM_ROOM : n) };
 	enum auth_step step;
 
 	if (in.value == NULL)
 		return refuse(x, "out of memory");
 	memcpy(in.value, token, n);
-	token_ntlm_mend(in.value, n);
-	step = token_ntlm_is_old(in.value, n) ? refuse(x, "older than NTLMv2") : accept_token(x, &in);
+	in.length = token_ntlm_mend(in.value, n);
+	step = token_ntlm_is_old(in.value, in.length) ? refuse(x, "older than NTLMv2") : accept_token(x, &in);
 	free(in.value);
 	return step;
 }

@@ -28,7 +28,8 @@ static bool rule_fits(struct str rule, const char *principal, struct str *ret_lo
 	const char *equals = memrchr(rule.p, '=', rule.n);
 	char pattern[300];
 
-	if (equals == NULL)
+	/* A pattern that was cut off would fit more than it says. */
+	if (equals == NULL || (size_t)(equals - rule.p) >= sizeof(pattern))
 		return false;
 	str_copy(pattern, sizeof(pattern), str_trim((struct str){ rule.p, (size_t)(equals - rule.p) }));
 	*ret_login = str_trim((struct str){ equals + 1, rule.n - (size_t)(equals + 1 - rule.p) });

@@ -67,6 +67,11 @@ static bool lacks_target(const uint8_t *p, size_t n)
 	return is_message(p, n, NTLM_NEGOTIATE, NEGOTIATE_FLAGS + 4) && (p[NEGOTIATE_FLAGS] & REQUEST_TARGET) == 0;
 }
 
+static bool ends_early(const uint8_t *p, size_t n)
+{
+	return is_message(p, n, NTLM_NEGOTIATE, NEGOTIATE_FLAGS + 4) && n < TOKEN_NTLM_ROOM;
+}
+
 static uint32_t le32(const uint8_t *p)
 {
 	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
@@ -106,10 +111,10 @@ static bool cuts_answer_short(const uint8_t *p, size_t n)
 
 bool token_ntlm_is_odd(const uint8_t *p, size_t n)
 {
-	return lacks_target(p, n) || lies_about_version(p, n) || cuts_answer_short(p, n);
+	return lacks_target(p, n) || ends_early(p, n) || lies_about_version(p, n) || cuts_answer_short(p, n);
 }
 
-void token_ntlm_mend(uint8_t *p, size_t n)
+size_t token_ntlm_mend(uint8_t *p, size_t n)
 {
 	if (lacks_target(p, n))
 		p[NEGOTIATE_FLAGS] |= REQUEST_TARGET;
@@ -121,6 +126,7 @@ void token_ntlm_mend(uint8_t *p, size_t n)
 		p[AUTHENTICATE_ANSWER] = p[AUTHENTICATE_ANSWER + 2] = (uint8_t)len;
 		p[AUTHENTICATE_ANSWER + 1] = p[AUTHENTICATE_ANSWER + 3] = (uint8_t)(len >> 8);
 	}
+	return ends_early(p, n) ? TOKEN_NTLM_ROOM : n;
 }
 
 bool token_ntlm_is_old(const uint8_t *p, size_t n)

@@ -18,7 +18,7 @@ struct cli {
 	bool json;
 	/* of single commands */
 	const char *database, *service, *errata;
-	bool admin, password_stdin, generate;
+	bool admin, windows, password_stdin, generate;
 	/* of scheduled jobs */
 	const char *recurrence, *job_data, *name, *due, *count, *from;
 	bool disabled;

@@ -107,11 +107,26 @@ static int call_with_password(struct cli *cli, const char *proc, struct client_a
 	return status;
 }
 
+static int add_windows_login(struct cli *cli)
+{
+	const struct client_arg args[] = { client_text("@name", cli->args[0]), client_bit("@windows", true), client_bit("@admin", cli->admin),
+					   client_text("@default_database", cli->database) };
+	struct err e;
+
+	if (cli->generate || cli->password_stdin) {
+		err_raise(&e, 50000, 16, 1, "--windows excludes --generate and --password-stdin: such a login has no password");
+		return failed(cli, &e, EXIT_USAGE);
+	}
+	return call_and_show(cli, "procession_login_add", args, ARRAY_LEN(args), &(struct outcome){ .done = "login added" });
+}
+
 int run_login_add(struct cli *cli, const struct command *cmd)
 {
 	struct client_arg args[] = { { 0 }, { 0 }, client_bit("@admin", cli->admin), client_text("@default_database", cli->database) };
 
 	(void)cmd;
+	if (cli->windows)
+		return add_windows_login(cli);
 	return call_with_password(cli, "procession_login_add", args, ARRAY_LEN(args), "login added");
 }
 

@@ -14,6 +14,7 @@ const struct option options[] = {
 	{ "--timeout", "SECONDS", OF_ALL, FIELD(timeout), "give up after so long; default 60" },
 	{ "--json", NULL, OF_ALL, FIELD(json), "results as JSON" },
 	{ "--admin", NULL, OF_NEW_LOGIN, FIELD(admin), "the login may administer the server and use every database" },
+	{ "--windows", NULL, OF_NEW_LOGIN, FIELD(windows), "NAME is REALM\\name or DOMAIN\\name, proved by Kerberos or NTLM; the login has no password" },
 	{ "--database", "NAME", OF_NEW_LOGIN | OF_SCHEDULE, FIELD(database),
 	  "login add: where its sessions begin; schedule, scheduler: the database of the jobs, default ScheduledJobs" },
 	{ "--password-stdin", NULL, OF_PASSWORD, FIELD(password_stdin), "first line of standard input is the new password" },
@@ -36,7 +37,7 @@ const size_t options_count = ARRAY_LEN(options);
 
 const struct command commands[] = {
 	{ "status", "", "", 0, 0, run_status, "shows whether the server answers, who it is and its databases" },
-	{ "login", "add", "NAME", 1, OF_NEW_LOGIN | OF_PASSWORD, run_login_add, "adds a login; its password is asked for, read or generated" },
+	{ "login", "add", "NAME", 1, OF_NEW_LOGIN | OF_PASSWORD, run_login_add, "adds a login; its password is asked for, read or generated, or it is a Windows name" },
 	{ "login", "passwd", "NAME", 1, OF_PASSWORD, run_login_passwd, "gives a login a new password" },
 	{ "login", "disable", "NAME", 1, 0, run_login_disable, "refuses a login from now on; nothing is deleted" },
 	{ "login", "enable", "NAME", 1, 0, run_login_enable, "admits a disabled login again" },

@@ -188,7 +188,7 @@ static void refuse_result(struct session *s, const struct login_work *w)
 	if (w->exchange == NULL)
 		refuse_one(s, ERR_LOGIN, s->login_name, auth_result_text(w->result));
 	else
-		refuse_one(s, sspi_error(w), s->login_name, w->step == AUTH_STEP_REFUSED ? auth_exchange_reason(w->exchange) : auth_result_text(w->result));
+		refuse_one(s, sspi_error(w), s->login_name, w->result == AUTH_WRONG_PASSWORD ? auth_exchange_reason(w->exchange) : auth_result_text(w->result));
 }
 
 static void login_answer(struct session *s)

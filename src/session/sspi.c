@@ -30,6 +30,11 @@ static void leg_run(struct net_work *work)
 {
 	struct login_work *w = CONTAINER_OF(work, struct login_work, work);
 
+	if (auth_is_throttled(w->auth, w->peer)) {
+		w->step = AUTH_STEP_REFUSED;
+		w->result = AUTH_THROTTLED;
+		return;
+	}
 	w->step = auth_exchange_step(w->exchange, w->token.data, w->token.len, &w->answer);
 	if (w->step == AUTH_STEP_DONE) {
 		w->result = auth_find_principal(w->auth, auth_exchange_principal(w->exchange), &w->login);
@@ -67,8 +72,10 @@ static void leg_done(struct net_work *work)
 	} else if (w->step == AUTH_STEP_DONE) {
 		done(s, w);
 	} else {
-		w->result = AUTH_WRONG_PASSWORD;
-		auth_failed(w->auth, w->peer);
+		if (w->result != AUTH_THROTTLED) {
+			w->result = AUTH_WRONG_PASSWORD;
+			auth_failed(w->auth, w->peer);
+		}
 		login_checked(s);
 	}
 }

@@ -39,6 +39,14 @@ def test_status_names_the_server_and_its_databases(cli):
     assert "StateService" in cli.ok("status")
 
 
+def test_a_windows_name_needs_no_password(cli):
+    name = "EXAMPLE.ORG\\alice"
+    assert cli.json("login", "add", name, "--windows", "--database", "StateService")
+    assert any(login["name"] == name for login in cli.json("login", "list"))
+    assert cli.run("login", "add", name, "--windows", "--generate").returncode == 2
+    assert cli.run("login", "add", "alice", "--windows").returncode != 0
+
+
 def test_a_generated_password_lets_the_new_login_in(cli, tmp_path):
     made = cli.json("login", "add", "generated", "--generate", "--admin")
     assert len(made["password"]) == 24

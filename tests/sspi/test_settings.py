@@ -45,6 +45,18 @@ def test_no_keytab(new_realm, ticket, tmp_path):
     assert number(realm.server, gss.Initiator(realm.spn, env=ticket, flags=0)) == 18452
 
 
+def test_guessing(new_realm, ticket):
+    """Failures of integrated logins count like wrong passwords: the address has to wait."""
+    realm = new_realm(login_fail_limit=3, login_fail_window=600)
+    for _ in range(3):
+        assert number(realm.server, ntlm(password="wrong")) == 18456
+    assert number(realm.server, ntlm()) == 18456
+    realm.server.wait_log("login_failed.*too many failures")
+    with pytest.raises(ServerError) as e:
+        Wire(realm.server).login()
+    assert e.value.number == 18456
+
+
 # Principals without a login of their own
 
 
