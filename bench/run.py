@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import resource
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -112,7 +113,7 @@ class Bench:
         return best
 
     def save(self, name, runs):
-        out = {"name": name, "machine": machine.describe(self.folder), "commit": machine.commit(), "command": self.args.command,
+        out = {"name": name, "machine": machine.describe(self.folder), "commit": self.args.commit, "command": self.args.command,
                "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "peers": self.versions,
                "flush_us": round(self.flush_us, 1), "note": self.args.note, "runs": runs}
         path = pathlib.Path(self.args.results) / f"{name}.json"
@@ -304,7 +305,10 @@ def parse():
     p.add_argument("--results", default=str(BENCH / "results"), help="where the results go (%(default)s)")
     p.add_argument("--report", action="store_true", help="measure nothing; draw docs/performance.md again")
     args = p.parse_args()
-    args.command = "tools/bench.sh " + " ".join(sys.argv[1:])
+    shown = [a for i, a in enumerate(sys.argv[1:]) if a != "--note" and sys.argv[i] != "--note"]
+    args.command = shlex.join(["tools/bench.sh", *shown])
+    # The tree may change while this runs; the server was built just before.
+    args.commit = machine.commit()
     args.server = os.environ.get("PROCESSIOND", str(ROOT / "build/bench/src/daemon/processiond"))
     args.tools = os.environ.get("BENCH_TOOLS", str(ROOT / "build/bench"))
     return args

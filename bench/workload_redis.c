@@ -79,12 +79,13 @@ static const struct message *fill_next(struct script *s, const struct answer *la
 	return s->key < KEYS ? send_kind(s, ADD) : NULL;
 }
 
-/* The functions answer 1 when they changed or found something; the reads add the cookie and, of an unlocked item, the data. */
+/* Writes answer 1 when they changed something; the last number of a read is the cookie. An item may still have the lock of an earlier run that
+ * ended between two calls: its cookie unlocks it. */
 static const char *check(const struct script *s, const struct answer *a)
 {
-	if ((s->kind == GET || s->kind == GET_LOCK) && a->rows != 1)
-		return "the item was not found, or is locked";
-	return a->has_int && a->last_int > 0 ? NULL : "nothing was changed";
+	if (a->has_int && a->last_int > 0)
+		return NULL;
+	return s->kind == GET || s->kind == GET_LOCK ? "the item was not found" : "nothing was changed";
 }
 
 const struct workload workloads_redis[] = {

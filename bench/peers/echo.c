@@ -23,8 +23,6 @@ struct peer {
 	size_t in_len, in_cap;
 };
 
-struct reply { uv_write_t write; uint8_t head[8]; };
-
 static void on_close(uv_handle_t *h)
 {
 	struct peer *p = (struct peer *)h;
@@ -39,17 +37,26 @@ static void on_written(uv_write_t *w, int status)
 	free(w);
 }
 
+/* Most answers fit the socket's buffer at once; only the rest of a long one is queued. */
 static void answer(struct peer *p, uint32_t n)
 {
-	struct reply *r = calloc(1, sizeof(*r));
-	uv_buf_t bufs[2];
+	uint8_t head[8] = { 0 };
+	uv_buf_t bufs[2] = { uv_buf_init((char *)head, 8), uv_buf_init((char *)zeros, n - 8) };
+	uv_write_t *w;
+	int done;
 
-	if (r == NULL || n < 8 || n > REQUEST_MAX)
+	if (n < 8 || n > REQUEST_MAX)
 		abort();
-	memcpy(r->head, &n, sizeof(n));
-	bufs[0] = uv_buf_init((char *)r->head, 8);
-	bufs[1] = uv_buf_init((char *)zeros, n - 8);
-	uv_write(&r->write, (uv_stream_t *)&p->tcp, bufs, 2, on_written);
+	memcpy(head, &n, sizeof(n));
+	done = uv_try_write((uv_stream_t *)&p->tcp, bufs, 2);
+	if (done == (int)n)
+		return;
+	w = calloc(1, sizeof(*w));
+	/* A peer that does not read eight bytes is none of ours. */
+	if (w == NULL || done < 8)
+		abort();
+	bufs[1] = uv_buf_init((char *)zeros, n - (uint32_t)done);
+	uv_write(w, (uv_stream_t *)&p->tcp, &bufs[1], 1, on_written);
 }
 
 static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *ret)
