@@ -150,7 +150,37 @@ def headers_tm():
         write("headers_tm", name, bytes((version,)) + raw(body))
 
 
+def legs(*tokens):
+    return b"".join(struct.pack("<H", len(token)) + token for token in tokens)
+
+
+def sspis():
+    """Negotiate and authenticate messages of the drivers (the answers fit no challenge), SPNEGO around them, a Kerberos frame."""
+    freetds1 = raw('"NTLMSSP" 00 01 00 00 00 01 B2 08 00 04 00 04 00 2A 00 00 00 02 00 02 00 28 00 00 00 05 01 28 0A 00 00 00 0F "vmCORP"')
+    jtds1 = raw('"NTLMSSP" 00 01 00 00 00 05 B2 08 00 04 00 04 00 20 00 00 00 00 00 00 00 20 00 00 00 "CORP"')
+    tedious1 = raw('"NTLMSSP" 00 01 00 00 00 07 92 08 A2 04 00 04 00 28 00 00 00 00 00 00 00 28 00 00 00 05 00 93 08 00 00 00 0F "CORP"')
+    tail = "'CORP' 'bob'" + "87" * 24 + "79" * 16 + "01 01" + "00" * 14 + "0B" * 8 + "00 00 00 00 01 00 04 00 'VM' 02 00 04 00 'WS' 07 00 08 00" + "11" * 8 + "00" * 8
+
+    def type3(answer, flags):
+        head = '"NTLMSSP" 00 03 00 00 00 18 00 18 00 4E 00 00 00 %s %s 66 00 00 00 08 00 08 00 40 00 00 00 06 00 06 00 48 00 00 00' % (answer, answer)
+        return raw(head + "00 00 00 00 4E 00 00 00 00 00 00 00 4E 00 00 00" + flags + tail)
+    write("sspi", "freetds", legs(freetds1, type3("50 00", "05 B2 8A 02")))
+    write("sspi", "jtds", legs(jtds1, type3("50 00", "01 82 08 00")))
+    write("sspi", "tedious", legs(tedious1, type3("10 00", "01 82 08 00")))
+    write("sspi", "ntlmv1", legs(tedious1, type3("18 00", "01 82 08 00")))
+    mech = raw("06 0A 2B 06 01 04 01 82 37 02 02 0A")
+    offer = raw("A0 0E 30 0C") + mech
+    inner = raw("A2 2A 04 28") + tedious1[:40]
+    body = raw("06 06 2B 06 01 05 05 02 A0") + bytes((2 + len(offer) + len(inner), 0x30, len(offer) + len(inner))) + offer + inner
+    spnego = b"\x60" + bytes((len(body),)) + body
+    write("sspi", "spnego", legs(spnego, raw("A1 81 C0 30 81 BD A2 81 BA 04 81 B7") + type3("50 00", "05 B2 8A 02")))
+    write("sspi", "spnego-without-token", legs(raw("60 1A 06 06 2B 06 01 05 05 02 A0 10 30 0E A0 0C 30 0A 06 08 2B 06 01 04 01 82 37 02"), raw("A1 05 30 03 A0 03 0A")))
+    write("sspi", "kerberos", legs(raw("60 82 00 40 06 09 2A 86 48 86 F7 12 01 02 02 01 00 6E") + bytes(40)))
+    write("sspi", "negotiate-for-ever", legs(*[tedious1] * 12))
+
+
 if __name__ == "__main__":
+    sspis()
     packets()
     prelogins()
     logins()
