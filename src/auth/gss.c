@@ -215,7 +215,7 @@ static bool split_ntlm(struct str name, struct str *ret_realm, struct str *ret_u
 /* Becomes "REALM\user", realm in capitals. */
 static bool take_name(struct auth_exchange *x, struct str name, bool ntlm)
 {
-	struct str realm, user;
+	struct str realm = { 0 }, user = { 0 };
 
 	if (name.n > 0 && name.p[name.n - 1] == '\0')           /* gss-ntlmssp counts the end of the string */
 		name.n--;
