@@ -50,6 +50,7 @@ size_t net_stream_tls_binding(const struct net_stream *s, enum net_tls_binding k
 	n = (unique ? tls_unique : tls_end_point)(s->tls->ssl, dst + k, size - k);
 	if (n == 0 || n > size - k)
 		return 0;
-	memcpy(dst, prefix, k);
+	for (size_t i = 0; i < k; i++)
+		dst[i] = (uint8_t)prefix[i];
 	return k + n;
 }

@@ -191,9 +191,9 @@ int xml_read(const struct value *v, const struct xml_model *model, struct arena 
 	if (r.ctxt == NULL)
 		return err_nomem(reterr);
 	r.ctxt->_private = &r;
-	/* NOENT: without it libxml2 hands out &amp; in attributes as &#38;. No entity of a document's own can exist, a DTD is refused. */
-	/* HUGE: the size is bound by max_value_size already, and without a DTD nothing can grow. */
-	(void)xmlCtxtUseOptions(r.ctxt, XML_PARSE_NONET | XML_PARSE_NOENT | XML_PARSE_IGNORE_ENC | XML_PARSE_NOCDATA);
+	/* NOENT: without it libxml2 hands out &amp; in attributes as &#38;. No entity of a document's own can exist, a DTD is refused.
+	 * HUGE: the size is bound by max_value_size already, and without a DTD nothing can grow. */
+	(void)xmlCtxtUseOptions(r.ctxt, XML_PARSE_NONET | XML_PARSE_NOENT | XML_PARSE_HUGE | XML_PARSE_IGNORE_ENC | XML_PARSE_NOCDATA);
 	(void)xmlSwitchEncoding(r.ctxt, XML_CHAR_ENCODING_UTF8);
 	rc = parse(&r, text);
 	xmlFreeParserCtxt(r.ctxt);
