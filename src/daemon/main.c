@@ -182,10 +182,22 @@ static int build(struct server *srv, struct err *reterr)
 	return firststart_address(srv->config, net_address(srv->net), reterr);
 }
 
+/* For people; programs wait for the line "ready". */
+static void print_how_to_connect(const struct server *srv)
+{
+	const char *address = net_address(srv->net), *colon = strrchr(address, ':');
+	int host = colon == NULL ? 0 : (int)(colon - address);
+
+	if (colon != NULL)
+		printf("Connect with any SQL Server driver to %.*s,%s as sa; for example: tsql -H %.*s -p %s -U sa -D StateService\n", host, address, colon + 1,
+		       host, address, colon + 1);
+}
+
 static void announce(const struct server *srv)
 {
 	LOG(LOG_INFO, NULL, "ready", F_STR("address", net_address(srv->net)), F_STR("data", srv->config->data),
 	    F_STR("version", PROCESSION_VERSION));
+	print_how_to_connect(srv);
 	printf("ready %s\n", net_address(srv->net));
 	fflush(stdout);
 	notify("READY=1");
