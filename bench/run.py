@@ -13,6 +13,7 @@ import re
 import resource
 import shlex
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -333,6 +334,9 @@ def run_scenario(args, name):
 def main():
     args = parse()
     ok = True
+    # Whoever stops the benchmark stops its servers too.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit(130))
     if not args.report:
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
