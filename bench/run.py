@@ -91,6 +91,8 @@ class Bench:
         command = ["pgbench", "-n", "-M", "prepared", "-h", "127.0.0.1", "-p", pg.port, "-U", "bench", "-c", connections, "-j",
                    min(2, connections), "-T", math.ceil(seconds), "-f", BENCH / f"peers/postgres/{workload}.pgbench"]
         command += [x for k, v in variables.items() for x in ("-D", f"{k}={v}")] + [PG_DATABASE[workload]]
+        # Fresh statistics, and no dead rows of the run before: autovacuum would come too late for a run of seconds.
+        pg.psql(PG_DATABASE[workload], "-c", "VACUUM ANALYZE")
         before = pg.cpu_seconds()
         done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode != 0 or not re.search(r"failed transactions: 0 ", done.stdout):

@@ -108,25 +108,29 @@ LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     v_xml xml := p_xml::xml;
+    x record;
 BEGIN
-    UPDATE item i SET started = ticks(), worker = x.wsi, attempts = greatest(i.attempts - 1, 0)
-    FROM xmltable(xmlnamespaces('http://schemas.microsoft.com/office/server/translation/2010/11/databaseBatchUpdate' AS b), '/b:batch/b:start/b:item' PASSING v_xml
-             COLUMNS job bigint PATH '@job', grp int PATH '@group', id int PATH '@id', wsi uuid PATH '@wsi') x
-        JOIN job j ON j.id = x.job
-    WHERE i.n = j.n AND i.grp = x.grp AND i.id = x.id;
-    UPDATE job j SET open = open - 1
-    FROM xmltable(xmlnamespaces('http://schemas.microsoft.com/office/server/translation/2010/11/databaseBatchUpdate' AS b), '/b:batch/b:failed/b:item' PASSING v_xml
-             COLUMNS job bigint PATH '@job', grp int PATH '@group', id int PATH '@id') x
-    WHERE j.id = x.job AND EXISTS (SELECT FROM item i WHERE i.n = j.n AND i.grp = x.grp AND i.id = x.id AND i.stopped IS NULL);
-    UPDATE item i SET stopped = ticks(), error = x.error, worker = NULL
-    FROM xmltable(xmlnamespaces('http://schemas.microsoft.com/office/server/translation/2010/11/databaseBatchUpdate' AS b), '/b:batch/b:failed/b:item' PASSING v_xml
-             COLUMNS job bigint PATH '@job', grp int PATH '@group', id int PATH '@id', error int PATH '@error') x
-        JOIN job j ON j.id = x.job
-    WHERE i.n = j.n AND i.grp = x.grp AND i.id = x.id;
-    RETURN QUERY SELECT DISTINCT ON (j.id, g.id) j.id, g.id, g.input_root, g.output_root, t.settings, j.part, t.user_token
-    FROM xmltable(xmlnamespaces('http://schemas.microsoft.com/office/server/translation/2010/11/databaseBatchUpdate' AS b), '//b:item' PASSING v_xml
-             COLUMNS job bigint PATH '@job', grp int PATH '@group') x
-        JOIN job j ON j.id = x.job JOIN grp g ON g.n = j.n AND g.id = x.grp JOIN job_text t ON t.n = j.n;
+    -- Row by row, as the server does it: joined with a list of unknown length the planner would read whole tables.
+    FOR x IN SELECT * FROM xmltable(xmlnamespaces('http://schemas.microsoft.com/office/server/translation/2010/11/databaseBatchUpdate' AS b), '/b:batch/b:start/b:item' PASSING v_xml
+             COLUMNS job bigint PATH '@job', grp int PATH '@group', id int PATH '@id', wsi uuid PATH '@wsi') LOOP
+        UPDATE item i SET started = ticks(), worker = x.wsi, attempts = greatest(i.attempts - 1, 0)
+        WHERE i.n = (SELECT j.n FROM job j WHERE j.id = x.job) AND i.grp = x.grp AND i.id = x.id;
+    END LOOP;
+    FOR x IN SELECT * FROM xmltable(xmlnamespaces('http://schemas.microsoft.com/office/server/translation/2010/11/databaseBatchUpdate' AS b), '/b:batch/b:failed/b:item' PASSING v_xml
+             COLUMNS job bigint PATH '@job', grp int PATH '@group', id int PATH '@id', error int PATH '@error') LOOP
+        UPDATE job j SET
+            open = open - (EXISTS (SELECT FROM item i WHERE i.n = j.n AND i.grp = x.grp AND i.id = x.id AND i.stopped IS NULL))::int,
+            first_stop = least(first_stop, ticks())
+        WHERE j.id = x.job;
+        UPDATE item i SET stopped = ticks(), error = x.error, worker = NULL
+        WHERE i.n = (SELECT j.n FROM job j WHERE j.id = x.job) AND i.grp = x.grp AND i.id = x.id;
+    END LOOP;
+    FOR x IN SELECT DISTINCT * FROM xmltable(xmlnamespaces('http://schemas.microsoft.com/office/server/translation/2010/11/databaseBatchUpdate' AS b), '//b:item' PASSING v_xml
+             COLUMNS job bigint PATH '@job', grp int PATH '@group') LOOP
+        RETURN QUERY SELECT j.id, g.id, g.input_root, g.output_root, t.settings, j.part, t.user_token
+        FROM job j JOIN grp g ON g.n = j.n JOIN job_text t ON t.n = j.n
+        WHERE j.id = x.job AND g.id = x.grp;
+    END LOOP;
 END $$;
 
 CREATE FUNCTION proc_UpdateSucceededItem(p_job bigint, p_group int, p_item int) RETURNS void LANGUAGE plpgsql AS $$
