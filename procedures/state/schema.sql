@@ -9,10 +9,10 @@ CREATE TABLE item (
     id          TEXT NOT NULL UNIQUE,       -- without trailing spaces [E-COM-08]; compared byte by byte
     cookie      INTEGER NOT NULL,           -- 1 to 2147483647; a lock takes the next one [E-STATE-01]
     locked      INTEGER NOT NULL,           -- 0 or 1
-    lock_time   INTEGER,                    -- when it was locked last
+    lock_time   INTEGER,                    -- when it was locked last, or added
     timeout     INTEGER NOT NULL,           -- lifetime in ticks: minutes * 18000
     expires     INTEGER NOT NULL,
-    sweep       INTEGER NOT NULL            -- expires in whole minutes: the index is on this, so that renewing an item within a minute leaves it alone
+    sweep       INTEGER NOT NULL            -- the minute, never after expires, in which a sweep looks at it: renewing an item leaves it and its index alone
 );
 CREATE INDEX item_sweep ON item (sweep);
 CREATE TABLE body (
