@@ -153,3 +153,11 @@ SELECT p.object_id AS object_id, 0 AS parameter_id, '@RETURN_VALUE' AS name, s.s
 FROM meta_procedure p JOIN meta_shape s ON s.declared = 'int'
 UNION ALL
 SELECT object_id, parameter_id, name, shape, is_output, has_default, default_text, 1 FROM meta_parameter;
+
+-- MIGRATION 2
+-- What SUSER_ID and SUSER_SID give. The numbers begin above those of SQL Server's fixed roles (16384 …), so that users and roles are told apart.
+ALTER TABLE login ADD COLUMN id INTEGER;
+ALTER TABLE login ADD COLUMN sid BLOB;
+UPDATE login SET id = CASE WHEN name = 'sa' THEN 1 ELSE 20000 + rowid END, sid = CASE WHEN name = 'sa' THEN x'01' ELSE randomblob(16) END;
+CREATE UNIQUE INDEX login_id ON login (id);
+CREATE UNIQUE INDEX login_sid ON login (sid);

@@ -34,6 +34,21 @@ struct auth_login {
 	char default_database[129];
 	bool admin;
 };
+/* A login as SUSER_ID and its kin show it. */
+struct auth_identity {
+	char name[129];
+	int32_t id;
+	uint8_t sid[16];
+	size_t sid_len;         /* 1 for sa, 16 for the others */
+	bool admin;
+};
+/* Which login is asked for: by name, by number or by security identifier; what is not asked for is empty. */
+struct auth_question {
+	struct str name, sid;
+	int64_t id;
+};
+/* 1: found, 0: there is none, -1: store trouble (logged). Reads the store, as quickly as auth_rights does the first time. */
+int auth_identify(struct auth *a, const struct auth_question *q, struct auth_identity *ret);
 /* Blocks (memory-hard hash): on a work thread only. peer is the address without port. A password that was right a moment ago is recognised by a keyed digest in
  * memory, without hashing again. */
 enum auth_result auth_check_password(struct auth *a, struct str login, struct str password, const char *peer, struct auth_login *ret);

@@ -76,7 +76,7 @@ struct auth {
 
 	pthread_mutex_t db_lock;        /* guards the connection and its statements */
 	struct sqlite3 *db;
-	struct sqlite3_stmt *find_login, *find_rights;
+	struct sqlite3_stmt *find_login, *find_rights, *identify;
 
 	pthread_mutex_t lock;           /* guards the rest; never held while hashing or reading the store */
 	struct auth_throttle throttle;

@@ -11,6 +11,8 @@
 #define SQL_RIGHTS \
 	"SELECT rights FROM permission WHERE login = ?1 COLLATE NOCASE AND database = ?2 COLLATE NOCASE"
 
+#define SQL_IDENTITY "SELECT name, id, sid, admin FROM login WHERE name = ?1 COLLATE NOCASE OR id = ?2 OR sid = ?3"
+
 static int open_failed(struct auth *a, const char *file, struct err *reterr)
 {
 	char text[900];
@@ -26,7 +28,8 @@ int auth_store_open(struct auth *a, const char *file, struct err *reterr)
 		return open_failed(a, file, reterr);
 	sqlite3_busy_timeout(a->db, 2000);
 	if (sqlite3_prepare_v3(a->db, SQL_LOGIN, -1, SQLITE_PREPARE_PERSISTENT, &a->find_login, NULL) != SQLITE_OK ||
-	    sqlite3_prepare_v3(a->db, SQL_RIGHTS, -1, SQLITE_PREPARE_PERSISTENT, &a->find_rights, NULL) != SQLITE_OK)
+	    sqlite3_prepare_v3(a->db, SQL_RIGHTS, -1, SQLITE_PREPARE_PERSISTENT, &a->find_rights, NULL) != SQLITE_OK ||
+	    sqlite3_prepare_v3(a->db, SQL_IDENTITY, -1, SQLITE_PREPARE_PERSISTENT, &a->identify, NULL) != SQLITE_OK)
 		return open_failed(a, file, reterr);
 	return 0;
 }
@@ -35,8 +38,9 @@ void auth_store_close(struct auth *a)
 {
 	sqlite3_finalize(a->find_login);
 	sqlite3_finalize(a->find_rights);
+	sqlite3_finalize(a->identify);
 	sqlite3_close(a->db);
-	a->find_login = a->find_rights = NULL;
+	a->find_login = a->find_rights = a->identify = NULL;
 	a->db = NULL;
 }
 
@@ -96,5 +100,45 @@ int auth_store_rights(struct auth *a, const char *login, const char *database, u
 	pthread_mutex_unlock(&a->db_lock);
 	if (rc == 0)
 		*ret = (uint8_t)rights;
+	return rc;
+}
+
+static void read_identity(sqlite3_stmt *st, struct auth_identity *ret)
+{
+	const void *sid = sqlite3_column_blob(st, 2);
+	int n = sqlite3_column_bytes(st, 2);
+
+	*ret = (struct auth_identity){ .id = sqlite3_column_int(st, 1), .admin = sqlite3_column_int(st, 3) != 0 };
+	copy_column(st, 0, ret->name, sizeof(ret->name));
+	if (n > 0 && (size_t)n <= sizeof(ret->sid)) {
+		memcpy(ret->sid, sid, (size_t)n);
+		ret->sid_len = (size_t)n;
+	}
+}
+
+int auth_identify(struct auth *a, const struct auth_question *q, struct auth_identity *ret)
+{
+	sqlite3_stmt *st = a->identify;
+	int rc;
+
+	if (q->name.n > INT32_MAX || q->sid.n > INT32_MAX)
+		return 0;
+	pthread_mutex_lock(&a->db_lock);
+	if (q->name.n > 0)
+		sqlite3_bind_text(st, 1, q->name.p, (int)q->name.n, SQLITE_STATIC);
+	else if (q->sid.n > 0)
+		sqlite3_bind_blob(st, 3, q->sid.p, (int)q->sid.n, SQLITE_STATIC);
+	else
+		sqlite3_bind_int64(st, 2, q->id);
+	rc = sqlite3_step(st);
+	if (rc == SQLITE_ROW) {
+		read_identity(st, ret);
+		rc = 1;
+	} else {
+		rc = rc == SQLITE_DONE ? 0 : trouble(a);
+	}
+	sqlite3_reset(st);
+	sqlite3_clear_bindings(st);
+	pthread_mutex_unlock(&a->db_lock);
 	return rc;
 }

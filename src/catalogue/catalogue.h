@@ -15,6 +15,14 @@ MUST_CHECK int proc_name_parse(struct str text, struct arena *a, struct proc_nam
  * NULL: none. Names compare without ASCII case [E-COM-09]. */
 const struct proc *catalogue_find(enum service s, struct str schema, struct str name);
 const struct view *catalogue_find_view(enum service s, struct str schema, struct str name);
+/* The object that sys.all_objects shows under this number to a database of the service; both NULL: none. */
+struct object {
+	const struct proc *proc;
+	const struct view *view;
+};
+struct object catalogue_object(enum service s, int32_t id);
+const char *object_name(const struct object *o);
+const char *object_schema(const struct object *o);
 const char *service_name(enum service s);
 bool service_by_name(struct str name, enum service *ret);
 

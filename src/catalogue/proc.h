@@ -84,6 +84,7 @@ struct proc {
 	const char *section;        /* "[MS-SPSTATE] 3.1.5.4" */
 	const char *summary;        /* one sentence of our own */
 	const char *source;         /* the declaration as written: sp_helptext */
+	int32_t object_id;          /* as sys.objects shows it; 0: not shown to clients */
 	uint8_t service;
 	uint8_t needs;              /* enum call_right */
 	bool read_only;             /* no step writes: may run on a reader connection */

@@ -12,6 +12,7 @@ struct view {
 	bool per_database;          /* system table that shows only the session's database: store column "database_name" is filtered */
 	const struct column *columns;
 	uint16_t ncolumns;
+	int32_t object_id;          /* as sys.objects shows it */
 };
 
 /* A translated SELECT: lives in the request's arena. */

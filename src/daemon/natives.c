@@ -35,7 +35,7 @@ static int password_hash(struct native_ctx *ctx, struct err *reterr)
 	return give_text(ctx, 0, hash, reterr);
 }
 
-/* database_create(@name, @service, @errata) */
+/* database_create(@name, @service, @errata, @id) */
 static int database_create(struct native_ctx *ctx, struct err *reterr)
 {
 	struct server *srv = ctx->userdata;
@@ -43,7 +43,8 @@ static int database_create(struct native_ctx *ctx, struct err *reterr)
 
 	if (!service_by_name(text_of(ctx, 1), &service) || service == SERVICE_SYSTEM)
 		return err_set(reterr, ERR_ADMIN, "The service of a database is word, translation, schedule or state.");
-	return databases_create(srv->databases, text_of(ctx, 0), service, str_eq_nocase(text_of(ctx, 2), STR("literal")), reterr);
+	return databases_create(srv->databases, text_of(ctx, 0), service, str_eq_nocase(text_of(ctx, 2), STR("literal")), (int)ctx->args[3].u.i,
+				reterr);
 }
 
 /* database_check(@name) INTO @report */

@@ -73,6 +73,16 @@ struct database *databases_find(struct databases *d, struct str name)
 	return e == NULL ? NULL : &e->db;
 }
 
+/* The latest first: a number whose row was not kept is given again. */
+struct database *databases_by_id(struct databases *d, int64_t id)
+{
+	for (size_t n = atomic_load_explicit(&d->count, memory_order_acquire); n > 0; n--) {
+		if (atomic_load(&d->entries[n - 1]->db.id) == id)
+			return &d->entries[n - 1]->db;
+	}
+	return NULL;
+}
+
 void databases_each(struct databases *d, void (*fn)(struct database *db, void *arg), void *arg)
 {
 	size_t n = atomic_load_explicit(&d->count, memory_order_acquire);
@@ -110,6 +120,7 @@ int databases_entry_open(struct databases *d, const struct database_row *r, stru
 	if (e == NULL)
 		return err_nomem(reterr);
 	str_copy(e->db.name, sizeof(e->db.name), str_of(r->name));
+	atomic_init(&e->db.id, r->id);
 	e->db.service = r->service;
 	e->db.errata_literal = r->literal;
 	o.name = e->db.name;
@@ -145,9 +156,16 @@ int databases_add(struct databases *d, const struct database_row *r, struct err 
 	return 0;
 }
 
-int databases_create(struct databases *d, struct str name, enum service service, bool literal, struct err *reterr)
+/* Created before, but its row was not kept: it gets the number that its row has now. */
+static void take_over(struct database_entry *e, bool literal, int id)
 {
-	struct database_row r = { .service = service, .literal = literal };
+	executor_set_errata(e->db.executor, literal);
+	atomic_store(&e->db.id, id);
+}
+
+int databases_create(struct databases *d, struct str name, enum service service, bool literal, int id, struct err *reterr)
+{
+	struct database_row r = { .id = id, .service = service, .literal = literal };
 	struct database_entry *e;
 	int rc = 0;
 
@@ -163,7 +181,7 @@ int databases_create(struct databases *d, struct str name, enum service service,
 	else if (e->db.service != service)
 		rc = err_raise(reterr, 50020, 16, 1, "The database '%s' exists already. Choose another name.", e->db.name);
 	else
-		executor_set_errata(e->db.executor, literal);
+		take_over(e, literal, id);
 	pthread_mutex_unlock(&d->adding);
 	return rc;
 }

@@ -3,10 +3,13 @@
 #ifndef EXECUTOR_DATABASES_H
 #define EXECUTOR_DATABASES_H
 
+#include <stdatomic.h>
+
 #include "executor/executor.h"
 
 struct database {
 	char name[129];
+	atomic_int id;                  /* as sys.databases shows it */
 	enum service service;
 	struct executor *executor;
 	bool errata_literal;
@@ -26,13 +29,14 @@ void databases_close(struct databases *d);
 /* By name without ASCII case; "master" and "" are the system database. NULL: none. Thread-safe. */
 struct database *databases_find(struct databases *d, struct str name);
 struct database *databases_system(struct databases *d);
-/* Creates file, schema and executor and makes the database known at once. The row in the system store is the caller's matter: the procedure inserts it after
- * this native step, in its own transaction, with the file name of databases_file. Should that fail, the database serves until the server stops and
+struct database *databases_by_id(struct databases *d, int64_t id);     /* NULL: none. Thread-safe */
+/* Creates file, schema and executor and makes the database known at once, under this number. The row in the system store is the caller's matter: the procedure
+ * inserts it after this native step, in its own transaction, with the same number and the file name of databases_file. Should that fail, the database serves until the server stops and
  * is forgotten then; creating it again with the same service meanwhile succeeds (and so does a second run of the same call).
  * Names: 1 to 128 of letters, digits, _ - and blank (not first or last), not master, tempdb, model, msdb or system. Never submits to an executor, so that it may
  * be called on the system executor's own thread: the native step of procession_database_create. */
 MUST_CHECK int databases_file(struct str name, char *dst, size_t size, struct err *reterr);     /* "Name.db", or why the name will not do */
-MUST_CHECK int databases_create(struct databases *d, struct str name, enum service service, bool literal, struct err *reterr);
+MUST_CHECK int databases_create(struct databases *d, struct str name, enum service service, bool literal, int id, struct err *reterr);
 /* store_check of one database; ret_report from malloc. */
 MUST_CHECK int databases_check(struct databases *d, struct str name, char **ret_report, struct err *reterr);
 void databases_each(struct databases *d, void (*fn)(struct database *db, void *arg), void *arg);

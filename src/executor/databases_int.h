@@ -26,6 +26,7 @@ struct databases {
 /* A row of the table "database". */
 struct database_row {
 	char name[129], file[261];
+	int id;
 	enum service service;
 	bool literal;
 };

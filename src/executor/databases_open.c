@@ -9,6 +9,8 @@
 #include "catalogue/meta.h"
 #include "executor/databases_int.h"
 
+#define FIRST_ID 5              /* tempdb, model and msdb have 2 to 4 in SQL Server */
+
 static const struct { const char *name; enum service service; } defaults[] = {
 	{ "WordAutomation", SERVICE_WORD },
 	{ "Translation", SERVICE_TRANSLATION },
@@ -17,10 +19,10 @@ static const struct { const char *name; enum service service; } defaults[] = {
 };
 
 static const struct statement list_statement = {
-	.sql = "SELECT name, service, file, errata = 'literal' FROM database WHERE service <> 'system' ORDER BY id", .id = STATEMENT_ONCE };
+	.sql = "SELECT name, service, file, errata = 'literal', id FROM database WHERE service <> 'system' ORDER BY id", .id = STATEMENT_ONCE };
 static const struct statement insert_statement = {
-	.sql = "INSERT INTO database (id, name, service, file, created) SELECT max(max(id) + 1, 5), ?1, ?2, ?3, ?4 FROM database",
-	.nbinds = 4, .id = STATEMENT_ONCE, .writes = true };
+	.sql = "INSERT INTO database (name, service, file, created, id) VALUES (?1, ?2, ?3, ?4, ?5)",
+	.nbinds = 5, .id = STATEMENT_ONCE, .writes = true };
 static const struct statement login_statement = { .sql = "SELECT count(*) FROM login", .id = STATEMENT_ONCE };
 static const struct statement hash_statement = { .sql = "SELECT count(*) FROM meta_hash WHERE hash = ?1", .nbinds = 1, .id = STATEMENT_ONCE };
 
@@ -64,12 +66,14 @@ static int load_metadata(struct store_conn *c, struct err *reterr)
 
 static int row_read(struct store_stmt *st, struct database_row *ret, struct err *reterr)
 {
-	const struct type text = TYPE_LEN(TYPE_NVARCHAR, 260), bit = TYPE_OF(TYPE_BIT);
-	struct value name, service, file, literal;
+	const struct type text = TYPE_LEN(TYPE_NVARCHAR, 260), bit = TYPE_OF(TYPE_BIT), integer = TYPE_OF(TYPE_INT);
+	struct value name, service, file, literal, id;
 
 	if (store_column(st, 0, &text, &name, reterr) < 0 || store_column(st, 1, &text, &service, reterr) < 0 ||
-	    store_column(st, 2, &text, &file, reterr) < 0 || store_column(st, 3, &bit, &literal, reterr) < 0)
+	    store_column(st, 2, &text, &file, reterr) < 0 || store_column(st, 3, &bit, &literal, reterr) < 0 ||
+	    store_column(st, 4, &integer, &id, reterr) < 0)
 		return -1;
+	ret->id = (int)id.u.i;
 	str_copy(ret->name, sizeof(ret->name), name.u.s);
 	str_copy(ret->file, sizeof(ret->file), file.u.s);
 	ret->literal = literal.u.i != 0;
@@ -112,7 +116,7 @@ static int add_all_known(struct databases *d, struct store_conn *c, struct err *
 static int insert_row(struct store_conn *c, const struct database_row *r, struct err *reterr)
 {
 	const struct value values[] = { value_nvarchar(r->name), value_nvarchar(service_name(r->service)), value_nvarchar(r->file),
-					value_int(TYPE_DATETIME, clock_ticks()) };
+					value_int(TYPE_DATETIME, clock_ticks()), value_int(TYPE_INT, r->id) };
 	struct store_stmt *st;
 	int rc = 0;
 
@@ -133,6 +137,7 @@ static int add_defaults(struct databases *d, struct store_conn *c, struct err *r
 
 	memset(rows, 0, sizeof(rows));
 	for (size_t i = 0; i < ARRAY_LEN(defaults); i++) {
+		rows[i].id = FIRST_ID + (int)i;
 		rows[i].service = defaults[i].service;
 		str_copy(rows[i].name, sizeof(rows[i].name), str_of(defaults[i].name));
 		if (databases_file(str_of(defaults[i].name), rows[i].file, sizeof(rows[i].file), reterr) < 0 || databases_add(d, &rows[i], reterr) < 0)
@@ -163,7 +168,7 @@ static int fill(struct databases *d, struct store_conn *c, bool *ret_new, struct
 
 static int open_system(struct databases *d, bool *ret_new, struct err *reterr)
 {
-	const struct database_row r = { .name = "master", .file = "system.db", .service = SERVICE_SYSTEM };
+	const struct database_row r = { .name = "master", .file = "system.db", .id = 1, .service = SERVICE_SYSTEM };
 	struct store_conn *c;
 	struct database_entry *e;
 	int rc;

@@ -1,8 +1,8 @@
 /* host.c — what the language asks the session: who, where, which server; USE; the DONE of a statement. */
-#include "session/request_int.h"
-
-#include <stdio.h>
 #include <string.h>
+
+#include "session/host_int.h"
+#include "session/request_int.h"
 
 #define PRODUCT_TEXT "Microsoft SQL Server 2022 compatible - " TDS_PRODUCT_VERSION " (X64) - Procession on Linux"
 
@@ -35,169 +35,81 @@ static void host_statement_done(struct tsql_host *h, enum tsql_command cmd, bool
 
 /* ---- values ---- */
 
-static int text_value(struct arena *a, struct type t, const char *text, struct value *ret, struct err *reterr)
+static int host_version(const struct host_call *c)
 {
-	char *copy = arena_strndup(a, text, strlen(text));
-
-	if (copy == NULL)
-		return err_nomem(reterr);
-	*ret = value_text(t, str_of(copy));
+	*c->ret = value_text(TYPE_LEN(TYPE_NVARCHAR, 300), STR(PRODUCT_TEXT));
 	return 1;
 }
 
-static int sysname(struct arena *a, const char *text, struct value *ret, struct err *reterr)
+static int host_microsoft_version(const struct host_call *c)
 {
-	return text_value(a, TYPE_LEN(TYPE_NVARCHAR, 128), text, ret, reterr);
+	return host_int(c, TDS_PRODUCT_MAJOR << 24 | TDS_PRODUCT_MINOR << 16 | TDS_PRODUCT_BUILD);
 }
 
-static int int_value(enum type_id id, int64_t i, struct value *ret)
+static int host_spid(const struct host_call *c)
 {
-	*ret = value_int(id, i);
-	return 1;
+	return host_int(c, c->session->resp.out.spid);
 }
 
-static struct str arg_text(const struct value *args, size_t nargs)
+/* Since the server started, as in SQL Server. */
+static int host_connections(const struct host_call *c)
 {
-	if (nargs == 0 || args[0].null || !type_info((enum type_id)args[0].type.id)->is_text)
-		return (struct str){ "", 0 };
-	return args[0].u.s;
+	return host_int(c, atomic_load(&c->session->server->next_session));
 }
 
-/* SERVERPROPERTY and relatives are sql_variant. */
-static int variant(struct arena *a, struct value inner, struct value *ret, struct err *reterr)
+static int host_max_connections(const struct host_call *c)
 {
-	struct value *box = arena_alloc(a, sizeof(*box));
-
-	if (box == NULL)
-		return err_nomem(reterr);
-	*box = inner;
-	*ret = (struct value){ .type = TYPE_OF(TYPE_VARIANT), .u.variant = box };
-	return 1;
+	return host_int(c, c->session->server->config->max_connections);
 }
 
-struct property { const char *name, *text; int64_t number; };
-
-static int property_value(const struct property *list, size_t n, struct str name, struct arena *a, struct value *ret, struct err *reterr)
+static int host_server_name(const struct host_call *c)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (!str_eq_nocase(name, str_of(list[i].name)))
-			continue;
-		if (list[i].text != NULL)
-			return variant(a, value_nvarchar(list[i].text), ret, reterr);
-		return variant(a, value_int(TYPE_INT, list[i].number), ret, reterr);
-	}
-	*ret = value_null(TYPE_OF(TYPE_VARIANT));
-	return 1;
+	return host_name(c, c->session->server->name);
 }
 
-static int server_property(struct session *s, struct str name, struct arena *a, struct value *ret, struct err *reterr)
+static int host_service_name(const struct host_call *c)
 {
-	const struct property list[] = {
-		{ "ProductVersion", TDS_PRODUCT_VERSION, 0 }, { "ProductLevel", "RTM", 0 }, { "Edition", "Procession", 0 },
-		{ "EngineEdition", NULL, 3 }, { "ServerName", s->server->name, 0 }, { "MachineName", s->server->name, 0 },
-		{ "IsIntegratedSecurityOnly", NULL, 0 }, { "Collation", "SQL_Latin1_General_CP1_CI_AS", 0 }, { "IsClustered", NULL, 0 },
-		{ "IsSingleUser", NULL, 0 }, { "ProductMajorVersion", "16", 0 }, { "ProductMinorVersion", "0", 0 }, { "ProductBuild", "4108", 0 },
-		{ "ResourceVersion", TDS_PRODUCT_VERSION, 0 }, { "IsHadrEnabled", NULL, 0 }, { "LicenseType", "DISABLED", 0 },
-	};
-	return property_value(list, ARRAY_LEN(list), name, a, ret, reterr);
+	return host_name(c, "MSSQLSERVER");
 }
 
-static int connection_property(struct session *s, struct str name, struct arena *a, struct value *ret, struct err *reterr)
+static int host_login_name(const struct host_call *c)
 {
-	const struct property list[] = {
-		{ "net_transport", "TCP", 0 }, { "protocol_type", "TSQL", 0 }, { "auth_scheme", "SQL", 0 }, { "client_net_address", s->peer_host, 0 },
-		{ "physical_net_transport", "TCP", 0 },
-	};
-	return property_value(list, ARRAY_LEN(list), name, a, ret, reterr);
+	return host_name(c, c->session->login_name);
 }
 
-static int database_property(struct session *s, const struct value *args, size_t nargs, struct arena *a, struct value *ret, struct err *reterr)
+static int host_host_name(const struct host_call *c)
 {
-	static const struct property list[] = {
-		{ "Collation", "SQL_Latin1_General_CP1_CI_AS", 0 }, { "Status", "ONLINE", 0 }, { "Updateability", "READ_WRITE", 0 },
-		{ "UserAccess", "MULTI_USER", 0 }, { "Recovery", "FULL", 0 }, { "Version", NULL, 957 }, { "IsReadOnly", NULL, 0 },
-	};
-	if (nargs < 2 || databases_find(s->server->databases, arg_text(args, nargs)) == NULL) {
-		*ret = value_null(TYPE_OF(TYPE_VARIANT));
-		return 1;
-	}
-	return property_value(list, ARRAY_LEN(list), arg_text(args + 1, nargs - 1), a, ret, reterr);
+	return host_name(c, c->session->host_name);
 }
 
-static int has_access(struct session *s, struct str name, struct value *ret)
+static int host_app_name(const struct host_call *c)
 {
-	struct database *db = databases_find(s->server->databases, name);
-
-	if (db == NULL) {
-		*ret = value_null(TYPE_OF(TYPE_INT));
-		return 1;
-	}
-	return int_value(TYPE_INT, db->service == SERVICE_SYSTEM || session_rights(s, db) != 0, ret);
+	return host_name(c, c->session->app_name);
 }
 
-/* Ids as sys.databases shows them live in the system store; the current database is 5, the system one 1. */
-static int database_id(struct session *s, const struct value *args, size_t nargs, struct value *ret)
-{
-	struct database *db = nargs == 0 ? s->database : databases_find(s->server->databases, arg_text(args, nargs));
-
-	if (db == NULL) {
-		*ret = value_null(TYPE_OF(TYPE_SMALLINT));
-		return 1;
-	}
-	return int_value(TYPE_SMALLINT, db->service == SERVICE_SYSTEM ? 1 : 5, ret);
-}
-
-static int role_member(struct session *s, struct str role, struct value *ret)
-{
-	bool admin_role = str_eq_nocase(role, STR("sysadmin")) || str_eq_nocase(role, STR("db_owner"));
-
-	return int_value(TYPE_INT, (admin_role && s->admin) || str_eq_nocase(role, STR("public")), ret);
-}
+static const struct { const char *name; host_fn *fn; } functions[] = {
+	{ "@@VERSION", host_version }, { "@@MICROSOFTVERSION", host_microsoft_version }, { "@@SPID", host_spid }, { "@@CONNECTIONS", host_connections },
+	{ "@@MAX_CONNECTIONS", host_max_connections }, { "@@SERVERNAME", host_server_name }, { "@@SERVICENAME", host_service_name },
+	{ "DB_ID", host_db_id }, { "DB_NAME", host_db_name }, { "SCHEMA_ID", host_schema_id }, { "SCHEMA_NAME", host_schema_name },
+	{ "OBJECT_ID", host_object_id }, { "OBJECT_NAME", host_object_name }, { "OBJECT_SCHEMA_NAME", host_object_schema_name },
+	{ "OBJECTPROPERTY", host_object_property }, { "COL_NAME", host_col_name },
+	{ "SUSER_ID", host_suser_id }, { "SUSER_SID", host_suser_sid }, { "SUSER_NAME", host_suser_name }, { "SUSER_SNAME", host_suser_name },
+	{ "ORIGINAL_LOGIN", host_login_name }, { "USER_ID", host_user_id }, { "DATABASE_PRINCIPAL_ID", host_user_id }, { "USER_NAME", host_user_name },
+	{ "IS_MEMBER", host_is_member }, { "IS_ROLEMEMBER", host_is_member }, { "IS_SRVROLEMEMBER", host_is_srvrolemember },
+	{ "HAS_DBACCESS", host_has_dbaccess }, { "HAS_PERMS_BY_NAME", host_has_perms },
+	{ "SERVERPROPERTY", host_server_property }, { "CONNECTIONPROPERTY", host_connection_property },
+	{ "DATABASEPROPERTYEX", host_database_property_ex }, { "DATABASEPROPERTY", host_database_property }, { "SESSIONPROPERTY", host_session_property },
+	{ "HOST_NAME", host_host_name }, { "APP_NAME", host_app_name },
+};
 
 static int host_value(struct tsql_host *h, const char *name, const struct value *args, size_t nargs, struct arena *a, struct value *ret,
 		      struct err *reterr)
 {
-	struct session *s = session_of(h);
-	const struct { const char *name, *text; } names[] = {
-		{ "@@SERVERNAME", s->server->name }, { "@@SERVICENAME", "MSSQLSERVER" }, { "SUSER_SNAME", s->login_name }, { "SUSER_NAME", s->login_name },
-		{ "SYSTEM_USER", s->login_name }, { "ORIGINAL_LOGIN", s->login_name }, { "HOST_NAME", s->host_name }, { "APP_NAME", s->app_name },
-		{ "PROGRAM_NAME", s->app_name }, { "USER_NAME", "dbo" }, { "USER", "dbo" }, { "CURRENT_USER", "dbo" }, { "SESSION_USER", "dbo" },
-		{ "SCHEMA_NAME", "dbo" },
-	};
-	static const struct { const char *name; enum type_id type; int64_t number; } numbers[] = {
-		{ "@@MAX_CONNECTIONS", TYPE_INT, 32767 }, { "@@CPU_BUSY", TYPE_INT, 0 }, { "USER_ID", TYPE_INT, 1 }, { "SCHEMA_ID", TYPE_INT, 1 },
-		{ "SUSER_ID", TYPE_INT, 1 }, { "IS_MEMBER", TYPE_INT, 1 }, { "HAS_PERMS_BY_NAME", TYPE_INT, 1 },
-	};
+	const struct host_call c = { .session = session_of(h), .args = args, .nargs = nargs, .arena = a, .ret = ret, .err = reterr };
 
-	if (strcmp(name, "DB_NAME") == 0)
-		return sysname(a, s->database_name, ret, reterr);
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (strcmp(name, names[i].name) == 0)
-			return sysname(a, names[i].text, ret, reterr);
-	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-		if (strcmp(name, numbers[i].name) == 0)
-			return int_value(numbers[i].type, numbers[i].number, ret);
-	if (strcmp(name, "@@VERSION") == 0)
-		return text_value(a, TYPE_LEN(TYPE_NVARCHAR, 300), PRODUCT_TEXT, ret, reterr);
-	if (strcmp(name, "@@SPID") == 0)
-		return int_value(TYPE_SMALLINT, s->resp.out.spid, ret);
-	if (strcmp(name, "@@CONNECTIONS") == 0)
-		return int_value(TYPE_INT, atomic_load(&s->server->sessions), ret);
-	if (strcmp(name, "DB_ID") == 0)
-		return database_id(s, args, nargs, ret);
-	if (strcmp(name, "SERVERPROPERTY") == 0)
-		return server_property(s, arg_text(args, nargs), a, ret, reterr);
-	if (strcmp(name, "CONNECTIONPROPERTY") == 0)
-		return connection_property(s, arg_text(args, nargs), a, ret, reterr);
-	if (strcmp(name, "DATABASEPROPERTYEX") == 0)
-		return database_property(s, args, nargs, a, ret, reterr);
-	if (strcmp(name, "HAS_DBACCESS") == 0)
-		return has_access(s, arg_text(args, nargs), ret);
-	if (strcmp(name, "IS_SRVROLEMEMBER") == 0)
-		return role_member(s, arg_text(args, nargs), ret);
-	if (strcmp(name, "OBJECT_ID") == 0) {
-		*ret = value_null(TYPE_OF(TYPE_INT));
-		return 1;
+	for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
+		if (strcmp(name, functions[i].name) == 0)
+			return functions[i].fn(&c);
 	}
 	return 0;
 }

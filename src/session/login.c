@@ -37,6 +37,12 @@ static const char *login_mechanism(const struct login_work *w)
 	return w->exchange == NULL ? "sql" : w->working ? NULL : auth_exchange_mechanism(w->exchange);
 }
 
+/* The same as CONNECTIONPROPERTY names it. */
+static const char *auth_scheme(const char *mechanism)
+{
+	return mechanism == NULL || strcmp(mechanism, "sql") == 0 ? "SQL" : strcmp(mechanism, "ntlm") == 0 ? "NTLM" : "KERBEROS";
+}
+
 void login_refuse(struct session *s, const struct err *errors, size_t n, const char *reason)
 {
 	LOG(LOG_WARN, &s->log, "login_failed", F_STR("reason", reason), F_INT("number", n > 0 ? errors[n - 1].number : 0),
@@ -113,6 +119,7 @@ static void accept_login(struct session *s, const struct login_work *w)
 	size_t packet_size = agreed_packet_size(l->packet_size);
 
 	s->admin = w->login.admin;
+	s->auth_scheme = auth_scheme(login_mechanism(w));
 	s->odbc = l->odbc;
 	s->utf8 = l->wants_utf8 && s->version >= TDS_74;
 	str_copy(s->host_name, sizeof(s->host_name), l->host);

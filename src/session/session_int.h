@@ -67,6 +67,7 @@ struct session {
 	struct login_work *login;       /* while it is being checked */
 	struct auth_bindings *bindings; /* of the TLS connection, until the login is checked; NULL: none; owned */
 	char login_name[129], database_name[129], login_database[129], host_name[129], app_name[129];
+	const char *auth_scheme;        /* how it logged in: SQL, NTLM or KERBEROS */
 	bool admin, odbc;
 	struct database *database;
 

@@ -1,4 +1,6 @@
 """The constant tables: catalogue_tables.c with service_procs[], as src/catalogue/proc.h declares it."""
+import zlib
+
 from . import declare
 
 SERVICE_ENUM = {"system": "SERVICE_SYSTEM", "word": "SERVICE_WORD", "translation": "SERVICE_TRANSLATION", "schedule": "SERVICE_SCHEDULE",
@@ -59,6 +61,11 @@ def emit_binds(w, prefix, binds):
     return w.array("struct bind", prefix, [f"{{ {source}, {index} }}" for source, index in binds])
 
 
+def object_id(kind, service, name):
+    """Stable over versions, positive, and apart from the small numbers of databases and schemas."""
+    return (zlib.crc32(f"{kind}/{service}/{name}".lower().encode()) & 0x3FFFFFFF) + 1000000
+
+
 def emit_proc(w, service, proc):
     tag = f"{service.name}_{proc.name}"
     params = w.array("struct param", f"{tag}_params", [emit_param(p) for p in proc.params])
@@ -70,6 +77,7 @@ def emit_proc(w, service, proc):
     fields = [
         f'.name = "{proc.name}"', f".section = {c_string(proc.section)}", f".summary = {c_string(proc.summary)}",
         f".source = {c_string(proc.source)}", f".service = {SERVICE_ENUM[service.name]}", f".needs = {declare.NEEDS[proc.needs]}",
+        f".object_id = {object_id('P', service.name, proc.name) if proc in service.shown else 0}",
         f".read_only = {flag(proc.read_only)}", f".fails_with_status = {flag(proc.status_on_error)}", f".cleanup_later = {flag(proc.cleanup)}",
         f".params = {params}, .nparams = {len(proc.params)}", f".locals = {local}, .nlocals = {len(proc.locals)}",
         f".steps = {steps_name}, .nsteps = {len(proc.steps)}", f".nresults = {len(proc.results)}",
@@ -116,7 +124,8 @@ def emit_views(w, service):
         columns = w.array("struct column", f"{service.name}_{v.store_name}_columns", [emit_column(c) for c in v.columns])
         for schema, name in view_names(v):
             rows.append((schema.lower(), name.lower(),
-                         f'{{ "{schema}", "{name}", "{v.store_name}", {flag(v.per_database)}, {columns}, {len(v.columns)} }}'))
+                         f'{{ "{schema}", "{name}", "{v.store_name}", {flag(v.per_database)}, {columns}, {len(v.columns)}, '
+                         f'{object_id("V", service.name, f"{schema}.{name}")} }}'))
     return w.array("struct view", f"{service.name}_views", [r[2] for r in sorted(rows)]), len(rows)
 
 

@@ -1,6 +1,5 @@
 """The catalogue as rows: SQL that fills the meta_* tables of the system store (declared in procedures/system/schema.sql)."""
 import hashlib
-import zlib
 
 from . import emit_c, types
 
@@ -13,11 +12,6 @@ def quote(value):
     if isinstance(value, int):
         return str(value)
     return "'" + value.replace("'", "''") + "'"
-
-
-def object_id(kind, service, name):
-    """Stable over versions, positive, and apart from the small numbers of databases and schemas."""
-    return (zlib.crc32(f"{kind}/{service}/{name}".lower().encode()) & 0x3FFFFFFF) + 1000000
 
 
 class Shapes:
@@ -50,7 +44,7 @@ def procedure_rows(services, shapes):
     procs, params, columns = [], [], []
     for s in services:
         for p in s.shown:
-            oid = object_id("P", s.name, p.name)
+            oid = emit_c.object_id("P", s.name, p.name)
             procs.append((oid, s.name, p.schema, p.name, p.section, p.summary, p.source, len(p.params), sum(x.output for x in p.params),
                           len(p.results), p.read_only))
             for i, x in enumerate(p.params, 1):
@@ -67,7 +61,7 @@ def view_rows(services, shapes):
     for s in services:
         for v in s.views:
             for schema, name in emit_c.view_names(v):
-                oid = object_id("V", s.name, f"{schema}.{name}")
+                oid = emit_c.object_id("V", s.name, f"{schema}.{name}")
                 views.append((oid, s.name, schema, name, v.summary, v.sql))
                 for i, c in enumerate(v.columns, 1):
                     columns.append((oid, i, c.name, shapes.of(c.type), c.nullable))

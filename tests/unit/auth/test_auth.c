@@ -43,7 +43,7 @@ static void add_login(struct fixture *f, const char *name, const char *password,
 	struct err e;
 
 	assert_int_equal(auth_hash_password(str_of(password), hash, &e), 0);
-	sql = sqlite3_mprintf("INSERT INTO login VALUES (%Q, %Q, %d, %d, 'StateService')", name, hash, admin, disabled);
+	sql = sqlite3_mprintf("INSERT INTO login (name, password_hash, admin, disabled, default_database) VALUES (%Q, %Q, %d, %d, 'StateService')", name, hash, admin, disabled);
 	run_sql(f, sql);
 	sqlite3_free(sql);
 }
@@ -59,7 +59,7 @@ static int setup(void **state)
 	snprintf(f->file, sizeof(f->file), "%s/system.db", f->dir);
 	assert_int_equal(sqlite3_open(f->file, &f->db), SQLITE_OK);
 	run_sql(f, "PRAGMA journal_mode = WAL;"
-		   "CREATE TABLE login (name TEXT PRIMARY KEY COLLATE NOCASE, password_hash TEXT, admin INTEGER, disabled INTEGER, default_database TEXT);"
+		   "CREATE TABLE login (name TEXT PRIMARY KEY COLLATE NOCASE, password_hash TEXT, admin INTEGER, disabled INTEGER, default_database TEXT, id INTEGER, sid BLOB);"
 		   "CREATE TABLE permission (login TEXT COLLATE NOCASE, database TEXT COLLATE NOCASE, rights INTEGER, PRIMARY KEY (login, database));"
 		   "INSERT INTO permission VALUES ('Worker', 'Translation', 1), ('Worker', 'StateService', 3);");
 	add_login(f, "sa", "secret", 1, 0);

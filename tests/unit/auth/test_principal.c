@@ -28,9 +28,9 @@ static int setup(void **state)
 	snprintf(f->file, sizeof(f->file), "%s/system.db", f->dir);
 	assert_int_equal(sqlite3_open(f->file, &f->db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(f->db,
-				      "CREATE TABLE login (name TEXT PRIMARY KEY COLLATE NOCASE, password_hash TEXT, admin INTEGER, disabled INTEGER, default_database TEXT);"
+				      "CREATE TABLE login (name TEXT PRIMARY KEY COLLATE NOCASE, password_hash TEXT, admin INTEGER, disabled INTEGER, default_database TEXT, id INTEGER, sid BLOB);"
 				      "CREATE TABLE permission (login TEXT COLLATE NOCASE, database TEXT COLLATE NOCASE, rights INTEGER, PRIMARY KEY (login, database));"
-				      "INSERT INTO login VALUES ('EXAMPLE.ORG\\alice', '', 0, 0, 'StateService'), ('EXAMPLE.ORG\\gone', '', 0, 1, ''),"
+				      "INSERT INTO login (name, password_hash, admin, disabled, default_database) VALUES ('EXAMPLE.ORG\\alice', '', 0, 0, 'StateService'), ('EXAMPLE.ORG\\gone', '', 0, 1, ''),"
 				      " ('staff', 'x', 0, 0, 'Translation'), ('others', 'x', 0, 0, ''), ('old', 'x', 0, 1, ''), ('root', 'x', 1, 0, '')",
 				      NULL, NULL, NULL), SQLITE_OK);
 	*state = f;

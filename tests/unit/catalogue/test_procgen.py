@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 from walk import ROOT, declare, emit_c
-from procgen_lib import emit_docs, emit_meta, sqltext, types, verify
+from procgen_lib import emit_docs, sqltext, types, verify
 
 HEAD = """PROCEDURE p
     @a int,
@@ -195,8 +195,8 @@ class WholeTree(unittest.TestCase):
     def test_every_statement_compiles_and_object_ids_differ(self):
         services, _ = declare.read_all(os.path.join(ROOT, "procedures"))
         verify.verify(services)
-        ids = [emit_meta.object_id("P", s.name, p.name) for s in services for p in s.procs]
-        ids += [emit_meta.object_id("V", s.name, f"{a}.{b}") for s in services for v in s.views for a, b in emit_c.view_names(v)]
+        ids = [emit_c.object_id("P", s.name, p.name) for s in services for p in s.procs]
+        ids += [emit_c.object_id("V", s.name, f"{a}.{b}") for s in services for v in s.views for a, b in emit_c.view_names(v)]
         self.assertEqual(len(ids), len(set(ids)))
 
     def test_no_service_hides_a_system_procedure(self):

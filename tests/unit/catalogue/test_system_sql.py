@@ -163,7 +163,7 @@ class Administration(unittest.TestCase):
     def test_databases(self):
         self.s.call("procession_database_create", name="State 2", service="State", errata="Literal")
         self.s.call("procession_database_create", name="W", service="word")
-        self.assertEqual(self.created, [("State 2", "state", "literal"), ("W", "word", "corrected")])
+        self.assertEqual(self.created, [("State 2", "state", "literal", 5), ("W", "word", "corrected", 6)])
         rows = self.s.call("procession_database_list").results[0]
         self.assertEqual([(r["database_id"], r["name"], r["service"], r["file"], r["errata"]) for r in rows],
                          [(1, "master", "system", "system.db", "corrected"), (5, "State 2", "state", "State 2.db", "literal"),

@@ -86,7 +86,7 @@ static const struct proc procs[P_PROCS] = {
 static const char *const fixture_migrations[] = { "CREATE TABLE item (id INTEGER PRIMARY KEY, n INTEGER NOT NULL);"
 	"CREATE TABLE other (i INTEGER);"
 	"CREATE TABLE child (item INTEGER REFERENCES item (id) DEFERRABLE INITIALLY DEFERRED);" };     /* looked at by COMMIT */
-static const struct view fixture_views[] = { { "dbo", "Items", "view_items", false, fixture_columns, 2 } };
+static const struct view fixture_views[] = { { "dbo", "Items", "view_items", false, fixture_columns, 2, 0 } };
 static const struct service_procs fixture_service = {
 	.name = "state", .procs = procs, .nprocs = P_PROCS, .nstatements = S_STATEMENTS, .migrations = fixture_migrations, .nmigrations = 1,
 	.views = fixture_views, .nviews = 1, .views_sql = "DROP VIEW IF EXISTS view_items; CREATE VIEW view_items AS SELECT id, n FROM item",

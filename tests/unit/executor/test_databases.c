@@ -83,15 +83,20 @@ static void databases_can_be_added(void **state)
 
 	(void)state;
 	assert_int_equal(open_dir(&d, &is_new, &e), 0);
-	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_STATE, true, &e), 0);
+	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_STATE, true, 9, &e), 0);
 	assert_true(databases_find(d, STR("state 2"))->errata_literal);
-	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_STATE, true, &e), 0);
-	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_WORD, true, &e), -1);
-	assert_int_equal(databases_create(d, STR("../x"), SERVICE_STATE, false, &e), -1);
-	assert_int_equal(databases_create(d, STR("tempdb"), SERVICE_STATE, false, &e), -1);
-	assert_int_equal(databases_create(d, STR("System"), SERVICE_STATE, false, &e), -1);
-	assert_int_equal(databases_create(d, STR(" x"), SERVICE_STATE, false, &e), -1);
-	assert_int_equal(databases_create(d, STR(""), SERVICE_STATE, false, &e), -1);
+	assert_ptr_equal(databases_by_id(d, 9), databases_find(d, STR("State 2")));
+	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_STATE, true, 10, &e), 0);     /* again: its row was not kept */
+	assert_ptr_equal(databases_by_id(d, 10), databases_find(d, STR("State 2")));
+	assert_null(databases_by_id(d, 9));
+	assert_int_equal(databases_create(d, STR("State 3"), SERVICE_STATE, true, 10, &e), 0);
+	assert_ptr_equal(databases_by_id(d, 10), databases_find(d, STR("State 3")));
+	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_WORD, true, 9, &e), -1);
+	assert_int_equal(databases_create(d, STR("../x"), SERVICE_STATE, false, 9, &e), -1);
+	assert_int_equal(databases_create(d, STR("tempdb"), SERVICE_STATE, false, 9, &e), -1);
+	assert_int_equal(databases_create(d, STR("System"), SERVICE_STATE, false, 9, &e), -1);
+	assert_int_equal(databases_create(d, STR(" x"), SERVICE_STATE, false, 9, &e), -1);
+	assert_int_equal(databases_create(d, STR(""), SERVICE_STATE, false, 9, &e), -1);
 	assert_int_equal(databases_check(d, STR("State 2"), &report, &e), 0);
 	assert_string_equal(report, "ok");
 	free(report);

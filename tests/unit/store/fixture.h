@@ -21,7 +21,7 @@ static const char *const fixture_migrations[] = {
 };
 static const struct column fixture_view_columns[] = { { "id", { TYPE_NVARCHAR, 0, 0, 100 }, false } };
 static const struct view fixture_views[] = {
-	{ "dbo", "Items", "view_items", false, fixture_view_columns, 1 },
+	{ "dbo", "Items", "view_items", false, fixture_view_columns, 1, 0 },
 };
 static const struct constraint_text fixture_constraints[] = {
 	{ 2627, "item.code", "The code is taken." },

@@ -1,0 +1,118 @@
+/* host_properties.c — SERVERPROPERTY and its kin: tables of what holds here; what is not in them is NULL, as in SQL Server. */
+#include "session/host_int.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define COLLATION "SQL_Latin1_General_CP1_CI_AS"
+#define TEXT_OF(number) TEXT_OF_(number)
+#define TEXT_OF_(number) #number
+
+struct property {
+	const char *name, *text;        /* text NULL: the number */
+	int64_t number;
+};
+
+static const struct property *find(const struct property *list, size_t n, struct str name)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (str_eq_nocase(name, str_of(list[i].name)))
+			return &list[i];
+	}
+	return NULL;
+}
+
+/* The property named by argument i, as sql_variant. */
+static int answer(const struct host_call *c, size_t i, const struct property *list, size_t n)
+{
+	const struct property *p = NULL;
+	struct str name;
+	int rc = host_arg_text(c, i, &name);
+
+	if (rc < 0)
+		return -1;
+	if (rc > 0)
+		p = find(list, n, name);
+	if (p == NULL)
+		return host_null(c);
+	return host_variant(c, p->text != NULL ? value_nvarchar(p->text) : value_int(TYPE_INT, p->number));
+}
+
+int host_server_property(const struct host_call *c)
+{
+	const char *name = c->session->server->name;
+	const struct property list[] = {
+		{ "ProductVersion", TDS_PRODUCT_VERSION, 0 }, { "ProductLevel", "RTM", 0 }, { "Edition", "Procession", 0 },
+		{ "EngineEdition", NULL, 3 }, { "ServerName", name, 0 }, { "MachineName", name, 0 }, { "ComputerNamePhysicalNetBIOS", name, 0 },
+		{ "ProcessID", NULL, getpid() }, { "IsIntegratedSecurityOnly", NULL, 0 }, { "IsClustered", NULL, 0 }, { "IsSingleUser", NULL, 0 },
+		{ "IsFullTextInstalled", NULL, 0 }, { "IsHadrEnabled", NULL, 0 }, { "IsLocalDB", NULL, 0 }, { "IsXTPSupported", NULL, 0 },
+		{ "IsPolyBaseInstalled", NULL, 0 }, { "IsAdvancedAnalyticsInstalled", NULL, 0 }, { "FilestreamConfiguredLevel", NULL, 0 },
+		{ "FilestreamEffectiveLevel", NULL, 0 }, { "ProductMajorVersion", TEXT_OF(TDS_PRODUCT_MAJOR), 0 },
+		{ "ProductMinorVersion", TEXT_OF(TDS_PRODUCT_MINOR), 0 }, { "ProductBuild", TEXT_OF(TDS_PRODUCT_BUILD), 0 },
+		{ "ResourceVersion", TDS_PRODUCT_VERSION, 0 }, { "LicenseType", "DISABLED", 0 }, { "PathSeparator", "/", 0 }, { "Collation", COLLATION, 0 },
+		{ "LCID", NULL, 1033 }, { "SqlCharSetName", "iso_1", 0 }, { "SqlSortOrder", NULL, 52 }, { "SqlSortOrderName", "nocase_iso", 0 },
+	};
+	return answer(c, 0, list, ARRAY_LEN(list));
+}
+
+int host_connection_property(const struct host_call *c)
+{
+	const struct property list[] = {
+		{ "net_transport", "TCP", 0 }, { "protocol_type", "TSQL", 0 }, { "auth_scheme", c->session->auth_scheme, 0 },
+		{ "client_net_address", c->session->peer_host, 0 }, { "physical_net_transport", "TCP", 0 },
+	};
+	return answer(c, 0, list, ARRAY_LEN(list));
+}
+
+/* Whether the first argument names a database. */
+static int of_database(const struct host_call *c)
+{
+	struct str name;
+	int rc = host_arg_text(c, 0, &name);
+
+	return rc <= 0 ? rc : name.n > 0 && databases_find(c->session->server->databases, name) != NULL;
+}
+
+int host_database_property_ex(const struct host_call *c)
+{
+	static const struct property list[] = {
+		{ "Collation", COLLATION, 0 }, { "Status", "ONLINE", 0 }, { "Updateability", "READ_WRITE", 0 }, { "UserAccess", "MULTI_USER", 0 },
+		{ "Recovery", "FULL", 0 }, { "Version", NULL, 957 }, { "LCID", NULL, 1033 }, { "SQLSortOrder", NULL, 52 }, { "IsAutoClose", NULL, 0 },
+		{ "IsAutoShrink", NULL, 0 }, { "IsInStandBy", NULL, 0 }, { "IsFulltextEnabled", NULL, 0 }, { "IsPublished", NULL, 0 },
+		{ "IsSubscribed", NULL, 0 }, { "IsMergePublished", NULL, 0 }, { "IsReadOnly", NULL, 0 }, { "IsXTPSupported", NULL, 0 },
+	};
+	int rc = of_database(c);
+
+	return rc < 0 ? -1 : rc == 0 ? host_null(c) : answer(c, 1, list, ARRAY_LEN(list));
+}
+
+/* The old form: numbers only. */
+int host_database_property(const struct host_call *c)
+{
+	static const struct property list[] = {
+		{ "IsReadOnly", NULL, 0 }, { "IsOffline", NULL, 0 }, { "IsSingleUser", NULL, 0 }, { "IsDboOnly", NULL, 0 }, { "IsSuspect", NULL, 0 },
+		{ "IsInLoad", NULL, 0 }, { "IsInRecovery", NULL, 0 }, { "IsInStandBy", NULL, 0 }, { "IsNotRecovered", NULL, 0 }, { "IsDetached", NULL, 0 },
+		{ "IsEmergencyMode", NULL, 0 }, { "IsShutDown", NULL, 0 }, { "IsBulkCopy", NULL, 0 }, { "IsTruncLog", NULL, 0 }, { "IsAutoClose", NULL, 0 },
+		{ "IsAutoShrink", NULL, 0 }, { "IsFulltextEnabled", NULL, 0 }, { "Version", NULL, 957 },
+	};
+	const struct property *p = NULL;
+	struct str name;
+	int rc = of_database(c), rc_name = host_arg_text(c, 1, &name);
+
+	if (rc < 0 || rc_name < 0)
+		return -1;
+	if (rc > 0 && rc_name > 0)
+		p = find(list, ARRAY_LEN(list), name);
+	return p == NULL ? host_null(c) : host_int(c, p->number);
+}
+
+int host_session_property(const struct host_call *c)
+{
+	const struct tsql_session *v = &c->session->vars;
+	const struct property list[] = {
+		{ "ANSI_NULLS", NULL, v->ansi_nulls }, { "ANSI_PADDING", NULL, v->ansi_padding }, { "ANSI_WARNINGS", NULL, v->ansi_warnings },
+		{ "ARITHABORT", NULL, v->arithabort }, { "CONCAT_NULL_YIELDS_NULL", NULL, v->concat_null_yields_null },
+		{ "NUMERIC_ROUNDABORT", NULL, v->numeric_roundabort }, { "QUOTED_IDENTIFIER", NULL, v->quoted_identifier },
+	};
+	return answer(c, 0, list, ARRAY_LEN(list));
+}
