@@ -192,3 +192,8 @@ int jobs_commit(struct client *c, struct err *reterr)
 {
 	return batch(c, "COMMIT TRANSACTION", reterr);
 }
+
+int jobs_rollback(struct client *c, struct err *reterr)
+{
+	return batch(c, "ROLLBACK TRANSACTION", reterr);
+}

@@ -33,5 +33,6 @@ MUST_CHECK int jobs_remove(struct client *c, const char *id, struct err *reterr)
 /* What is called between the two is done as a whole or not at all, and no other client comes in between. */
 MUST_CHECK int jobs_begin(struct client *c, struct err *reterr);
 MUST_CHECK int jobs_commit(struct client *c, struct err *reterr);
+MUST_CHECK int jobs_rollback(struct client *c, struct err *reterr);
 
 #endif

@@ -1,5 +1,7 @@
 /* take.c — see take.h. The order is what makes it safe: read and refresh inside the transaction, write the journal, commit, confirm. Whatever fails before the commit
- * leaves the server as it was; a commit without an answer leaves a doubt that take_settle resolves. */
+ * leaves the server as it was; a commit without an answer leaves a doubt that take_settle resolves.
+ * A server deletes what runs once as it hands it out, and might not take back what we cannot run. Then the round is undone and done again carefully: all jobs are
+ * looked at, which deletes none, and only ours are taken away. */
 #include "worker/take.h"
 
 #include <stdlib.h>
@@ -16,6 +18,8 @@ struct round {
 	int64_t now, horizon;
 	struct taken *list;         /* of this round, not yet the ledger's */
 	size_t ntaken;
+	bool careful;
+	bool would_lose;            /* a row is gone with the commit, though it was not taken */
 };
 
 /* --- leaving --------------------------------------------------------------------------------------------------------------------- */
@@ -24,19 +28,22 @@ struct round {
 static int leave(struct round *r, const struct job_row *row, const char *why, enum log_level level)
 {
 	char due[JOB_TIME_MAX];
+	struct err e = { 0 };
 	int rc;
 
+	if (r->careful)         /* still there, and told in the round before */
+		return 0;
 	job_time_shown(row->due, due);
 	LOG(level, NULL, "left", F_STR("job", row->id), F_STR("class", row->class), F_STR("due", due), F_STR("recurrence", row->recurrence), F_STR("data", row->data),
 	    F_STR("why", why));
 	if (row->recurrence != NULL)
 		return 0;
-	struct err e = { 0 };
 	rc = jobs_add(r->c, row, &e);
-	if (rc < 0)
-		LOG(LOG_ERROR, NULL, "not-put-back", F_STR("job", row->id), F_STR("class", row->class), F_STR("data", row->data), F_STR("due", due), F_STR("why", e.text));
-	/* Refused: the others of this round must not suffer; the log has all of it. */
-	return rc == JOBS_REFUSED ? 0 : rc;
+	if (rc != JOBS_REFUSED)
+		return rc;
+	LOG(LOG_WARN, NULL, "not-put-back", F_STR("job", row->id), F_STR("why", e.text), F_STR("effect", "this round is undone and repeated without it"));
+	r->would_lose = true;
+	return 0;
 }
 
 /* --- taking ---------------------------------------------------------------------------------------------------------------------- */
@@ -96,8 +103,10 @@ static int take_row(struct round *r, const struct job_row *row, const struct jud
 
 	if (list == NULL)
 		return err_nomem(reterr);
-	if (j->recurs)          /* what runs once is deleted already [E-SCHED-19] */
+	if (j->recurs)
 		rc = refresh(r, row, j, &next, reterr);
+	else if (r->careful)    /* else it is deleted already [E-SCHED-19] */
+		rc = jobs_remove(r->c, row->id, reterr);
 	if (rc < 0) {
 		taken_free_list(list);
 		if (rc == JOBS_REFUSED)
@@ -166,28 +175,51 @@ static int process_rows(struct round *r, const struct client_table *t, struct er
 		struct job_row row;
 		struct err e = { 0 };
 
-		if (job_row_read(t, i, &row, &e) < 0)
-			LOG(LOG_ERROR, NULL, "row-unreadable", F_STR("why", e.text));
-		else if (process_row(r, &row, reterr) < 0)
+		if (job_row_read(t, i, &row, &e) < 0) {
+			if (!r->careful)
+				LOG(LOG_ERROR, NULL, "row-unreadable", F_STR("why", e.text));
+			r->would_lose = true;
+			continue;
+		}
+		if (r->careful && row.due >= r->horizon)        /* it has all jobs before it, not only those of the interval */
+			continue;
+		if (process_row(r, &row, reterr) < 0)
 			return -1;
 	}
 	return 0;
 }
 
+/* Everything between begin and commit. */
+static int read_rows(struct round *r, struct err *reterr)
+{
+	struct client_result result = { 0 };
+	int rc = jobs_begin(r->c, reterr);
+
+	if (rc == 0)
+		rc = r->careful ? jobs_list(r->c, &result, reterr) : jobs_in_interval(r->c, r->horizon, &result, reterr);
+	if (rc == 0)
+		rc = process_rows(r, &result.tables[0], reterr);
+	LOG(LOG_DEBUG, NULL, "poll", F_INT("rows", rc == 0 ? result.tables[0].nrows : 0), F_INT("taken", r->ntaken), F_INT("careful", r->careful));
+	client_result_fini(&result);
+	return rc;
+}
+
+static int read_again(struct round *r, struct err *reterr)
+{
+	taken_free_list(r->list);
+	*r = (struct round){ .c = r->c, .s = r->s, .now = r->now, .horizon = r->horizon, .careful = true };
+	return jobs_rollback(r->c, reterr) < 0 ? -1 : read_rows(r, reterr);
+}
+
 int take_due(struct client *c, const struct settings *s, struct ledger *l, struct err *reterr)
 {
 	struct round r = { .c = c, .s = s, .now = clock_ticks() };
-	struct client_result result = { 0 };
 	int rc;
 
 	r.horizon = r.now + (int64_t)s->interval_s * TICKS_PER_SECOND;
-	rc = jobs_begin(c, reterr);
-	if (rc == 0)
-		rc = jobs_in_interval(c, r.horizon, &result, reterr);
-	if (rc == 0)
-		rc = process_rows(&r, &result.tables[0], reterr);
-	LOG(LOG_DEBUG, NULL, "poll", F_INT("rows", rc == 0 ? result.tables[0].nrows : 0), F_INT("taken", r.ntaken));
-	client_result_fini(&result);
+	rc = read_rows(&r, reterr);
+	if (rc == 0 && r.would_lose)
+		rc = read_again(&r, reterr);
 	if (rc < 0) {
 		taken_free_list(r.list);
 		return -1;

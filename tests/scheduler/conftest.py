@@ -1,4 +1,4 @@
-"""Fixtures of the scheduler's tests: a server that can be looked into, and schedulers of it or of a real one."""
+"""Fixtures of the scheduler's tests: a real server, a network in between that can be looked into, and schedulers."""
 import pathlib
 import sys
 
@@ -6,33 +6,41 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from fakeserver import FakeServer  # noqa: E402
+from jobserver import JobServer  # noqa: E402
+from proxy import Proxy  # noqa: E402
 from schedulerprogram import Scheduler  # noqa: E402
 from support.clock import plain_binary  # noqa: E402
 
 
-@pytest.fixture
-def fake():
-    server = FakeServer()
-    yield server
-    server.close()
+@pytest.fixture(scope="session")
+def job_server():
+    with JobServer() as server:
+        yield server
 
 
 @pytest.fixture
-def password_file(tmp_path):
-    path = tmp_path / "password"
-    path.write_text("secret\n")
-    path.chmod(0o600)
-    return path
+def server(job_server):
+    """A running server without a job. A test may stop it, kill it and start it again."""
+    if not job_server.alive:
+        job_server.start()
+    job_server.wipe()
+    return job_server
 
 
 @pytest.fixture
-def scheduler(fake, tmp_path, password_file):
-    """scheduler(...) makes one for the fake server; it is ended after the test."""
+def proxy(server):
+    made = Proxy(server)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def scheduler(proxy, server, tmp_path):
+    """scheduler(...) makes one that reaches the server through the proxy, or straight with address=server.address; it is ended after the test."""
     made = []
 
-    def make(**options):
-        made.append(Scheduler(tmp_path, fake.address, password_file, name=f"scheduler{len(made)}", **options))
+    def make(address=None, **options):
+        made.append(Scheduler(tmp_path, address or proxy.address, server.dir / "password", name=f"scheduler{len(made)}", **options))
         return made[-1]
 
     yield make

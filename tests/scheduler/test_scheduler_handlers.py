@@ -14,8 +14,8 @@ DL = PROFILES + "DLImportJob"
 REFRESH = "proc_MIP_RefreshScheduledJob"
 
 
-def test_exit_status_and_output_are_kept(fake, scheduler):
-    fake.add(ID, DL, utc(-1), name="fails")
+def test_exit_status_and_output_are_kept(server, scheduler):
+    server.add(ID, DL, utc(-1), name="fails")
     with scheduler(handlers={"DLImportJob": "print('line one\\nline \"two\" \\x1b[2J'); print('no newline', end='', file=sys.stderr); sys.exit(7)"}) as s:
         ended = s.wait_history(1)[0]
     assert (ended["status"], ended["outcome"], ended["id"], ended["name"]) == (7, "failed", ID, "fails")
@@ -24,14 +24,14 @@ def test_exit_status_and_output_are_kept(fake, scheduler):
     assert "event=finished" in log and "status=7" in log
 
 
-def test_a_handler_that_dies_by_a_signal_is_told(fake, scheduler):
-    fake.add(ID, DL, utc(-1))
+def test_a_handler_that_dies_by_a_signal_is_told(server, scheduler):
+    server.add(ID, DL, utc(-1))
     with scheduler(handlers={"DLImportJob": "os.kill(os.getpid(), 9)"}) as s:
         assert s.wait_history(1)[0]["status"] == 128 + 9
 
 
-def test_a_hanging_handler_is_ended_with_its_children(fake, scheduler, tmp_path):
-    fake.add(ID, DL, utc(-1))
+def test_a_hanging_handler_is_ended_with_its_children(server, scheduler, tmp_path):
+    server.add(ID, DL, utc(-1))
     more = "import signal, subprocess\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nsubprocess.Popen(['/bin/sleep', '31.4159'])\ntime.sleep(60)"
     with scheduler(handlers={"DLImportJob": more}, config="timeout = 1\nkill_after = 1") as s:
         ended = s.wait_history(1, timeout=30)[0]
@@ -41,20 +41,20 @@ def test_a_hanging_handler_is_ended_with_its_children(fake, scheduler, tmp_path)
         wait_until(lambda: subprocess.run(["pgrep", "-f", "sleep 31.4159"], capture_output=True).returncode == 1)
 
 
-def test_a_command_that_has_gone_leaves_the_job_due(fake, scheduler):
-    fake.add(ID, DL, utc(-1), "daily at 01:00:00")
+def test_a_command_that_has_gone_leaves_the_job_due(server, proxy, scheduler):
+    server.add(ID, DL, utc(-1), "daily at 01:00:00")
     s = scheduler()
     command = s.folder / "DLImportJob.py"
     away = command.rename(s.folder / "away")
     with s:
         s.wait_log(f"event=left job={ID}.*missing or not executable")
-        assert fake.of(REFRESH) == []
+        assert proxy.of(REFRESH) == []
         away.rename(command)
         assert s.wait_runs(1)[0]["ID"] == ID
 
 
-def test_a_command_that_cannot_be_executed_is_a_failure_that_is_kept(fake, scheduler):
-    fake.add(ID, DL, utc(-1))
+def test_a_command_that_cannot_be_executed_is_a_failure_that_is_kept(server, scheduler):
+    server.add(ID, DL, utc(-1))
     s = scheduler()
     (s.folder / "DLImportJob.py").write_text("#!/no/such/interpreter\n")
     with s:
@@ -62,8 +62,8 @@ def test_a_command_that_cannot_be_executed_is_a_failure_that_is_kept(fake, sched
         s.wait_log("could not be executed")
 
 
-def test_a_job_that_runs_longer_than_its_interval_is_not_started_twice(fake, scheduler):
-    fake.add(ID, DL, utc(0), "every 01 seconds")
+def test_a_job_that_runs_longer_than_its_interval_is_not_started_twice(server, scheduler):
+    server.add(ID, DL, utc(0), "every 01 seconds")
     with scheduler(handlers={"DLImportJob": "time.sleep(3.5)"}, interval=2) as s:
         s.wait_log("event=skipped.*still runs")
         runs = s.wait_runs(2, timeout=30)
@@ -74,9 +74,9 @@ def test_a_job_that_runs_longer_than_its_interval_is_not_started_twice(fake, sch
         assert a["ended"] <= b["started"]
 
 
-def test_no_more_handlers_at_once_than_allowed(fake, scheduler):
+def test_no_more_handlers_at_once_than_allowed(server, scheduler):
     for n in range(6):
-        fake.add(f"B00AE9A1-0474-474E-B348-F6A8BCC9530{n}", DL, utc(-1))
+        server.add(f"B00AE9A1-0474-474E-B348-F6A8BCC9530{n}", DL, utc(-1))
     with scheduler(handlers={"DLImportJob": "time.sleep(0.6)"}, config="max_running = 2") as s:
         ended = s.wait_history(6, timeout=40)
     events = sorted([(h["started"], 1) for h in ended] + [(h["ended"], -1) for h in ended], key=lambda e: (e[0], e[1]))
@@ -89,24 +89,24 @@ def test_no_more_handlers_at_once_than_allowed(fake, scheduler):
 # --- the end
 
 
-def test_sigterm_finishes_what_runs_and_what_was_taken(fake, scheduler):
-    fake.add(ID, DL, utc(-1), "daily at 01:00:00")
-    fake.add(OTHER, DL, utc(3))
+def test_sigterm_finishes_what_runs_and_what_was_taken(server, scheduler):
+    server.add(ID, DL, utc(-1), "daily at 01:00:00")
+    server.add(OTHER, DL, utc(3))
     with scheduler(handlers={"DLImportJob": "time.sleep(1.5)"}, interval=5) as s:
         s.wait_runs(1)
         wait_until(lambda: s.log().count("event=taken") == 2)
         s.signal(signal.SIGTERM)
         s.wait_log("event=stopping")
         late = "B00AE9A1-0474-474E-B348-F6A8BCC95333"
-        fake.add(late, DL, utc(0))
+        server.add(late, DL, utc(0))
         assert s.wait(20) == 0
     assert sorted(r["ID"] for r in s.runs()) == [ID, OTHER] and {h["outcome"] for h in s.history()} == {"ok"}
-    assert late in fake.jobs and s.journal() == ""
+    assert set(server.jobs()) == {ID, late} and s.journal() == ""
 
 
-def test_a_second_sigterm_ends_the_handlers_and_keeps_what_waits(fake, scheduler):
-    fake.add(ID, DL, utc(-1), "daily at 01:00:00")
-    fake.add(OTHER, DL, utc(8))
+def test_a_second_sigterm_ends_the_handlers_and_keeps_what_waits(server, scheduler):
+    server.add(ID, DL, utc(-1), "daily at 01:00:00")
+    server.add(OTHER, DL, utc(8))
     s = scheduler(handlers={"DLImportJob": "time.sleep(60 if os.environ['PROCESSION_JOB_ID'].endswith('1') else 0)"}, interval=20)
     with s:
         s.wait_runs(1)
@@ -120,15 +120,15 @@ def test_a_second_sigterm_ends_the_handlers_and_keeps_what_waits(fake, scheduler
         assert s.wait_runs(2)[1]["ID"] == OTHER
 
 
-def test_a_killed_scheduler_loses_nothing_and_repeats_nothing(fake, scheduler):
-    fake.add(ID, DL, utc(-1), "daily at 01:00:00")
-    fake.add(OTHER, DL, utc(4))
+def test_a_killed_scheduler_loses_nothing_and_repeats_nothing(server, scheduler):
+    server.add(ID, DL, utc(-1), "daily at 01:00:00")
+    server.add(OTHER, DL, utc(4))
     s = scheduler(handlers={"DLImportJob": "time.sleep(3 if os.environ['PROCESSION_JOB_ID'].endswith('1') else 0)"}, interval=10)
     with s:
         s.wait_runs(1)
         wait_until(lambda: s.log().count("event=taken") == 2)
         s.kill()
-        assert OTHER not in fake.jobs
+        assert OTHER not in server.jobs()
         s.start()
         s.wait_log(f"event=interrupted job={ID}")
         runs = s.wait_runs(2)
@@ -137,23 +137,22 @@ def test_a_killed_scheduler_loses_nothing_and_repeats_nothing(fake, scheduler):
     assert [h["outcome"] for h in s.history()] == ["interrupted", "ok"]
 
 
-def test_one_folder_belongs_to_one_scheduler(fake, scheduler):
+def test_one_folder_belongs_to_one_scheduler(server, scheduler):
     with scheduler() as s:
         s.wait_log("scheduler-started")
         second = subprocess.run(s.command, capture_output=True, text=True, timeout=20)
         assert second.returncode == 2 and "another scheduler uses the folder" in second.stderr
 
 
-def test_once_runs_what_is_due_and_ends(fake, scheduler):
-    fake.add(ID, DL, utc(-1))
+def test_once_runs_what_is_due_and_ends(server, scheduler):
+    server.add(ID, DL, utc(-1))
     s = scheduler()
     assert s.start("--once").wait() == 0 and len(s.runs()) == 1
-    fake.add(ID, DL, utc(-1))
+    server.add(ID, DL, utc(-1))
     s = scheduler(handlers={"DLImportJob": "sys.exit(1)"})
     assert s.start("--once").wait() == 1
-    fake.go_away()
-    assert scheduler().start("--once").wait() == 3
-    fake.come_back()
+    server.stop()
+    assert scheduler(address=server.address).start("--once").wait() == 3
 
 
 @pytest.mark.parametrize("config, why", [
@@ -170,7 +169,7 @@ def test_once_runs_what_is_due_and_ends(fake, scheduler):
     ("[scheduler]\ninterval = 60\n", "no handler is configured"),
     (None, "cannot read"),
 ])
-def test_mistakes_in_the_configuration_are_named(fake, scheduler, config, why):
+def test_mistakes_in_the_configuration_are_named(server, scheduler, config, why):
     s = scheduler()
     if config is None:
         s.ini.unlink()
@@ -180,15 +179,15 @@ def test_mistakes_in_the_configuration_are_named(fake, scheduler, config, why):
     assert done.returncode == 2 and why in done.stderr, done.stderr
 
 
-def test_without_a_state_folder_nothing_is_written(fake, scheduler):
-    fake.add(ID, DL, utc(-1))
+def test_without_a_state_folder_nothing_is_written(server, scheduler):
+    server.add(ID, DL, utc(-1))
     with scheduler(state=False) as s:
         s.wait_runs(1)
         time.sleep(0.2)
     assert not (s.folder / "state").exists()
 
 
-def test_the_packaged_sample_is_accepted(fake, scheduler):
+def test_the_packaged_sample_is_accepted(server, scheduler):
     s = scheduler()
     s.ini.write_text((pathlib.Path(__file__).resolve().parents[2] / "packaging" / "scheduler.ini").read_text())
     assert s.start("--once").wait() == 0
