@@ -287,6 +287,7 @@ static void destroy(struct server *srv)
 	auth_gss_close(srv->gss);
 	net_tls_ctx_unref(srv->tls);
 	pthread_mutex_destroy(&srv->tls_lock);
+	registry_fini(&srv->registry);
 }
 
 int main(int argc, char **argv)
@@ -304,6 +305,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	srv.config = config;
+	registry_init(&srv.registry);
 	apply_log(config);
 	block_signals(&signals);
 	rc = build(&srv, &e);

@@ -1,4 +1,4 @@
-/* natives.c — see natives.h. They run on the system executor's writer thread, inside the call's transaction. */
+/* natives.c — see natives.h. They run on the system executor's writer thread, inside the call's transaction; session_list beside it. */
 #include "daemon/natives.h"
 
 #include <stdlib.h>
@@ -60,8 +60,69 @@ static int database_check(struct native_ctx *ctx, struct err *reterr)
 	return rc;
 }
 
+/* ---- sp_who ---- */
+
+#define WAITS_MAX 4096          /* shown at most */
+
+struct waits {
+	struct executor_wait *list;
+	size_t n;
+};
+
+static void add_waits(struct database *db, void *arg)
+{
+	struct waits *w = arg;
+
+	w->n += executor_waits(db->executor, w->list + w->n, WAITS_MAX - w->n);
+}
+
+static uint32_t blocker_of(const struct waits *w, uint16_t spid)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		if (w->list[i].waits == spid)
+			return w->list[i].holds;
+	}
+	return 0;
+}
+
+static int give_session(struct native_ctx *ctx, const struct registry_row *row, uint32_t blocker, struct err *reterr)
+{
+	bool suspended = blocker != 0 || row->activity == ACTIVITY_WAITFOR;
+	const struct value fields[] = {
+		value_int(TYPE_SMALLINT, row->spid),
+		value_nvarchar(row->activity == ACTIVITY_IDLE ? "sleeping" : suspended ? "suspended" : "runnable"),
+		value_nvarchar(row->login), value_nvarchar(row->host), value_int(TYPE_INT, blocker), value_nvarchar(row->database),
+		value_nvarchar(activity_name(row->activity)),
+	};
+
+	return ctx->each(ctx, fields, ARRAY_LEN(fields), reterr);
+}
+
+/* session_list() AS ($spid, $status, $login, $host, $blocker, $database, $command): all for administrators, else the caller's own. On a reader's thread. */
+static int session_list(struct native_ctx *ctx, struct err *reterr)
+{
+	struct server *srv = ctx->userdata;
+	bool admin = (ctx->call->rights & RIGHT_ADMIN) != 0;
+	struct waits waits = { .list = arena_array(ctx->call->arena, WAITS_MAX, sizeof(*waits.list)) };
+	struct registry_row *rows;
+	size_t n;
+
+	if (waits.list == NULL)
+		return err_nomem(reterr);
+	if (registry_list(&srv->registry, admin ? 0 : (uint16_t)ctx->call->session, ctx->call->arena, &rows, &n, reterr) < 0)
+		return -1;
+	databases_each(srv->databases, add_waits, &waits);
+	for (size_t i = 0; i < n; i++) {
+		int rc = give_session(ctx, &rows[i], blocker_of(&waits, rows[i].spid), reterr);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
 void natives_register(struct server *srv)
 {
+	native_register("session_list", session_list, srv);
 	native_register("password_hash", password_hash, srv);
 	native_register("database_create", database_create, srv);
 	native_register("database_check", database_check, srv);

@@ -1,4 +1,4 @@
-/* natives.h — the C functions that the system procedures name: password hashes, new databases, integrity checks. */
+/* natives.h — the C functions that the system procedures name: password hashes, new databases, integrity checks, the sessions. */
 #ifndef DAEMON_NATIVES_H
 #define DAEMON_NATIVES_H
 

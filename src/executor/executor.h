@@ -38,6 +38,11 @@ struct txn *txn_new(struct executor *ex);       /* NULL: no memory */
 struct executor *txn_executor(const struct txn *t);
 /* True when it was rolled back without its owner's wish (idle limit, time-out, store, shutdown); *ret says why. Thread-safe: for requests that make no call. */
 bool txn_is_lost(struct txn *t, struct err *ret);
+/* Which sessions wait for the transaction that has the writer: fills at most max of dst, gives their number. Thread-safe. */
+struct executor_wait {
+	uint32_t waits, holds;          /* call->session of both */
+};
+size_t executor_waits(struct executor *ex, struct executor_wait *dst, size_t max);
 /* After its CALL_COMMIT or CALL_ROLLBACK completed, after a call that said txn_lost, or when no call was ever submitted with it. */
 void txn_free(struct txn *t);
 

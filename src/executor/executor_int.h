@@ -38,6 +38,7 @@ struct txn {
 	struct executor *ex;
 	enum txn_state state;               /* under the lock */
 	struct call *pending;               /* under the lock: its next call, not yet begun */
+	uint32_t session;                   /* under the lock: whose it is, once it has the writer */
 	int64_t idle_at_ms;                 /* writer: when it has been silent for too long */
 	struct savepoint *savepoints;       /* writer: owned; number i + 1 in the store */
 	size_t nsavepoints;

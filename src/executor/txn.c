@@ -34,6 +34,22 @@ bool txn_is_lost(struct txn *t, struct err *ret)
 	return lost;
 }
 
+size_t executor_waits(struct executor *ex, struct executor_wait *dst, size_t max)
+{
+	size_t n = 0;
+
+	pthread_mutex_lock(&ex->lock);
+	if (ex->pinned != NULL) {
+		LIST_EACH(it, &ex->queue) {
+			if (n == max)
+				break;
+			dst[n++] = (struct executor_wait){ CONTAINER_OF(it, struct call, link)->session, ex->pinned->session };
+		}
+	}
+	pthread_mutex_unlock(&ex->lock);
+	return n;
+}
+
 /* Forgets the savepoints above the first n. */
 static void forget_savepoints(struct txn *t, size_t n)
 {

@@ -53,6 +53,7 @@ static void queue_turn(struct executor *ex)
 	if (first->txn != NULL) {
 		list_remove(&first->link);
 		ex->waiting--;
+		first->txn->session = first->session;
 		txn_pin(ex, first->txn);
 		pthread_mutex_unlock(&ex->lock);
 		txn_run(ex, first, true);

@@ -48,13 +48,13 @@ static int host_microsoft_version(const struct host_call *c)
 
 static int host_spid(const struct host_call *c)
 {
-	return host_int(c, c->session->resp.out.spid);
+	return host_int(c, c->session->entry.spid);
 }
 
 /* Since the server started, as in SQL Server. */
 static int host_connections(const struct host_call *c)
 {
-	return host_int(c, atomic_load(&c->session->server->next_session));
+	return host_int(c, (int64_t)registry_added(&c->session->server->registry));
 }
 
 static int host_max_connections(const struct host_call *c)

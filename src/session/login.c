@@ -126,6 +126,7 @@ static void accept_login(struct session *s, const struct login_work *w)
 	str_copy(s->app_name, sizeof(s->app_name), l->app);
 	tsql_session_init(&s->vars, s->odbc);
 	s->resp.out.utf8 = s->utf8;
+	registry_show(&s->server->registry, &s->entry);         /* before the client can know that it is in */
 
 	/* The answer itself still goes in packets of the default size; ENVCHANGE announces the new one. */
 	response_begin(s);

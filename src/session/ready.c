@@ -13,8 +13,9 @@ bool session_enter_database(struct session *s, struct database *db)
 {
 	if (db->service != SERVICE_SYSTEM && session_rights(s, db) == 0)
 		return false;
+	if (s->database != db)          /* a reset of the connection stays where it is, and takes no lock for it */
+		registry_text(&s->server->registry, s->database_name, sizeof(s->database_name), str_of(db->name));
 	s->database = db;
-	str_copy(s->database_name, sizeof(s->database_name), str_of(db->name));
 	return true;
 }
 

@@ -157,6 +157,7 @@ static void delay(struct session *s, unsigned ms)
 	int64_t left = time_left(s), wait = ms < left ? ms : left;
 
 	s->request->wait = WAIT_DELAY;
+	registry_doing(&s->entry, ACTIVITY_WAITFOR);
 	net_stream_set_timer(s->stream, wait <= 0 ? 1 : (unsigned)wait);
 }
 
@@ -475,6 +476,7 @@ static void resolve_wait(struct session *s)
 		tm_returned(s);
 		break;
 	case WAIT_DELAY:
+		registry_doing(&s->entry, ACTIVITY_BATCH);
 		if (time_left(s) <= 0)
 			stop_for_time(s);
 		else

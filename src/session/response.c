@@ -142,6 +142,6 @@ void response_init(struct session *s)
 	tds_out_init(&s->resp.out, (size_t)s->server->config->max_result_size);
 	s->resp.out.packet_size = TDS_PACKET_DEFAULT;
 	s->resp.out.server_name = s->server->name;
-	s->resp.out.spid = (uint16_t)(51 + s->id % 32000);
+	s->resp.out.spid = s->entry.spid;
 	s->sink.ops = &sink_ops;
 }

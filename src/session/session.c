@@ -38,6 +38,7 @@ void session_move(struct session *s, enum session_phase to)
 		return;
 	assert((phases[s->phase].next & (1u << to)) != 0);
 	s->phase = to;
+	registry_doing(&s->entry, to == PHASE_BUSY ? ACTIVITY_BATCH : ACTIVITY_IDLE);
 	if (to == PHASE_READY)
 		net_stream_set_timer(s->stream, (unsigned)s->server->config->idle_timeout * 1000u);
 }
@@ -119,6 +120,15 @@ static bool session_init(struct session *s)
 	return true;
 }
 
+static bool session_enrol(struct session *s)
+{
+	s->entry = (struct registry_entry){ .login = s->login_name, .host = s->host_name, .database = s->database_name };
+	if (registry_add(&s->server->registry, &s->entry))
+		return true;
+	LOG(LOG_WARN, NULL, "connect_refused", F_STR("reason", "all session numbers are in use"), F_INT("sessions", atomic_load(&s->server->sessions)));
+	return false;
+}
+
 static void *session_opened(struct net_stream *stream, void *arg)
 {
 	struct server *srv = arg;
@@ -129,11 +139,15 @@ static void *session_opened(struct net_stream *stream, void *arg)
 	s->server = srv;
 	s->stream = stream;
 	s->loop = net_stream_loop(stream);
-	s->id = atomic_fetch_add(&srv->next_session, 1) + 1;
+	if (!session_enrol(s)) {
+		free(s);
+		return NULL;
+	}
 	split_peer(s);
-	s->log = (struct log_ctx){ .session = s->id, .peer = s->peer, .login = s->login_name, .database = s->database_name };
+	s->log = (struct log_ctx){ .session = s->entry.spid, .peer = s->peer, .login = s->login_name, .database = s->database_name };
 	s->version = TDS_74;
 	if (!session_init(s)) {
+		registry_remove(&srv->registry, &s->entry);
 		free(s);
 		return NULL;
 	}
@@ -158,6 +172,7 @@ static void session_free(struct session *s)
 	arena_fini(&s->arena);
 	pthread_cond_destroy(&s->stream_wake);
 	pthread_mutex_destroy(&s->stream_lock);
+	registry_remove(&s->server->registry, &s->entry);
 	atomic_fetch_sub(&s->server->sessions, 1);
 	free(s);
 }
@@ -428,6 +443,7 @@ static void call_returned(struct net_post *post)
 
 	s->inflight = false;
 	s->executor = NULL;
+	registry_doing(&s->entry, ACTIVITY_BATCH);
 	if (s->stream_gone || s->phase == PHASE_CLOSED)
 		session_release(s);
 	else
@@ -442,6 +458,18 @@ static void call_complete(struct call *c)
 	net_loop_post(s->loop, &s->post);
 }
 
+/* What others see of it in sp_who. */
+static enum activity activity_of(const struct call *c)
+{
+	switch (c->kind) {
+	case CALL_PROC: return ACTIVITY_EXECUTE;
+	case CALL_QUERY: return ACTIVITY_SELECT;
+	case CALL_COMMIT: return ACTIVITY_COMMIT;
+	case CALL_SAVE: return ACTIVITY_SAVE;
+	default: return ACTIVITY_ROLLBACK;
+	}
+}
+
 void call_submit(struct session *s, struct executor *ex)
 {
 	struct call *c = &s->call;
@@ -451,13 +479,14 @@ void call_submit(struct session *s, struct executor *ex)
 		c->sink = &s->sink;
 	c->login = s->login_name;
 	c->database = s->database_name;
-	c->session = s->id;
+	c->session = s->entry.spid;
 	c->lock_timeout_ms = s->vars.lock_timeout_ms;
 	c->complete = call_complete;
 	c->owner = s;
 	s->post.fn = call_returned;
 	s->inflight = true;
 	s->executor = ex;
+	registry_doing(&s->entry, activity_of(c));
 	executor_submit(ex, c);
 }
 

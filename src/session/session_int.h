@@ -48,7 +48,7 @@ struct session {
 	struct net_stream *stream;
 	struct net_loop *loop;          /* outlives the stream: calls come back to it after the client has gone */
 	enum session_phase phase;
-	uint32_t id;
+	struct registry_entry entry;    /* its number, and what others may see of it */
 	struct log_ctx log;
 	char peer[80];                  /* address and port, for the log */
 	char peer_host[72];             /* address alone, for the throttle */

@@ -117,7 +117,16 @@ class Catalogue(unittest.TestCase):
     def test_databases(self):
         self.assertEqual([r["DATABASE_NAME"] for r in self.rows("sp_databases")], ["master", "StateService"])
         self.assertEqual([r["dbid"] for r in self.rows("sp_helpdb", dbname="stateservice")], [5])
-        self.assertEqual(self.rows("sp_who")[0]["loginame"], "sa")
+
+    def test_who(self):
+        self.s.natives["session_list"] = lambda: [(51, "runnable", "sa", "", 0, "master", "EXECUTE"), (52, "suspended", "shop", "h", 51, "master", "SELECT"),
+                                                  (53, "sleeping", "shop", "h", 0, "master", "AWAITING COMMAND")]
+        for who, spids in ((None, [51, 52, 53]), ("SA", [51]), ("Active", [51, 52]), ("53", [53]), ("99", [])):
+            self.assertEqual([r["spid"] for r in self.rows("sp_who", loginame=who)], spids)
+        self.assertEqual(self.rows("sp_who")[1]["blk"], "51")
+        with self.assertRaises(Failed) as e:
+            self.rows("sp_who", loginame="nobody")
+        self.assertEqual(e.exception.number, 15007)
 
 
 class Administration(unittest.TestCase):

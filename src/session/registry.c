@@ -1,0 +1,157 @@
+/* registry.c — see registry.h. */
+#include "session/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *activity_name(enum activity a)
+{
+	static const char *const names[] = {
+		[ACTIVITY_IDLE] = "AWAITING COMMAND", [ACTIVITY_BATCH] = "BATCH", [ACTIVITY_EXECUTE] = "EXECUTE", [ACTIVITY_SELECT] = "SELECT",
+		[ACTIVITY_COMMIT] = "COMMIT", [ACTIVITY_ROLLBACK] = "ROLLBACK", [ACTIVITY_SAVE] = "SAVE", [ACTIVITY_WAITFOR] = "WAITFOR",
+	};
+	return names[a];
+}
+
+void registry_init(struct registry *r)
+{
+	memset(r, 0, sizeof(*r));
+	pthread_mutex_init(&r->lock, NULL);
+	list_init(&r->entries);
+	r->next = SPID_FIRST;
+}
+
+void registry_fini(struct registry *r)
+{
+	pthread_mutex_destroy(&r->lock);
+}
+
+static bool is_used(const struct registry *r, unsigned spid)
+{
+	return (r->used[spid / 8] & 1u << spid % 8) != 0;
+}
+
+static unsigned after(unsigned spid)
+{
+	return spid == SPID_LAST ? SPID_FIRST : spid + 1;
+}
+
+/* From r->next on, once around; 0: none. */
+static unsigned free_number(const struct registry *r)
+{
+	unsigned spid = r->next;
+
+	for (unsigned n = SPID_LAST - SPID_FIRST + 1; n > 0; n--, spid = after(spid)) {
+		if (!is_used(r, spid))
+			return spid;
+	}
+	return 0;
+}
+
+bool registry_add(struct registry *r, struct registry_entry *e)
+{
+	unsigned spid;
+
+	pthread_mutex_lock(&r->lock);
+	spid = free_number(r);
+	if (spid != 0) {
+		r->used[spid / 8] |= (uint8_t)(1u << spid % 8);
+		r->next = (uint16_t)after(spid);
+		r->added++;
+		e->spid = (uint16_t)spid;
+		list_append(&r->entries, &e->link);
+	}
+	pthread_mutex_unlock(&r->lock);
+	return spid != 0;
+}
+
+void registry_remove(struct registry *r, struct registry_entry *e)
+{
+	pthread_mutex_lock(&r->lock);
+	list_remove(&e->link);
+	r->used[e->spid / 8] &= (uint8_t)~(1u << e->spid % 8);
+	pthread_mutex_unlock(&r->lock);
+}
+
+void registry_show(struct registry *r, struct registry_entry *e)
+{
+	pthread_mutex_lock(&r->lock);
+	e->shown = true;
+	pthread_mutex_unlock(&r->lock);
+}
+
+void registry_text(struct registry *r, char *dst, size_t size, struct str text)
+{
+	pthread_mutex_lock(&r->lock);
+	str_copy(dst, size, text);
+	pthread_mutex_unlock(&r->lock);
+}
+
+uint64_t registry_added(struct registry *r)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&r->lock);
+	n = r->added;
+	pthread_mutex_unlock(&r->lock);
+	return n;
+}
+
+/* ---- the list ---- */
+
+static bool is_wanted(const struct registry_entry *e, uint16_t only)
+{
+	return e->shown && (only == 0 || e->spid == only);
+}
+
+static const char *copy(struct arena *a, const char *text)
+{
+	return arena_strndup(a, text, strlen(text));
+}
+
+static int copy_row(const struct registry_entry *e, struct arena *a, struct registry_row *ret)
+{
+	*ret = (struct registry_row){ .spid = e->spid, .activity = (enum activity)atomic_load_explicit(&e->activity, memory_order_relaxed),
+				      .login = copy(a, e->login), .host = copy(a, e->host), .database = copy(a, e->database) };
+	return ret->login == NULL || ret->host == NULL || ret->database == NULL ? -1 : 0;
+}
+
+/* Under the lock. */
+static int copy_all(struct registry *r, uint16_t only, struct arena *a, struct registry_row **ret, size_t *ret_n)
+{
+	size_t n = 0, i = 0;
+
+	LIST_EACH(it, &r->entries)
+		n += is_wanted(CONTAINER_OF(it, struct registry_entry, link), only);
+	*ret = arena_array(a, n, sizeof(**ret));
+	*ret_n = n;
+	if (*ret == NULL)
+		return -1;
+	LIST_EACH(it, &r->entries) {
+		const struct registry_entry *e = CONTAINER_OF(it, struct registry_entry, link);
+
+		if (is_wanted(e, only) && copy_row(e, a, &(*ret)[i++]) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct registry_row *x = a, *y = b;
+
+	return (x->spid > y->spid) - (x->spid < y->spid);
+}
+
+int registry_list(struct registry *r, uint16_t only, struct arena *a, struct registry_row **ret, size_t *ret_n, struct err *reterr)
+{
+	int rc;
+
+	pthread_mutex_lock(&r->lock);
+	rc = copy_all(r, only, a, ret, ret_n);
+	pthread_mutex_unlock(&r->lock);
+	if (rc < 0)
+		return err_nomem(reterr);
+	qsort(*ret, *ret_n, sizeof(**ret), by_number);
+	return 0;
+}

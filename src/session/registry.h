@@ -1,0 +1,61 @@
+/* registry.h — the sessions of a server: gives each its number (SPID) and lists those that are logged in, for sp_who.
+ * One lock guards the list and the texts that entries point to; what a session does is an atomic of its own, so that a request takes no lock. */
+#ifndef SESSION_REGISTRY_H
+#define SESSION_REGISTRY_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "base/str.h"
+
+#define SPID_FIRST 51           /* below are SQL Server's own */
+#define SPID_LAST 32767         /* @@SPID is a smallint */
+
+/* What a session does, as sp_who names it in its column cmd. */
+enum activity { ACTIVITY_IDLE, ACTIVITY_BATCH, ACTIVITY_EXECUTE, ACTIVITY_SELECT, ACTIVITY_COMMIT, ACTIVITY_ROLLBACK, ACTIVITY_SAVE, ACTIVITY_WAITFOR };
+const char *activity_name(enum activity a);
+
+struct registry {
+	pthread_mutex_t lock;
+	struct list entries;
+	uint8_t used[SPID_LAST / 8 + 1];
+	uint16_t next;          /* where the search for a free number begins */
+	uint64_t added;         /* since the start */
+};
+
+/* Part of a session. */
+struct registry_entry {
+	struct list link;
+	uint16_t spid;
+	bool shown;             /* under the lock: it has logged in */
+	atomic_uchar activity;  /* enum activity; written by the session's loop */
+	const char *login, *host, *database;    /* the session's; changed by registry_text only, once it is shown */
+};
+
+struct registry_row {
+	uint16_t spid;
+	enum activity activity;
+	const char *login, *host, *database;    /* copies in the arena */
+};
+
+void registry_init(struct registry *r);
+void registry_fini(struct registry *r);
+/* Gives the entry a number that no other has. They are given in turn, so that one that has just become free is not met again in the next lines of the log. False: all are taken. */
+MUST_CHECK bool registry_add(struct registry *r, struct registry_entry *e);
+void registry_remove(struct registry *r, struct registry_entry *e);
+void registry_show(struct registry *r, struct registry_entry *e);
+/* Changes a text that an entry points to. */
+void registry_text(struct registry *r, char *dst, size_t size, struct str text);
+uint64_t registry_added(struct registry *r);
+/* The shown ones by number; only: this one, or 0 for all. Thread-safe. */
+MUST_CHECK int registry_list(struct registry *r, uint16_t only, struct arena *a, struct registry_row **ret, size_t *ret_n, struct err *reterr);
+
+static inline void registry_doing(struct registry_entry *e, enum activity a)
+{
+	atomic_store_explicit(&e->activity, (unsigned char)a, memory_order_relaxed);
+}
+
+#endif
