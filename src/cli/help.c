@@ -91,6 +91,7 @@ void help_print_man(FILE *f)
 	      ".Ql [handler:CLASS]\nin the file of\n.Fl \\-config .\n"
 	      "The handler has the job in its environment, PROCESSION_JOB_ID, PROCESSION_JOB_ACTION and others; its output goes to the log on standard error,\n"
 	      "its exit status to the folder of\n.Fl \\-state .\nSIGTERM finishes what was taken; a second one ends the handlers.\n"
+	      "SIGHUP reads the file again; with a mistake in it, the old settings stay.\n"
 	      ".Sh EXIT STATUS\n0 done, 1 refused by the server, 2 wrong usage, 3 the server cannot be reached.\n"
 	      ".Sh EXAMPLES\n.Dl procession \\-\\-data /var/lib/procession login add web \\-\\-generate\n"
 	      ".Dl procession \\-\\-data /var/lib/procession grant web StateService execute\n"

@@ -32,10 +32,24 @@ static int apply_options(const struct cli *cli, struct settings *s, struct err *
 	return 0;
 }
 
+static int load(void *arg, struct settings **ret, struct err *reterr)
+{
+	const struct cli *cli = arg;
+	struct settings *s = settings_new();
+
+	if (s == NULL)
+		return err_nomem(reterr);
+	if (settings_load(s, cli->config, reterr) < 0 || apply_options(cli, s, reterr) < 0) {
+		settings_unref(s);
+		return -1;
+	}
+	*ret = s;
+	return 0;
+}
+
 int run_scheduler(struct cli *cli, const struct command *cmd)
 {
-	struct settings s;
-	struct scheduler_options o = { .settings = &s, .open = open_connection, .arg = cli, .once = cli->once };
+	struct scheduler_options o = { .load = load, .open = open_connection, .arg = cli, .once = cli->once };
 	enum scheduler_end end = SCHEDULER_DONE;
 	struct err e = { 0 };
 	int rc;
@@ -45,17 +59,15 @@ int run_scheduler(struct cli *cli, const struct command *cmd)
 		fputs("procession: --config is missing: a file that says which command runs the jobs of which class\n", stderr);
 		return EXIT_USAGE;
 	}
-	settings_init(&s);
-	rc = settings_load(&s, cli->config, &e);
-	if (rc == 0)
-		rc = apply_options(cli, &s, &e);
-	cli->connect_database = cli->database != NULL ? cli->database : s.database != NULL ? s.database : SCHEDULE_DATABASE;
-	if (rc == 0)
+	rc = load(cli, &o.settings, &e);
+	if (rc == 0) {
+		cli->connect_database = cli->database != NULL ? cli->database : o.settings->database != NULL ? o.settings->database : SCHEDULE_DATABASE;
 		rc = scheduler_run(&o, &end, &e);
-	if (rc < 0)
+	}
+	settings_unref(o.settings);
+	if (rc < 0) {
 		output_error(&e, cli->json);
-	settings_fini(&s);
-	if (rc < 0)
 		return EXIT_USAGE;
+	}
 	return end == SCHEDULER_DONE ? EXIT_OK : end == SCHEDULER_UNREACHABLE ? EXIT_UNREACHABLE : EXIT_REFUSED;
 }

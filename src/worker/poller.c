@@ -20,8 +20,11 @@ struct poller {
 	const struct scheduler_options *options;
 	struct ledger *ledger;
 	struct client *client;          /* NULL: not connected */
+	struct settings *settings;      /* of the thread */
+	struct settings *pending;       /* under the mutex: what it is to use next; NULL: nothing new */
+	pthread_mutex_t mutex;
 	pthread_t thread;
-	int wake_fd, stop_fd;
+	int wake_fd, stop_fd;           /* stop_fd: also for new settings */
 	atomic_bool stopping, ended, succeeded;
 	int64_t mono, wall;             /* of the last round's begin */
 	int64_t backoff_ms;
@@ -43,17 +46,17 @@ static int round_once(struct poller *p, struct err *reterr)
 			p->client = NULL;
 			return -1;
 		}
-		LOG(LOG_INFO, NULL, "connected", F_INT("interval", o->settings->interval_s));
+		LOG(LOG_INFO, NULL, "connected", F_INT("interval", p->settings->interval_s));
 	}
-	if (take_settle(p->client, o->settings, p->ledger, reterr) < 0)
+	if (take_settle(p->client, p->settings, p->ledger, reterr) < 0)
 		return -1;
-	return take_due(p->client, o->settings, p->ledger, reterr);
+	return take_due(p->client, p->settings, p->ledger, reterr);
 }
 
 /* Doubles up to the interval; a quarter of chance keeps several schedulers apart. */
 static void back_off(struct poller *p, const struct err *e)
 {
-	int64_t most = (int64_t)p->options->settings->interval_s * 1000;
+	int64_t most = (int64_t)p->settings->interval_s * 1000;
 
 	p->backoff_ms = p->backoff_ms == 0 ? BACKOFF_FIRST_MS : p->backoff_ms * 2;
 	if (p->backoff_ms > most)
@@ -63,7 +66,7 @@ static void back_off(struct poller *p, const struct err *e)
 
 static int64_t wait_ms(struct poller *p)
 {
-	int64_t whole = (int64_t)p->options->settings->interval_s * 1000;
+	int64_t whole = (int64_t)p->settings->interval_s * 1000;
 
 	if (p->backoff_ms > 0)
 		return p->backoff_ms + p->backoff_ms * (int64_t)(rand_r(&p->seed) % 25) / 100;
@@ -79,7 +82,23 @@ static bool wall_passed(struct poller *p)
 		LOG(LOG_WARN, NULL, "clock-set-back", F_INT("seconds", (p->wall - wall) / TICKS_PER_SECOND), F_STR("effect", "no occurrence is repeated"));
 		p->wall = wall;
 	}
-	return p->backoff_ms == 0 && wall - p->wall >= (int64_t)p->options->settings->interval_s * TICKS_PER_SECOND;
+	return p->backoff_ms == 0 && wall - p->wall >= (int64_t)p->settings->interval_s * TICKS_PER_SECOND;
+}
+
+/* Never in the middle of a round. */
+static bool use_pending(struct poller *p)
+{
+	struct settings *old = NULL;
+
+	pthread_mutex_lock(&p->mutex);
+	if (p->pending != NULL) {
+		old = p->settings;
+		p->settings = p->pending;
+		p->pending = NULL;
+	}
+	pthread_mutex_unlock(&p->mutex);
+	settings_unref(old);
+	return old != NULL;
 }
 
 static void wait_for_round(struct poller *p)
@@ -89,12 +108,14 @@ static void wait_for_round(struct poller *p)
 	while (!atomic_load(&p->stopping)) {
 		int64_t left = until - clock_mono_ms();
 		struct pollfd fd = { .fd = p->stop_fd, .events = POLLIN };
+		uint64_t count;
 
-		if (left <= 0 || wall_passed(p))
+		if (left <= 0 || wall_passed(p) || use_pending(p))
 			return;
-		if (left > p->options->settings->clock_check_ms)
-			left = p->options->settings->clock_check_ms;
-		(void)poll(&fd, 1, (int)left);
+		if (left > p->settings->clock_check_ms)
+			left = p->settings->clock_check_ms;
+		if (poll(&fd, 1, (int)left) > 0 && read(p->stop_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+			LOG(LOG_ERROR, NULL, "wake", F_STR("why", strerror(errno)));
 	}
 }
 
@@ -113,6 +134,7 @@ static void *run_thread(void *arg)
 	while (!atomic_load(&p->stopping)) {
 		struct err e = { 0 };
 
+		(void)use_pending(p);
 		p->mono = clock_mono_ms();
 		p->wall = clock_ticks();
 		if (round_once(p, &e) < 0) {
@@ -134,6 +156,16 @@ static void *run_thread(void *arg)
 	return NULL;
 }
 
+static void poller_free(struct poller *p)
+{
+	if (p->stop_fd >= 0)
+		close(p->stop_fd);
+	settings_unref(p->settings);
+	settings_unref(p->pending);
+	pthread_mutex_destroy(&p->mutex);
+	free(p);
+}
+
 int poller_start(const struct scheduler_options *o, struct ledger *l, int wake_fd, struct poller **ret, struct err *reterr)
 {
 	struct poller *p = calloc(1, sizeof(*p));
@@ -142,17 +174,39 @@ int poller_start(const struct scheduler_options *o, struct ledger *l, int wake_f
 		return err_nomem(reterr);
 	p->options = o;
 	p->ledger = l;
+	p->settings = settings_ref(o->settings);
+	pthread_mutex_init(&p->mutex, NULL);
 	p->wake_fd = wake_fd;
 	p->seed = (unsigned)clock_mono_ms() ^ (unsigned)getpid();
 	p->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (p->stop_fd < 0 || pthread_create(&p->thread, NULL, run_thread, p) != 0) {
-		if (p->stop_fd >= 0)
-			close(p->stop_fd);
-		free(p);
+		poller_free(p);
 		return err_raise(reterr, 50000, 16, 1, "the thread that asks the server could not be started");
 	}
 	*ret = p;
 	return 0;
+}
+
+void poller_reload(struct poller *p, struct settings *s)
+{
+	struct settings *unused;
+
+	pthread_mutex_lock(&p->mutex);
+	unused = p->pending;
+	p->pending = settings_ref(s);
+	pthread_mutex_unlock(&p->mutex);
+	settings_unref(unused);
+	wake(p->stop_fd);
+}
+
+bool poller_reloaded(struct poller *p)
+{
+	bool done;
+
+	pthread_mutex_lock(&p->mutex);
+	done = p->pending == NULL;
+	pthread_mutex_unlock(&p->mutex);
+	return done;
 }
 
 void poller_stop(struct poller *p)
@@ -172,7 +226,6 @@ bool poller_join(struct poller *p)
 
 	pthread_join(p->thread, NULL);
 	succeeded = atomic_load(&p->succeeded);
-	close(p->stop_fd);
-	free(p);
+	poller_free(p);
 	return succeeded;
 }

@@ -19,12 +19,12 @@
 
 struct scheduler {
 	const struct scheduler_options *options;
-	const struct settings *settings;
+	struct settings *settings;      /* counted; earlier ones hang on it as long as they are needed */
 	struct ledger *ledger;
 	struct poller *poller;
-	struct run *runs;               /* max_running slots */
+	struct run *runs;               /* nslots of them, at least max_running */
 	struct pollfd *fds;             /* signals, wake, then one a slot */
-	size_t nrunning;
+	size_t nslots, nrunning;
 	int signal_fd, wake_fd;
 	unsigned stops;                 /* signals that asked for the end */
 	bool handler_failed;
@@ -34,7 +34,7 @@ struct scheduler {
 
 static struct run *free_slot(struct scheduler *s)
 {
-	for (size_t i = 0; i < s->settings->max_running; i++)
+	for (size_t i = 0; i < s->nslots; i++)
 		if (s->runs[i].stage == RUN_FREE)
 			return &s->runs[i];
 	return NULL;
@@ -50,10 +50,24 @@ static void drop(struct scheduler *s, struct taken *t, const char *outcome, cons
 	ledger_finish(s->ledger, t, outcome, -1, now, now);
 }
 
+/* Of the present settings, or of those under which the job may have been taken. */
+static const struct handler *find_handler(const struct scheduler *s, const struct job_class *class, unsigned *ret_timeout_s)
+{
+	const struct handler *h = NULL;
+
+	for (const struct settings *from = s->settings; from != NULL && h == NULL && class != NULL; from = from->previous) {
+		h = settings_handler(from, class);
+		if (h != NULL)
+			*ret_timeout_s = h->timeout_s > 0 ? h->timeout_s : from->timeout_s;
+	}
+	return h;
+}
+
 static void start(struct scheduler *s, struct taken *t)
 {
 	const struct job_class *class = job_class_find(str_of(t->row.assembly), str_of(t->row.class));
-	const struct handler *h = class != NULL ? settings_handler(s->settings, class) : NULL;
+	unsigned timeout_s = 0;
+	const struct handler *h = find_handler(s, class, &timeout_s);
 	struct run *slot = free_slot(s);
 	struct err e = { 0 };
 	char due[JOB_TIME_MAX];
@@ -66,7 +80,7 @@ static void start(struct scheduler *s, struct taken *t)
 		drop(s, t, "not-started", "no handler is configured for this class");
 		return;
 	}
-	if (run_start(slot, t, h, job_class_action(class, str_of(t->row.data)), h->timeout_s > 0 ? h->timeout_s : s->settings->timeout_s, &e) < 0) {
+	if (run_start(slot, t, h, job_class_action(class, str_of(t->row.data)), timeout_s, &e) < 0) {
 		drop(s, t, "not-started", e.text);
 		return;
 	}
@@ -100,7 +114,7 @@ static void finish(struct scheduler *s, struct run *r, int wait_status)
 
 static void reap(struct scheduler *s)
 {
-	for (size_t i = 0; i < s->settings->max_running; i++) {
+	for (size_t i = 0; i < s->nslots; i++) {
 		struct run *r = &s->runs[i];
 		int wait_status;
 
@@ -109,20 +123,99 @@ static void reap(struct scheduler *s)
 	}
 }
 
+/* --- new settings ------------------------------------------------------------------------------------------------------------------- */
+
+/* Only ever more: what runs keeps its place. */
+static int make_slots(struct scheduler *s, size_t n, struct err *reterr)
+{
+	struct run *runs;
+	struct pollfd *fds;
+
+	if (n <= s->nslots)
+		return 0;
+	runs = realloc(s->runs, n * sizeof(*runs));
+	if (runs == NULL)
+		return err_nomem(reterr);
+	s->runs = runs;
+	fds = realloc(s->fds, (2 + n) * sizeof(*fds));
+	if (fds == NULL)
+		return err_nomem(reterr);
+	s->fds = fds;
+	memset(s->runs + s->nslots, 0, (n - s->nslots) * sizeof(*runs));
+	s->nslots = n;
+	return 0;
+}
+
+static void tell_restart(const char *name, const char *old, const char *new)
+{
+	if (strcmp(log_text(old), log_text(new)) != 0)
+		LOG(LOG_WARN, NULL, "needs-restart", F_STR("setting", name), F_STR("now", old), F_STR("file", new));
+}
+
+static void tell_reloaded(const struct settings *s)
+{
+	LOG(LOG_INFO, NULL, "reloaded", F_INT("interval", s->interval_s), F_INT("handlers", s->nhandlers));
+}
+
+/* What runs is not touched: its command, time limit and place are its own. What was taken before finds its handler in the previous settings. */
+static void reload(struct scheduler *s)
+{
+	struct settings *new;
+	struct err e = { 0 };
+	bool told = log_enabled(LOG_INFO);
+
+	if (s->options->load(s->options->arg, &new, &e) < 0) {
+		LOG(LOG_ERROR, NULL, "reload-failed", F_STR("why", e.text), F_STR("effect", "the old configuration stays"));
+		return;
+	}
+	if (make_slots(s, new->max_running, &e) < 0) {
+		LOG(LOG_ERROR, NULL, "reload-failed", F_STR("why", e.text), F_STR("effect", "the old configuration stays"));
+		settings_unref(new);
+		return;
+	}
+	tell_restart("state", s->options->settings->state, new->state);
+	tell_restart("database", s->options->settings->database, new->database);
+	new->previous = s->settings;
+	s->settings = new;
+	poller_reload(s->poller, new);
+	if (told)
+		tell_reloaded(new);
+	log_set_level(new->log_level);
+	if (!told)
+		tell_reloaded(new);
+}
+
+/* The poller first: what it has taken under the old settings is in the ledger by then. */
+static void forget_previous(struct scheduler *s)
+{
+	if (s->settings->previous == NULL || !poller_reloaded(s->poller) || ledger_count(s->ledger, TAKEN_WAITS) + ledger_count(s->ledger, TAKEN_DOUBT) > 0)
+		return;
+	settings_unref(s->settings->previous);
+	s->settings->previous = NULL;
+}
+
+/* --- signals ------------------------------------------------------------------------------------------------------------------------ */
+
+static void hear_stop(struct scheduler *s, unsigned number)
+{
+	s->stops++;
+	LOG(LOG_INFO, NULL, "stopping", F_INT("signal", number), F_INT("running", s->nrunning), F_INT("waiting", ledger_count(s->ledger, TAKEN_WAITS)),
+	    F_STR("what", s->stops == 1 ? "takes no more, finishes what was taken; once more: ends the handlers" : "ends the handlers"));
+	poller_stop(s->poller);
+	for (size_t i = 0; s->stops > 1 && i < s->nslots; i++)
+		if (s->runs[i].stage != RUN_FREE)
+			run_end(&s->runs[i], "stopped", s->settings->kill_after_s);
+}
+
 static void hear_signals(struct scheduler *s)
 {
 	struct signalfd_siginfo info;
 
 	while (read(s->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
-			continue;
-		s->stops++;
-		LOG(LOG_INFO, NULL, "stopping", F_INT("signal", info.ssi_signo), F_INT("running", s->nrunning), F_INT("waiting", ledger_count(s->ledger, TAKEN_WAITS)),
-		    F_STR("what", s->stops == 1 ? "takes no more, finishes what was taken; once more: ends the handlers" : "ends the handlers"));
-		poller_stop(s->poller);
-		for (size_t i = 0; s->stops > 1 && i < s->settings->max_running; i++)
-			if (s->runs[i].stage != RUN_FREE)
-				run_end(&s->runs[i], "stopped", s->settings->kill_after_s);
+		if (info.ssi_signo == SIGHUP)
+			reload(s);
+		else if (info.ssi_signo != SIGCHLD)
+			hear_stop(s, info.ssi_signo);
 	}
 }
 
@@ -137,7 +230,7 @@ static int wait_ms(struct scheduler *s)
 		int64_t left = (next - clock_ticks()) * 1000 / TICKS_PER_SECOND + 1;
 		wait = left < wait ? left : wait;
 	}
-	for (size_t i = 0; i < s->settings->max_running; i++)
+	for (size_t i = 0; i < s->nslots; i++)
 		if (s->runs[i].stage != RUN_FREE && s->runs[i].deadline - mono < wait)
 			wait = s->runs[i].deadline - mono;
 	return wait > 0 ? (int)wait : 0;
@@ -145,7 +238,7 @@ static int wait_ms(struct scheduler *s)
 
 static void wait_for_events(struct scheduler *s)
 {
-	size_t n = 2 + s->settings->max_running;
+	size_t n = 2 + s->nslots;
 	uint64_t count;
 
 	s->fds[0] = (struct pollfd){ .fd = s->signal_fd, .events = POLLIN };
@@ -179,12 +272,13 @@ static void loop(struct scheduler *s)
 		wait_for_events(s);
 		hear_signals(s);
 		reap(s);
-		for (size_t i = 0; i < s->settings->max_running; i++)
+		for (size_t i = 0; i < s->nslots; i++)
 			run_check(&s->runs[i], s->settings->kill_after_s);
+		forget_previous(s);
 	}
 	if (ledger_count(s->ledger, TAKEN_WAITS) + ledger_count(s->ledger, TAKEN_DOUBT) > 0)
 		LOG(LOG_WARN, NULL, "left-behind", F_INT("waiting", ledger_count(s->ledger, TAKEN_WAITS)), F_INT("doubt", ledger_count(s->ledger, TAKEN_DOUBT)),
-		    F_STR("what", s->settings->state != NULL ? "kept in the journal for the next start" : "lost: no state folder is set"));
+		    F_STR("what", s->options->settings->state != NULL ? "kept in the journal for the next start" : "lost: no state folder is set"));
 }
 
 /* The signals come through a descriptor; threads and handlers are started with them blocked. */
@@ -195,16 +289,17 @@ static int prepare(struct scheduler *s, struct err *reterr)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0)
 		return err_raise(reterr, 50000, 16, 1, "signals cannot be blocked");
 	signal(SIGPIPE, SIG_IGN);
 	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	s->runs = calloc(s->settings->max_running, sizeof(*s->runs));
-	s->fds = calloc(2 + s->settings->max_running, sizeof(*s->fds));
-	if (s->signal_fd < 0 || s->wake_fd < 0 || s->runs == NULL || s->fds == NULL)
+	if (s->signal_fd < 0 || s->wake_fd < 0)
 		return err_nomem(reterr);
+	if (make_slots(s, s->settings->max_running, reterr) < 0)
+		return -1;
 	return ledger_open(s->settings->state, &s->ledger, reterr);
 }
 
@@ -217,13 +312,15 @@ static void clean_up(struct scheduler *s)
 		close(s->wake_fd);
 	free(s->runs);
 	free(s->fds);
+	settings_unref(s->settings);
 }
 
 int scheduler_run(const struct scheduler_options *o, enum scheduler_end *ret, struct err *reterr)
 {
-	struct scheduler s = { .options = o, .settings = o->settings, .signal_fd = -1, .wake_fd = -1 };
+	struct scheduler s = { .options = o, .settings = settings_ref(o->settings), .signal_fd = -1, .wake_fd = -1 };
 	bool reached;
 
+	log_set_level(o->settings->log_level);
 	if (prepare(&s, reterr) < 0 || poller_start(o, s.ledger, s.wake_fd, &s.poller, reterr) < 0) {
 		clean_up(&s);
 		return -1;

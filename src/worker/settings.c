@@ -15,7 +15,36 @@ static const struct { const char *name; size_t offset; unsigned low, high; } num
 
 void settings_init(struct settings *s)
 {
-	*s = (struct settings){ .interval_s = 60, .timeout_s = 3600, .kill_after_s = 10, .max_running = 16, .clock_check_ms = 1000, .run_in_doubt = true };
+	*s = (struct settings){ .interval_s = 60, .timeout_s = 3600, .kill_after_s = 10, .max_running = 16, .clock_check_ms = 1000, .run_in_doubt = true,
+				 .log_level = LOG_INFO };
+}
+
+struct settings *settings_new(void)
+{
+	struct settings *s = malloc(sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	settings_init(s);
+	atomic_init(&s->refs, 1);
+	return s;
+}
+
+struct settings *settings_ref(struct settings *s)
+{
+	atomic_fetch_add(&s->refs, 1);
+	return s;
+}
+
+void settings_unref(struct settings *s)
+{
+	while (s != NULL && atomic_fetch_sub(&s->refs, 1) == 1) {
+		struct settings *previous = s->previous;
+
+		settings_fini(s);
+		free(s);
+		s = previous;
+	}
 }
 
 void settings_free_words(char **words)
@@ -110,6 +139,8 @@ static int set_scheduler(struct settings *s, const char *name, const char *value
 		s->run_in_doubt = value[0] == 'r';
 		return 0;
 	}
+	if (strcmp(name, "log_level") == 0)
+		return log_parse_level(value, &s->log_level) ? 0 : err_raise(reterr, 50000, 16, 1, "log_level takes error, warn, info or debug, not '%s'", value);
 	if (strcmp(name, "in_doubt") == 0)
 		return err_raise(reterr, 50000, 16, 1, "in_doubt takes run or skip, not '%s'", value);
 	return err_raise(reterr, 50000, 16, 1, "[scheduler] has no setting '%s'", name);

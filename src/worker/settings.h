@@ -2,7 +2,10 @@
 #ifndef WORKER_SETTINGS_H
 #define WORKER_SETTINGS_H
 
+#include <stdatomic.h>
+
 #include "base/err.h"
+#include "base/log.h"
 #include "schedule/job_class.h"
 
 #define HANDLERS_MAX 8
@@ -21,12 +24,19 @@ struct settings {
 	unsigned max_running;
 	unsigned clock_check_ms;    /* how soon a clock that was set is noticed */
 	bool run_in_doubt;          /* see docs/scheduler.md */
+	enum log_level log_level;
 	char *state;                /* folder; NULL: nothing is kept */
 	char *database;             /* NULL: not set */
 	struct handler handlers[HANDLERS_MAX];
 	size_t nhandlers;
+	atomic_uint refs;           /* of those made by settings_new */
+	struct settings *previous;  /* whose handlers are still needed for what was taken under them; NULL: none */
 };
 
+/* Counted: two threads use them, and SIGHUP brings new ones. The last settings_unref also gives up the previous ones. NULL: no memory. */
+struct settings *settings_new(void);
+struct settings *settings_ref(struct settings *s);
+void settings_unref(struct settings *s);
 void settings_init(struct settings *s);
 MUST_CHECK int settings_load(struct settings *s, const char *path, struct err *reterr);
 void settings_fini(struct settings *s);
