@@ -6,7 +6,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from support.server import Server, is_sanitized  # noqa: E402
+from support.server import Server  # noqa: E402
 
 LIVE = []       # servers whose log is shown when a test fails
 
@@ -76,10 +76,3 @@ def own_server():
     yield made
     assert made.alive, "the server died\n" + made.log_tail()
     _end(made)
-
-
-@pytest.fixture(scope="session")
-def plain_build():
-    """Skips a test that would take too long under a sanitizer."""
-    if is_sanitized():
-        pytest.skip("only in a build without sanitizer: too slow with one")

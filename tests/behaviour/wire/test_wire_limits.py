@@ -217,15 +217,6 @@ def test_prepared_handles_are_bounded(new_server):
         prepare().ok()
 
 
-@pytest.mark.slow
-def test_a_value_of_256_mib(server, witness, key, plain_build):
-    data = bytes(range(256)) * (1 << 20)
-    with Wire(server, timeout=120).login(packet_size=32767) as w:
-        add(w, key, data).ok()
-        assert get(w, key).outputs["@item"] == data
-        assert not w.rpc("proc_DeleteItem", [Param(t.varchar(key)), Param(t.int_(1))]).errors
-
-
 def test_hundred_connections_at_once(server, witness):
     many = [Wire(server).login() for _ in range(100)]
     for i, w in enumerate(many):
