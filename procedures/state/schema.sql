@@ -19,3 +19,10 @@ CREATE TABLE body (
     n           INTEGER PRIMARY KEY,        -- item.n
     data        BLOB                        -- NULL is a value [E-STATE-06]
 );
+
+-- MIGRATION 2
+CREATE TABLE promise (                      -- one row; see procession_promise
+    until       INTEGER NOT NULL,           -- renewals up to this time may not be on the disk yet; 0: all are
+    lost        INTEGER NOT NULL            -- renewals up to this time may have been lost: no item expires before this time and its time-out
+);
+INSERT INTO promise (until, lost) VALUES (0, 0);

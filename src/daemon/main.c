@@ -135,12 +135,22 @@ static void split_listen(char *text, const char **list)
 	list[n] = NULL;
 }
 
+/* As many as set, or one for every two cores: the databases' threads want some too, and the fewer loops, the more events each finds when it wakes. */
+static unsigned io_threads(const struct config *c)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (c->io_threads > 0)
+		return (unsigned)c->io_threads;
+	return cores < 4 ? 1 : cores > 128 ? 64 : (unsigned)cores / 2;
+}
+
 static int start_net(struct server *srv, struct err *reterr)
 {
 	const struct config *c = srv->config;
 	const char *list[LISTEN_MAX + 1];
 	char *text = strdup(c->listen);
-	struct net_options o = { .listen = list, .loops = (unsigned)c->io_threads, .max_connections = (unsigned)c->max_connections,
+	struct net_options o = { .listen = list, .loops = io_threads(c), .max_connections = (unsigned)c->max_connections,
 				 .backlog = 1024, .handler = &session_handler, .arg = srv };
 	int rc;
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalogue/catalogue.h"
 #include "executor/databases_int.h"
 
 static bool is_reserved(struct str name)
@@ -107,6 +108,7 @@ int databases_entry_start(struct databases *d, struct database_entry *e, struct 
 	o.name = e->db.name;
 	o.store = e->store;
 	o.errata_literal = e->db.errata_literal;
+	o.promise = catalogue_find(e->db.service, STR("dbo"), STR("procession_promise"));
 	return executor_start(&o, &e->db.executor, reterr);
 }
 

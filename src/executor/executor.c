@@ -52,16 +52,21 @@ static int init_sync(struct executor *ex, struct err *reterr)
 	pthread_mutex_init(&ex->lock, NULL);
 	pthread_cond_init(&ex->wake, &attr);
 	pthread_cond_init(&ex->reader_wake, &attr);
+	pthread_cond_init(&ex->keeper_wake, &attr);
+	pthread_cond_init(&ex->flushed, &attr);
 	pthread_condattr_destroy(&attr);
 	return 0;
 }
 
 static void executor_free(struct executor *ex)
 {
+	store_disconnect(ex->keeper_conn);
 	store_disconnect(ex->writer.conn);
 	for (unsigned i = 0; i < ex->nreaders; i++)
 		store_disconnect(ex->readers[i].conn);
 	pthread_cond_destroy(&ex->reader_wake);
+	pthread_cond_destroy(&ex->keeper_wake);
+	pthread_cond_destroy(&ex->flushed);
 	pthread_cond_destroy(&ex->wake);
 	pthread_mutex_destroy(&ex->lock);
 	free(ex);
@@ -83,6 +88,9 @@ int executor_start(const struct executor_options *o, struct executor **ret, stru
 	ex->execution_timeout_s = o->execution_timeout_s;
 	ex->lock_timeout_ms = o->lock_timeout_ms;
 	ex->transaction_idle_s = o->transaction_idle_s;
+	ex->promise = o->promise;
+	ex->relaxed = o->relaxed;
+	ex->commit_interval_ms = o->commit_interval_ms;
 	ex->max_queue = o->max_queue;
 	ex->max_readers = o->readers < READERS_MAX ? o->readers : READERS_MAX;
 	atomic_init(&ex->next_deadline_ms, NEVER);
@@ -93,6 +101,8 @@ int executor_start(const struct executor_options *o, struct executor **ret, stru
 	if (store_connect(ex->store, false, &ex->writer.conn, reterr) < 0)
 		goto fail;
 	store_set_interrupt(ex->writer.conn, run_stop, &ex->writer);
+	if (commit_start(ex, reterr) < 0)
+		goto fail;
 	if (thread_start(&ex->thread, writer_main, ex) < 0) {
 		err_nomem(reterr);
 		goto fail;
@@ -123,11 +133,14 @@ void executor_stop(struct executor *ex)
 	ex->stopping = true;
 	nreaders = ex->nreaders;
 	pthread_cond_broadcast(&ex->wake);
+	pthread_cond_broadcast(&ex->flushed);
 	pthread_cond_broadcast(&ex->reader_wake);
 	pthread_mutex_unlock(&ex->lock);
 	pthread_join(ex->thread, NULL);
 	for (unsigned i = 0; i < nreaders; i++)
 		pthread_join(ex->reader_threads[i], NULL);
+	commit_end(ex);
+	keeper_stop(ex);
 	refuse_all(&ex->queue);
 	refuse_all(&ex->reader_queue);
 	executor_free(ex);
@@ -141,6 +154,15 @@ const char *executor_name(const struct executor *ex)
 void executor_set_errata(struct executor *ex, bool literal)
 {
 	atomic_store(&ex->literal, literal);
+}
+
+void executor_set_commit(struct executor *ex, bool relaxed, int interval_ms)
+{
+	pthread_mutex_lock(&ex->lock);
+	ex->relaxed = relaxed;
+	ex->commit_interval_ms = interval_ms;
+	pthread_cond_broadcast(&ex->flushed);
+	pthread_mutex_unlock(&ex->lock);
 }
 
 /* How long the call may wait for an open transaction, in ms. */

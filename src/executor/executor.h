@@ -1,5 +1,5 @@
 /* executor.h — one per database: a queue, a writer thread that commits calls in groups, readers beside it, explicit transactions, time limits.
- * Promise: complete() of a call is called once, after its changes are durable or undone. */
+ * Promise: complete() of a call is called once, after its changes are durable (relaxed: committed) or undone. */
 #ifndef EXECUTOR_EXECUTOR_H
 #define EXECUTOR_EXECUTOR_H
 
@@ -13,6 +13,9 @@ struct executor_options {
 	const char *name;               /* database name; copied */
 	struct store *store;            /* borrowed: outlives the executor */
 	bool errata_literal;
+	bool relaxed;                   /* answers before the flush, which follows within commit_interval_ms */
+	int commit_interval_ms;
+	const struct proc *promise;     /* procession_promise of the service: lets calls that say FLUSH LATER be answered before a flush. NULL: none */
 	int execution_timeout_s;        /* [E-COM-16]; 0: none */
 	int lock_timeout_ms;            /* default of calls with -1 */
 	int transaction_idle_s;         /* 0: none */
@@ -30,6 +33,7 @@ void executor_submit(struct executor *ex, struct call *c);
 void executor_cancel(struct executor *ex, struct call *c);
 /* Settings that may change while it runs (SIGHUP, ALTER of a database). Thread-safe. */
 void executor_set_errata(struct executor *ex, bool literal);
+void executor_set_commit(struct executor *ex, bool relaxed, int interval_ms);
 
 /* An explicit transaction of one session in one database. It takes the writer with its first call and keeps it until CALL_COMMIT, CALL_ROLLBACK,
  * a lost connection (submit CALL_ROLLBACK) or the idle limit. Others that write wait, at most their lock time-out (1222). */

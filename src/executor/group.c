@@ -122,6 +122,18 @@ static bool take_more(struct executor *ex, unsigned *rounds)
 	return ex->ngroup > before;
 }
 
+/* Nobody in the group asks for a flush before the answer. */
+static bool may_wait(const struct executor *ex)
+{
+	for (size_t i = 0; i < ex->ngroup; i++) {
+		const struct call *c = ex->group[i].call;
+
+		if (c->kind != CALL_PROC || !c->proc->flush_later)
+			return false;
+	}
+	return true;
+}
+
 static enum attempt attempt(struct executor *ex, bool careful, struct slot **ret_culprit)
 {
 	struct store_conn *conn = ex->writer.conn;
@@ -144,7 +156,7 @@ static enum attempt attempt(struct executor *ex, bool careful, struct slot **ret
 			return result;
 		}
 	}
-	if (store_commit(conn, &err) < 0) {
+	if (commit_all(ex, may_wait(ex), &err) < 0) {
 		store_rollback(conn);
 		fail_all(ex, &err);
 	}
@@ -166,7 +178,7 @@ static void run_alone(struct executor *ex, struct slot *s)
 	} else if (!store_in_transaction(conn)) {
 		lost_silently(ex, s->call);
 		run_rewind(s->call, s->mark);
-	} else if (store_commit(conn, &err) < 0) {
+	} else if (commit_all(ex, s->call->kind == CALL_PROC && s->call->proc->flush_later, &err) < 0) {
 		store_rollback(conn);
 		fail(s, &err);
 	}

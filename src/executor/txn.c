@@ -171,7 +171,7 @@ static void run_inside(struct executor *ex, struct txn *t, struct call *c)
 
 static void commit(struct executor *ex, struct call *c)
 {
-	int rc = store_commit(ex->writer.conn, &c->err);
+	int rc = commit_all(ex, false, &c->err);
 
 	if (rc < 0) {
 		lose(ex, c);

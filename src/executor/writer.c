@@ -3,8 +3,10 @@
 #include "base/log.h"
 #include "executor/executor_int.h"
 
-#define BACKLOG_MOST 20000                  /* pages of the log that make it tidy up between groups … */
-#define BACKLOG_IDLE 500                    /* … and those worth it once it has been idle … */
+#define BACKLOG_MOST 20000                  /* pages of the log that the keeper is asked to copy into the file … */
+#define BACKLOG_REST 1000                   /* … what may be left of them for the writer, so that the log can begin anew … */
+#define BACKLOG_HUGE 60000                  /* … and what the writer copies itself: the keeper is too slow */
+#define BACKLOG_IDLE 500                    /* those worth copying once it has been idle … */
 #define IDLE_MS 1000                        /* … for so long */
 
 /* Under the lock, which is given up meanwhile. */
@@ -20,14 +22,26 @@ static bool doze(struct executor *ex, int64_t until_ms)
 
 static void tidy(struct executor *ex)
 {
+	ex->tidied = false;
 	pthread_mutex_unlock(&ex->lock);
-	store_tidy(ex->writer.conn);
+	store_tidy(ex->writer.conn, true);
 	pthread_mutex_lock(&ex->lock);
+}
+
+/* Between calls. The keeper copies while calls go on, but never sees the end of a log that still grows: the rest, a small one, is the writer's. */
+static void keep_log_short(struct executor *ex)
+{
+	unsigned backlog = store_backlog(ex->store);
+
+	if (backlog >= BACKLOG_HUGE || (ex->tidied && backlog <= BACKLOG_REST))
+		tidy(ex);
+	else if ((ex->tidied || backlog >= BACKLOG_MOST) && !ex->tidying && !keeper_tidy(ex))
+		tidy(ex);
 }
 
 static void idle_turn(struct executor *ex)
 {
-	bool wants = store_backlog(ex->writer.conn) >= BACKLOG_IDLE;
+	bool wants = store_backlog(ex->store) >= BACKLOG_IDLE;
 
 	if (!doze(ex, wants ? clock_mono_ms() + IDLE_MS : NEVER) && list_empty(&ex->queue) && !ex->stopping)
 		tidy(ex);
@@ -131,8 +145,8 @@ void *writer_main(void *arg)
 
 	pthread_mutex_lock(&ex->lock);
 	while (!ex->stopping) {
-		if (ex->pinned == NULL && store_backlog(ex->writer.conn) >= BACKLOG_MOST)
-			tidy(ex);
+		if (ex->pinned == NULL)
+			keep_log_short(ex);
 		if (ex->stopping)
 			break;
 		if (ex->pinned != NULL)

@@ -45,6 +45,16 @@ int store_commit(struct store_conn *c, struct err *reterr)
 	return c->ops->commit(c, reterr);
 }
 
+int store_commit_lazily(struct store_conn *c, struct err *reterr)
+{
+	return c->ops->commit_lazily(c, reterr);
+}
+
+int store_flush(struct store *st, struct err *reterr)
+{
+	return st->ops->flush(st, reterr);
+}
+
 void store_rollback(struct store_conn *c)
 {
 	c->ops->rollback(c);
@@ -75,14 +85,14 @@ void store_set_interrupt(struct store_conn *c, bool (*stop)(void *arg), void *ar
 	c->ops->set_interrupt(c, stop, arg);
 }
 
-unsigned store_backlog(struct store_conn *c)
+unsigned store_backlog(struct store *st)
 {
-	return c->ops->backlog(c);
+	return st->ops->backlog(st);
 }
 
-void store_tidy(struct store_conn *c)
+void store_tidy(struct store_conn *c, bool alone)
 {
-	c->ops->tidy(c);
+	c->ops->tidy(c, alone);
 }
 
 int store_statement(struct store_conn *c, const struct statement *s, struct store_stmt **ret, struct err *reterr)

@@ -30,6 +30,10 @@ MUST_CHECK int store_script(struct store_conn *c, const char *sql, struct err *r
 /* Transactions. Depth 1 is the group's or the client's; savepoints nest inside, numbered. */
 MUST_CHECK int store_begin(struct store_conn *c, struct err *reterr);
 MUST_CHECK int store_commit(struct store_conn *c, struct err *reterr);     /* durable when it returns 0 */
+/* Survives the end of this process when it returns 0, but a loss of power only after the next store_commit or store_flush. Order is kept: what survives is all up to some commit. */
+MUST_CHECK int store_commit_lazily(struct store_conn *c, struct err *reterr);
+/* Makes what has been committed durable. Thread-safe, beside all else. */
+MUST_CHECK int store_flush(struct store *st, struct err *reterr);
 void store_rollback(struct store_conn *c);
 MUST_CHECK int store_save(struct store_conn *c, unsigned n, struct err *reterr);
 MUST_CHECK int store_release(struct store_conn *c, unsigned n, struct err *reterr);
@@ -40,9 +44,10 @@ bool store_in_transaction(struct store_conn *c);
 /* Asked every few thousand engine steps while a statement runs; true stops it with ERR_CANCELLED. NULL: never. */
 void store_set_interrupt(struct store_conn *c, bool (*stop)(void *arg), void *arg);
 
-/* Work that the engine has put off to keep commits short (pages of the write-ahead log), and doing it: between calls, after answering. */
-unsigned store_backlog(struct store_conn *c);
-void store_tidy(struct store_conn *c);
+/* Work that the engine has put off to keep commits short (pages of the write-ahead log), and doing it, on any connection that may write. alone: nobody writes meanwhile, so
+ * that all of it can be done and the log begin anew. Includes a flush. */
+unsigned store_backlog(struct store *st);
+void store_tidy(struct store_conn *c, bool alone);
 
 /* Statements of the catalogue are prepared once per connection and kept. At most one use at a time of each.
  * With the id STATEMENT_ONCE it is prepared for this use only: for C code with statements of its own. */

@@ -15,14 +15,16 @@ struct store_ops {
 
 	int (*begin)(struct store_conn *c, struct err *reterr);
 	int (*commit)(struct store_conn *c, struct err *reterr);
+	int (*commit_lazily)(struct store_conn *c, struct err *reterr);
+	int (*flush)(struct store *st, struct err *reterr);
 	void (*rollback)(struct store_conn *c);
 	int (*save)(struct store_conn *c, unsigned n, struct err *reterr);
 	int (*release)(struct store_conn *c, unsigned n, struct err *reterr);
 	int (*rollback_to)(struct store_conn *c, unsigned n, struct err *reterr);
 	bool (*in_transaction)(struct store_conn *c);
 	void (*set_interrupt)(struct store_conn *c, bool (*stop)(void *arg), void *arg);
-	unsigned (*backlog)(struct store_conn *c);
-	void (*tidy)(struct store_conn *c);
+	unsigned (*backlog)(struct store *st);
+	void (*tidy)(struct store_conn *c, bool alone);
 
 	int (*statement)(struct store_conn *c, const struct statement *s, struct store_stmt **ret, struct err *reterr);
 	int (*query)(struct store_conn *c, const char *sql, struct store_stmt **ret, struct err *reterr);

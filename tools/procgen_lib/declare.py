@@ -9,7 +9,7 @@ from . import sqltext, types
 
 SERVICES = ("system", "word", "translation", "schedule", "state")
 NEEDS = {"nothing": 0, "execute": 1, "admin": 4, "server": 8}
-HEAD_WORDS = ("LOCAL", "SECTION", "SUMMARY", "SEE", "RETURNS", "NEEDS", "STATUS", "CLEANUP", "EXAMPLE", "NOTES", "AS")
+HEAD_WORDS = ("LOCAL", "SECTION", "SUMMARY", "SEE", "RETURNS", "NEEDS", "STATUS", "CLEANUP", "FLUSH", "EXAMPLE", "NOTES", "AS")
 STEP_WORDS = ("RUN", "ROWS", "SET", "CHECK", "IF", "ELSE", "END", "RETURN", "MESSAGE", "FAIL", "NATIVE", "EACH")
 STRING = r"'((?:[^']|'')*)'"
 
@@ -58,7 +58,7 @@ class Proc:
         self.name = self.section = self.summary = self.service = None
         self.params, self.locals, self.steps = [], [], []
         self.see, self.example, self.notes = "", "", ""
-        self.returns, self.needs, self.status_on_error, self.cleanup = 0, "execute", False, False
+        self.returns, self.needs, self.status_on_error, self.cleanup, self.flush_later = 0, "execute", False, False, False
 
     @property
     def read_only(self):
@@ -169,6 +169,10 @@ class Reader:
                 if value != "LATER":
                     self.error("the line reads CLEANUP LATER", offset)
                 p.cleanup = True
+            elif word == "FLUSH":
+                if value != "LATER":
+                    self.error("the line reads FLUSH LATER", offset)
+                p.flush_later = True
             elif word == "EXAMPLE":
                 p.example = dedent(text)
             elif word == "NOTES":

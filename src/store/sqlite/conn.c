@@ -1,15 +1,9 @@
-/* conn.c — a connection: its settings, its interrupt, and the write-ahead log, which is copied into the file away from commits.
- * Every commit is an fsync of the log (synchronous=FULL); SQLite's own automatic checkpoint would now and then make one
- * commit pay for a thousand pages, so the owner of the connection calls tidy() between calls instead. */
+/* conn.c — a connection: its settings and its interrupt. */
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "store/sqlite/sqlite_int.h"
 
 #define STEPS_BETWEEN_QUESTIONS 2000        /* of SQLite's virtual machine: well below a millisecond */
-#define BUSY_MS 10000                       /* other programs may hold the file for a moment: backup, sqlite3 */
-#define LOG_HUGE 100000                     /* pages */
-#define RESTART_MS 1000
 
 static const char settings_all[] =
 	"PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0;";
@@ -23,19 +17,6 @@ static int on_progress(void *arg)
 	struct sqlite_conn *c = arg;
 
 	return c->stop != NULL && c->stop(c->stop_arg);
-}
-
-/* Called by SQLite after each commit with the length of the log. */
-static int on_log(void *arg, sqlite3 *db, const char *schema, int pages)
-{
-	struct sqlite_conn *c = arg;
-
-	(void)db;
-	(void)schema;
-	if ((unsigned)pages <= c->log_pages)
-		c->log_done = 0;                /* a commit makes it longer, unless it began anew */
-	c->log_pages = (unsigned)pages;
-	return SQLITE_OK;
 }
 
 static int script(struct sqlite_conn *c, const char *sql, struct err *reterr)
@@ -57,12 +38,12 @@ static void set_limits(sqlite3 *db)
 
 static int set_up(struct sqlite_conn *c, struct err *reterr)
 {
-	if (sqlite3_extended_result_codes(c->db, 1) != SQLITE_OK || sqlite3_busy_timeout(c->db, BUSY_MS) != SQLITE_OK)
+	if (sqlite3_extended_result_codes(c->db, 1) != SQLITE_OK || sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS) != SQLITE_OK)
 		return err_nomem(reterr);
 	if (script(c, settings_all, reterr) < 0 || script(c, c->read_only ? settings_reader : settings_writer, reterr) < 0)
 		return -1;
 	set_limits(c->db);
-	sqlite3_wal_hook(c->db, on_log, c);     /* in place of the automatic checkpoint */
+	sqlite_log_watch(c);
 	if (sqlite3_set_authorizer(c->db, sqlite_authorize, c) != SQLITE_OK)
 		return err_nomem(reterr);
 	return 0;
@@ -121,34 +102,6 @@ void sqlite_set_interrupt(struct store_conn *conn, bool (*stop)(void *arg), void
 	c->stop = stop;
 	c->stop_arg = arg;
 	sqlite3_progress_handler(c->db, stop == NULL ? 0 : STEPS_BETWEEN_QUESTIONS, stop == NULL ? NULL : on_progress, c);
-}
-
-unsigned sqlite_backlog(struct store_conn *conn)
-{
-	const struct sqlite_conn *c = SQLITE_CONN(conn);
-
-	return c->log_pages > c->log_done ? c->log_pages - c->log_done : 0;
-}
-
-/* PASSIVE waits for nobody. What a reader still needs stays for another time: it counts as done until the log has grown as much again. Where there is
- * always some reader, the log would never begin anew; once it is huge, RESTART waits for those that read it now. */
-void sqlite_tidy(struct store_conn *conn)
-{
-	struct sqlite_conn *c = SQLITE_CONN(conn);
-	bool huge = c->log_pages >= LOG_HUGE;
-	struct err err;
-	int rc;
-
-	if (sqlite_in_transaction(conn))
-		return;
-	if (huge)
-		sqlite3_busy_timeout(c->db, RESTART_MS);
-	rc = sqlite3_wal_checkpoint_v2(c->db, NULL, huge ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-	if (huge)
-		sqlite3_busy_timeout(c->db, BUSY_MS);
-	c->log_done = c->log_pages;
-	if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY)
-		sqlite_error(c, rc, &err);      /* for the log: nothing is lost, the write-ahead log only stays longer */
 }
 
 uint64_t sqlite_changes(struct store_conn *c)

@@ -1,7 +1,10 @@
 /* logfile.c — SQLite's write-ahead log in few system calls. SQLite writes every page of a commit with two writes, header and page, each to where the last one ended. Here
  * they are gathered and written as one before anything could miss them: before the log is synced, read, truncated or closed.
  *
- * Safe because other connections look at the log only up to what the shared index tells them, and with synchronous=FULL the index is changed after the sync of a commit. */
+ * Safe because other connections look at the log only up to what the shared index tells them, and with synchronous=FULL the index is changed after the sync of a commit.
+ *
+ * A commit that may wait for its flush is the same but for the flush: the sync only writes what was gathered. The sync behind a new header stays what it is: frames of the
+ * new log must never reach the disk before it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +18,8 @@ struct logfile {
 	uint8_t *data;                  /* gathered, not written yet; owned */
 	size_t len;
 	sqlite3_int64 offset;           /* of data in the file */
+	bool lazy;                      /* a sync need not reach the disk … */
+	bool headed;                    /* … unless a header has been written since the last one */
 };
 
 static struct logfile *of(sqlite3_file *f)
@@ -52,6 +57,8 @@ static int log_write(sqlite3_file *f, const void *p, int n, sqlite3_int64 at)
 	struct logfile *l = of(f);
 	int rc;
 
+	if (at == 0)
+		l->headed = true;
 	if (l->len > 0 && (at != l->offset + (sqlite3_int64)l->len || l->len + (size_t)n > GATHER_MAX)) {
 		rc = flush(l);
 		if (rc != SQLITE_OK)
@@ -77,9 +84,13 @@ static int log_truncate(sqlite3_file *f, sqlite3_int64 size)
 
 static int log_sync(sqlite3_file *f, int flags)
 {
-	int rc = flush(of(f));
+	struct logfile *l = of(f);
+	int rc = flush(l);
 
-	return rc != SQLITE_OK ? rc : of(f)->real->pMethods->xSync(of(f)->real, flags);
+	if (rc != SQLITE_OK || (l->lazy && !l->headed))
+		return rc;
+	l->headed = false;
+	return l->real->pMethods->xSync(l->real, flags);
 }
 
 static int log_size(sqlite3_file *f, sqlite3_int64 *ret)
@@ -153,6 +164,14 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int fla
 	if (l->real->pMethods != NULL)
 		l->base.pMethods = &log_methods;
 	return rc;
+}
+
+void sqlite_log_set_lazy(sqlite3 *db, bool lazy)
+{
+	sqlite3_file *f = NULL;
+
+	if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &f) == SQLITE_OK && f != NULL && f->pMethods == &log_methods)
+		of(f)->lazy = lazy;
 }
 
 /* The rest is the system's: its functions look at the vfs they are given only for what it shares with the real one. */

@@ -1,9 +1,10 @@
-/* sqlite_int.h — what the files of store/sqlite share. open.c: the file, its schema. conn.c: a connection, its transactions. stmt.c: statements.
+/* sqlite_int.h — what the files of store/sqlite share. open.c: the file, its schema. conn.c: a connection. log.c: the write-ahead log. stmt.c: statements.
  * values.c: values to columns and back. error.c: SQLite's failures in the client's words. sandbox.c: what SELECT may touch. */
 #ifndef STORE_SQLITE_INT_H
 #define STORE_SQLITE_INT_H
 
 #include <sqlite3.h>
+#include <stdatomic.h>
 
 #include "catalogue/query.h"
 #include "store/store_int.h"
@@ -22,7 +23,10 @@ struct sqlite_store {
 	struct sqlite_grant *grants;        /* owned; fixed once the store is open */
 	size_t ngrants, grants_room;
 	bool grants_failed;                 /* no memory while they were collected */
+	atomic_uint log_pages, log_done;    /* pages in the write-ahead log; of these, copied or not worth another try */
 };
+
+#define SQLITE_BUSY_MS 10000                /* other programs may hold the file for a moment: backup, sqlite3 */
 
 struct sqlite_conn;
 
@@ -52,7 +56,6 @@ struct sqlite_conn {
 	size_t nstmts;
 	bool (*stop)(void *arg);
 	void *stop_arg;
-	unsigned log_pages, log_done;       /* pages in the write-ahead log; of these, not worth another try */
 };
 
 #define SQLITE_STORE(st) ((struct sqlite_store *)(st))
@@ -71,13 +74,18 @@ int sqlite_connect(struct store *st, bool read_only, struct store_conn **ret, st
 void sqlite_disconnect(struct store_conn *c);
 int sqlite_script(struct store_conn *c, const char *sql, struct err *reterr);
 void sqlite_set_interrupt(struct store_conn *c, bool (*stop)(void *arg), void *arg);
-unsigned sqlite_backlog(struct store_conn *c);
-void sqlite_tidy(struct store_conn *c);
 uint64_t sqlite_changes(struct store_conn *c);
+
+/* log.c */
+void sqlite_log_watch(struct sqlite_conn *c);
+unsigned sqlite_backlog(struct store *st);
+void sqlite_tidy(struct store_conn *c, bool alone);
+int sqlite_flush(struct store *st, struct err *reterr);
 
 /* transaction.c */
 int sqlite_begin(struct store_conn *c, struct err *reterr);
 int sqlite_commit(struct store_conn *c, struct err *reterr);
+int sqlite_commit_lazily(struct store_conn *c, struct err *reterr);
 void sqlite_rollback(struct store_conn *c);
 int sqlite_save(struct store_conn *c, unsigned n, struct err *reterr);
 int sqlite_release(struct store_conn *c, unsigned n, struct err *reterr);
@@ -111,5 +119,7 @@ void sqlite_grants_fini(struct sqlite_store *st);
 /* logfile.c: a VFS like the system's that writes the log of a commit at once. */
 #define SQLITE_VFS_NAME "procession"
 void sqlite_register_vfs(void);
+/* Of the connection's log: commits from now on need not reach the disk. */
+void sqlite_log_set_lazy(sqlite3 *db, bool lazy);
 
 #endif

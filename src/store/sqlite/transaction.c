@@ -36,6 +36,18 @@ int sqlite_commit(struct store_conn *conn, struct err *reterr)
 	return run_kept(c, &c->commit, "COMMIT", reterr);
 }
 
+/* The commit's sync is the only one that may be left out. */
+int sqlite_commit_lazily(struct store_conn *conn, struct err *reterr)
+{
+	struct sqlite_conn *c = SQLITE_CONN(conn);
+	int rc;
+
+	sqlite_log_set_lazy(c->db, true);
+	rc = sqlite_commit(conn, reterr);
+	sqlite_log_set_lazy(c->db, false);
+	return rc;
+}
+
 void sqlite_rollback(struct store_conn *conn)
 {
 	struct sqlite_conn *c = SQLITE_CONN(conn);

@@ -148,7 +148,7 @@ static void bad_values_are_named_with_their_place(void **state)
 {
 	(void)state;
 	REFUSED("--data DIR is missing");
-	REFUSED("flag --io-threads: '0' is not a value for 'io_threads'; it takes a number of threads, 1 to 64", "--data", "d", "--io-threads", "0");
+	REFUSED("flag --io-threads: '-2' is not a value for 'io_threads'; it takes a number of threads, 0 to 64", "--data", "d", "--io-threads", "-2");
 	REFUSED("'65'", "--data", "d", "--io-threads=65");
 	REFUSED("'1K'", "--data", "d", "--io-threads=1K");
 	REFUSED("'-1'", "--data", "d", "--io-threads=-1");

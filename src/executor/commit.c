@@ -1,0 +1,90 @@
+/* commit.c — how a commit is made: flushed before anybody is answered, as a rule. A relaxed database flushes afterwards. In others a group of calls that may be lost with the
+ * power is not flushed at all while the service has a promise on the disk that makes such a loss harmless (procession_promise). */
+#include "base/clock.h"
+#include "executor/executor_int.h"
+
+enum phase { PHASE_START, PHASE_PROMISE, PHASE_END };
+
+static void no_complete(struct call *c)
+{
+	(void)c;
+}
+
+/* Inside a transaction. *ret_until: the promise holds so long, in ticks. */
+static int promise(struct executor *ex, enum phase phase, int64_t *ret_until, struct err *reterr)
+{
+	struct value value = value_int(TYPE_INT, (int)phase);
+	struct call c = { .kind = CALL_PROC, .proc = ex->promise, .values = &value, .nvalues = 1, .rights = RIGHT_SERVER, .complete = no_complete };
+
+	if (run_call(&ex->writer, &c) < 0) {
+		*reterr = c.err;
+		return -1;
+	}
+	*ret_until = c.now + (int64_t)c.status * TICKS_PER_SECOND;
+	return 0;
+}
+
+static int promise_alone(struct executor *ex, enum phase phase, struct err *reterr)
+{
+	int64_t until;
+
+	if (ex->promise == NULL)
+		return 0;
+	if (store_begin(ex->writer.conn, reterr) < 0)
+		return -1;
+	if (promise(ex, phase, &until, reterr) < 0 || store_commit(ex->writer.conn, reterr) < 0) {
+		store_rollback(ex->writer.conn);
+		return -1;
+	}
+	return 0;
+}
+
+int commit_start(struct executor *ex, struct err *reterr)
+{
+	return promise_alone(ex, PHASE_START, reterr);
+}
+
+void commit_end(struct executor *ex)
+{
+	struct err err;
+
+	if (ex->promised_until != 0 && promise_alone(ex, PHASE_END, &err) < 0)
+		return;                         /* as after a crash: items live longer than they would */
+}
+
+static bool is_relaxed(struct executor *ex)
+{
+	bool relaxed;
+
+	pthread_mutex_lock(&ex->lock);
+	relaxed = ex->relaxed && !ex->flush_failed;
+	ex->flush_failed = false;
+	pthread_mutex_unlock(&ex->lock);
+	return relaxed;
+}
+
+/* A promise that has run out, or nearly, is renewed with this commit, which is flushed then. */
+static int commit_later(struct executor *ex, struct err *reterr)
+{
+	int64_t until;
+
+	if (clock_ticks() < ex->promised_until)
+		return store_commit_lazily(ex->writer.conn, reterr);
+	if (promise(ex, PHASE_PROMISE, &until, reterr) < 0 || store_commit(ex->writer.conn, reterr) < 0)
+		return -1;
+	ex->promised_until = until;
+	return 0;
+}
+
+int commit_all(struct executor *ex, bool later, struct err *reterr)
+{
+	int rc;
+
+	if (is_relaxed(ex)) {
+		rc = store_commit_lazily(ex->writer.conn, reterr);
+		if (rc == 0)
+			keeper_committed(ex);
+		return rc;
+	}
+	return later && ex->promise != NULL ? commit_later(ex, reterr) : store_commit(ex->writer.conn, reterr);
+}

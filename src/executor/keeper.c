@@ -1,0 +1,115 @@
+/* keeper.c — the thread that does what commits leave behind: it flushes the commits of a relaxed database, and copies the write-ahead log into the file beside the
+ * writer. Started when there is first something to do; sleeps without a time-out when there is nothing. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "executor/executor_int.h"
+
+/* Under the lock, which is given up meanwhile. */
+static void flush(struct executor *ex)
+{
+	const struct log_ctx ctx = { .database = ex->name };
+	struct err err;
+	bool failed;
+
+	ex->flushing_ms = ex->unflushed_ms;
+	ex->unflushed_ms = 0;
+	pthread_mutex_unlock(&ex->lock);
+	failed = store_flush(ex->store, &err) < 0;
+	if (failed)
+		LOG(LOG_ERROR, &ctx, "flush_failed", F_STR("reason", err.text));
+	pthread_mutex_lock(&ex->lock);
+	ex->flushing_ms = 0;
+	ex->flush_failed |= failed;
+	pthread_cond_broadcast(&ex->flushed);
+}
+
+/* Under the lock, which is given up meanwhile. */
+static void tidy(struct executor *ex)
+{
+	const struct log_ctx ctx = { .database = ex->name };
+	struct err err;
+
+	pthread_mutex_unlock(&ex->lock);
+	if (ex->keeper_conn == NULL && store_connect(ex->store, false, &ex->keeper_conn, &err) < 0)
+		LOG(LOG_ERROR, &ctx, "checkpoint_failed", F_STR("reason", err.text));
+	if (ex->keeper_conn != NULL)
+		store_tidy(ex->keeper_conn, false);
+	pthread_mutex_lock(&ex->lock);
+	ex->tidying = false;
+	ex->tidied = true;
+}
+
+/* When the next flush begins: early enough to be over in time, as a rule. */
+static int64_t flush_at(const struct executor *ex)
+{
+	return ex->unflushed_ms == 0 ? NEVER : ex->unflushed_ms + ex->commit_interval_ms / 2;
+}
+
+static void *keeper_main(void *arg)
+{
+	struct executor *ex = arg;
+
+	pthread_mutex_lock(&ex->lock);
+	while (!ex->keeper_leaves) {
+		if (flush_at(ex) <= clock_mono_ms())
+			flush(ex);
+		else if (ex->tidying)
+			tidy(ex);
+		else
+			wait_until(&ex->keeper_wake, &ex->lock, flush_at(ex));
+	}
+	if (ex->unflushed_ms != 0)
+		flush(ex);
+	pthread_mutex_unlock(&ex->lock);
+	return NULL;
+}
+
+/* Under the lock. */
+static bool rouse(struct executor *ex)
+{
+	if (!ex->has_keeper)
+		ex->has_keeper = thread_start(&ex->keeper, keeper_main, ex) == 0;
+	else
+		pthread_cond_signal(&ex->keeper_wake);
+	return ex->has_keeper;
+}
+
+bool keeper_tidy(struct executor *ex)
+{
+	ex->tidying = true;
+	if (!rouse(ex))
+		ex->tidying = false;
+	return ex->tidying;
+}
+
+/* How old the oldest commit is that could be lost. */
+static bool flush_is_late(const struct executor *ex)
+{
+	int64_t oldest = ex->flushing_ms != 0 ? ex->flushing_ms : ex->unflushed_ms;
+
+	return oldest != 0 && clock_mono_ms() - oldest >= ex->commit_interval_ms;
+}
+
+void keeper_committed(struct executor *ex)
+{
+	pthread_mutex_lock(&ex->lock);
+	if (ex->unflushed_ms == 0) {
+		ex->unflushed_ms = clock_mono_ms();
+		if (!rouse(ex))
+			flush(ex);
+	}
+	while (flush_is_late(ex) && !ex->stopping)
+		pthread_cond_wait(&ex->flushed, &ex->lock);
+	pthread_mutex_unlock(&ex->lock);
+}
+
+void keeper_stop(struct executor *ex)
+{
+	if (!ex->has_keeper)
+		return;
+	pthread_mutex_lock(&ex->lock);
+	ex->keeper_leaves = true;
+	pthread_cond_signal(&ex->keeper_wake);
+	pthread_mutex_unlock(&ex->lock);
+	pthread_join(ex->keeper, NULL);
+}

@@ -1,0 +1,82 @@
+/* log.c — the write-ahead log and the file. Every commit is an fsync of the log (synchronous=FULL), or is left to flush(); tidy() copies the log into the file, away from
+ * commits: SQLite's own automatic checkpoint would now and then make one commit pay for a thousand pages. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/sqlite/sqlite_int.h"
+
+#define LOG_HUGE 100000                     /* pages */
+#define RESTART_MS 1000
+
+/* Called by SQLite after each commit with the length of the log. */
+static int on_log(void *arg, sqlite3 *db, const char *schema, int pages)
+{
+	struct sqlite_store *st = ((struct sqlite_conn *)arg)->store;
+
+	(void)db;
+	(void)schema;
+	if ((unsigned)pages <= atomic_load(&st->log_pages))
+		atomic_store(&st->log_done, 0); /* a commit makes it longer, unless it began anew */
+	atomic_store(&st->log_pages, (unsigned)pages);
+	return SQLITE_OK;
+}
+
+/* In place of the automatic checkpoint. */
+void sqlite_log_watch(struct sqlite_conn *c)
+{
+	sqlite3_wal_hook(c->db, on_log, c);
+}
+
+unsigned sqlite_backlog(struct store *base)
+{
+	struct sqlite_store *st = SQLITE_STORE(base);
+	unsigned pages = atomic_load(&st->log_pages), done = atomic_load(&st->log_done);
+
+	return pages > done ? pages - done : 0;
+}
+
+/* PASSIVE waits for nobody. What a reader still needs stays for another time: it counts as done until the log has grown as much again. Where there is
+ * always some reader, the log would never begin anew; once it is huge, RESTART waits for those that read it now. */
+void sqlite_tidy(struct store_conn *conn, bool alone)
+{
+	struct sqlite_conn *c = SQLITE_CONN(conn);
+	bool huge = alone && atomic_load(&c->store->log_pages) >= LOG_HUGE;
+	struct err err;
+	int rc, pages = 0;
+
+	if (sqlite_in_transaction(conn))
+		return;
+	if (huge)
+		sqlite3_busy_timeout(c->db, RESTART_MS);
+	rc = sqlite3_wal_checkpoint_v2(c->db, NULL, huge ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, &pages, NULL);
+	if (huge)
+		sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS);
+	if (rc == SQLITE_OK && pages >= 0)
+		atomic_store(&c->store->log_done, (unsigned)pages);
+	else
+		atomic_store(&c->store->log_done, atomic_load(&c->store->log_pages));
+	if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY)
+		sqlite_error(c, rc, &err);      /* for the log: nothing is lost, the write-ahead log only stays longer */
+}
+
+/* By a descriptor of its own: SQLite's file objects belong to the thread that writes. What is no longer in the log was synced with the file. */
+int sqlite_flush(struct store *base, struct err *reterr)
+{
+	struct sqlite_store *st = SQLITE_STORE(base);
+	char path[4096];
+	int fd, rc;
+
+	if (snprintf(path, sizeof(path), "%s-wal", st->path) >= (int)sizeof(path))
+		return err_set(reterr, ERR_STORE, st->name, "the path of its log is too long");
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : err_set(reterr, ERR_STORE, st->name, strerror(errno));
+	rc = fdatasync(fd);
+	if (rc < 0)
+		err_set(reterr, ERR_STORE, st->name, strerror(errno));
+	close(fd);
+	return rc;
+}
