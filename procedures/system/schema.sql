@@ -161,3 +161,7 @@ ALTER TABLE login ADD COLUMN sid BLOB;
 UPDATE login SET id = CASE WHEN name = 'sa' THEN 1 ELSE 20000 + rowid END, sid = CASE WHEN name = 'sa' THEN x'01' ELSE randomblob(16) END;
 CREATE UNIQUE INDEX login_id ON login (id);
 CREATE UNIQUE INDEX login_sid ON login (sid);
+
+-- MIGRATION 3
+ALTER TABLE database ADD COLUMN commit_mode TEXT NOT NULL DEFAULT 'durable' CHECK (commit_mode IN ('durable', 'relaxed'));
+ALTER TABLE database ADD COLUMN commit_interval INTEGER NOT NULL DEFAULT 1000;      -- ms between flushes of a relaxed one

@@ -17,7 +17,7 @@ struct cli {
 	const char *server, *user, *password_file, *data, *encrypt, *ca_file, *timeout;
 	bool json;
 	/* of single commands */
-	const char *database, *service, *errata;
+	const char *database, *service, *errata, *commit, *commit_interval;
 	bool admin, windows, password_stdin, generate;
 	/* of scheduled jobs */
 	const char *recurrence, *job_data, *name, *due, *count, *from;
@@ -34,7 +34,7 @@ struct cli {
 
 /* Options that only some commands know; a command's mask says which. */
 enum option_group {
-	OF_ALL = 0, OF_NEW_LOGIN = 1, OF_PASSWORD = 2, OF_NEW_DATABASE = 4, OF_SCHEDULE = 8, OF_JOB = 16, OF_DUE = 32, OF_NEW_JOB = 64, OF_NEXT = 128, OF_SCHEDULER = 256
+	OF_ALL = 0, OF_NEW_LOGIN = 1, OF_PASSWORD = 2, OF_NEW_DATABASE = 4, OF_SCHEDULE = 8, OF_JOB = 16, OF_DUE = 32, OF_NEW_JOB = 64, OF_NEXT = 128, OF_SCHEDULER = 256, OF_DATABASE = 512
 };
 #define SCHEDULE_DATABASE "ScheduledJobs"
 struct option {
@@ -65,6 +65,7 @@ int run_login_disable(struct cli *cli, const struct command *cmd);
 int run_login_enable(struct cli *cli, const struct command *cmd);
 int run_login_list(struct cli *cli, const struct command *cmd);
 int run_database_create(struct cli *cli, const struct command *cmd);
+int run_database_set(struct cli *cli, const struct command *cmd);
 int run_database_list(struct cli *cli, const struct command *cmd);
 int run_database_check(struct cli *cli, const struct command *cmd);
 int run_grant(struct cli *cli, const struct command *cmd);

@@ -170,13 +170,27 @@ int run_database_create(struct cli *cli, const struct command *cmd)
 {
 	const struct client_arg args[] = { client_text("@name", cli->args[0]), client_text("@service", cli->service),
 					   client_text("@errata", cli->errata != NULL ? cli->errata : "corrected") };
+	int status;
 
-	(void)cmd;
 	if (cli->service == NULL) {
 		fputs("procession: --service is missing: word, translation, schedule or state\n", stderr);
 		return EXIT_USAGE;
 	}
-	return call_and_show(cli, "procession_database_create", args, ARRAY_LEN(args), &(struct outcome){ .done = "database created" });
+	status = call_and_show(cli, "procession_database_create", args, ARRAY_LEN(args), &(struct outcome){ .done = "database created" });
+	return status == EXIT_OK && (cli->commit != NULL || cli->commit_interval != NULL) ? run_database_set(cli, cmd) : status;
+}
+
+int run_database_set(struct cli *cli, const struct command *cmd)
+{
+	const struct client_arg args[] = { client_text("@name", cli->args[0]), client_text("@commit", cli->commit),
+					   client_text("@commit_interval", cli->commit_interval), client_text("@errata", cli->errata) };
+
+	(void)cmd;
+	if (cli->commit == NULL && cli->errata == NULL && cli->commit_interval == NULL) {
+		fputs("procession: nothing to set: give --commit, --commit-interval or --errata\n", stderr);
+		return EXIT_USAGE;
+	}
+	return call_and_show(cli, "procession_database_set", args, ARRAY_LEN(args), &(struct outcome){ .done = "database changed" });
 }
 
 int run_database_list(struct cli *cli, const struct command *cmd)

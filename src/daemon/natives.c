@@ -47,6 +47,16 @@ static int database_create(struct native_ctx *ctx, struct err *reterr)
 				reterr);
 }
 
+/* database_set(@name, @commit, @commit_interval, @errata) */
+static int database_set(struct native_ctx *ctx, struct err *reterr)
+{
+	struct server *srv = ctx->userdata;
+	const struct database_settings s = { .relaxed = str_eq_nocase(text_of(ctx, 1), STR("relaxed")), .commit_interval_ms = (int)ctx->args[2].u.i,
+					     .errata_literal = str_eq_nocase(text_of(ctx, 3), STR("literal")) };
+
+	return databases_set(srv->databases, text_of(ctx, 0), &s, reterr);
+}
+
 /* database_check(@name) INTO @report */
 static int database_check(struct native_ctx *ctx, struct err *reterr)
 {
@@ -125,5 +135,6 @@ void natives_register(struct server *srv)
 	native_register("session_list", session_list, srv);
 	native_register("password_hash", password_hash, srv);
 	native_register("database_create", database_create, srv);
+	native_register("database_set", database_set, srv);
 	native_register("database_check", database_check, srv);
 }

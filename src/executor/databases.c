@@ -107,7 +107,9 @@ int databases_entry_start(struct databases *d, struct database_entry *e, struct 
 
 	o.name = e->db.name;
 	o.store = e->store;
-	o.errata_literal = e->db.errata_literal;
+	o.errata_literal = e->settings.errata_literal;
+	o.relaxed = e->settings.relaxed;
+	o.commit_interval_ms = e->settings.commit_interval_ms;
 	o.promise = catalogue_find(e->db.service, STR("dbo"), STR("procession_promise"));
 	return executor_start(&o, &e->db.executor, reterr);
 }
@@ -124,7 +126,7 @@ int databases_entry_open(struct databases *d, const struct database_row *r, stru
 	str_copy(e->db.name, sizeof(e->db.name), str_of(r->name));
 	atomic_init(&e->db.id, r->id);
 	e->db.service = r->service;
-	e->db.errata_literal = r->literal;
+	e->settings = r->settings;
 	o.name = e->db.name;
 	if (databases_path(d, r->file, path, reterr) < 0 || store_open(&o, &e->store, reterr) < 0) {
 		entry_free(e);
@@ -167,7 +169,7 @@ static void take_over(struct database_entry *e, bool literal, int id)
 
 int databases_create(struct databases *d, struct str name, enum service service, bool literal, int id, struct err *reterr)
 {
-	struct database_row r = { .id = id, .service = service, .literal = literal };
+	struct database_row r = { .id = id, .service = service, .settings = { .errata_literal = literal, .commit_interval_ms = COMMIT_INTERVAL_MS } };
 	struct database_entry *e;
 	int rc = 0;
 
@@ -186,6 +188,20 @@ int databases_create(struct databases *d, struct str name, enum service service,
 		take_over(e, literal, id);
 	pthread_mutex_unlock(&d->adding);
 	return rc;
+}
+
+int databases_set(struct databases *d, struct str name, const struct database_settings *s, struct err *reterr)
+{
+	struct database_entry *e = find(d, name);
+	char shown[129];
+
+	if (e == NULL) {
+		str_copy(shown, sizeof(shown), name);
+		return err_set(reterr, ERR_NO_DATABASE_USE, shown);
+	}
+	executor_set_errata(e->db.executor, s->errata_literal);
+	executor_set_commit(e->db.executor, s->relaxed, s->commit_interval_ms);
+	return 0;
 }
 
 int databases_check(struct databases *d, struct str name, char **ret_report, struct err *reterr)

@@ -12,13 +12,19 @@ struct database {
 	atomic_int id;                  /* as sys.databases shows it */
 	enum service service;
 	struct executor *executor;
-	bool errata_literal;
 };
 struct databases;
 
+/* What procession_database_set can change. */
+struct database_settings {
+	bool errata_literal;
+	bool relaxed;                   /* commits are flushed later … */
+	int commit_interval_ms;         /* … within this time */
+};
+
 struct databases_options {
 	const char *dir;                        /* data folder; exists */
-	struct executor_options executor;       /* limits for every executor; name, store, errata are filled per database */
+	struct executor_options executor;       /* limits for every executor; name, store and settings are filled per database */
 };
 
 /* Opens DIR/system.db (created with the four default databases when new: WordAutomation, Translation, ScheduledJobs, StateService), loads the catalogue's own
@@ -37,6 +43,8 @@ struct database *databases_by_id(struct databases *d, int64_t id);     /* NULL: 
  * be called on the system executor's own thread: the native step of procession_database_create. */
 MUST_CHECK int databases_file(struct str name, char *dst, size_t size, struct err *reterr);     /* "Name.db", or why the name will not do */
 MUST_CHECK int databases_create(struct databases *d, struct str name, enum service service, bool literal, int id, struct err *reterr);
+/* At once. The row in the system store is the caller's matter, as above. */
+MUST_CHECK int databases_set(struct databases *d, struct str name, const struct database_settings *s, struct err *reterr);
 /* store_check of one database; ret_report from malloc. */
 MUST_CHECK int databases_check(struct databases *d, struct str name, char **ret_report, struct err *reterr);
 void databases_each(struct databases *d, void (*fn)(struct database *db, void *arg), void *arg);

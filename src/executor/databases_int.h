@@ -9,10 +9,12 @@
 
 #define DATABASES_MAX 1024
 #define DATABASES_PATH 4096
+#define COMMIT_INTERVAL_MS 1000     /* as the table's default */
 
 struct database_entry {
 	struct database db;
 	struct store *store;                /* owned */
+	struct database_settings settings;  /* it starts with */
 };
 
 struct databases {
@@ -28,7 +30,7 @@ struct database_row {
 	char name[129], file[261];
 	int id;
 	enum service service;
-	bool literal;
+	struct database_settings settings;
 };
 
 /* dst has DATABASES_PATH bytes. */

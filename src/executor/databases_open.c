@@ -19,7 +19,7 @@ static const struct { const char *name; enum service service; } defaults[] = {
 };
 
 static const struct statement list_statement = {
-	.sql = "SELECT name, service, file, errata = 'literal', id FROM database WHERE service <> 'system' ORDER BY id", .id = STATEMENT_ONCE };
+	.sql = "SELECT name, service, file, errata = 'literal', id, commit_mode = 'relaxed', commit_interval FROM database WHERE service <> 'system' ORDER BY id", .id = STATEMENT_ONCE };
 static const struct statement insert_statement = {
 	.sql = "INSERT INTO database (name, service, file, created, id) VALUES (?1, ?2, ?3, ?4, ?5)",
 	.nbinds = 5, .id = STATEMENT_ONCE, .writes = true };
@@ -67,16 +67,17 @@ static int load_metadata(struct store_conn *c, struct err *reterr)
 static int row_read(struct store_stmt *st, struct database_row *ret, struct err *reterr)
 {
 	const struct type text = TYPE_LEN(TYPE_NVARCHAR, 260), bit = TYPE_OF(TYPE_BIT), integer = TYPE_OF(TYPE_INT);
-	struct value name, service, file, literal, id;
+	struct value name, service, file, literal, id, relaxed, interval;
 
 	if (store_column(st, 0, &text, &name, reterr) < 0 || store_column(st, 1, &text, &service, reterr) < 0 ||
 	    store_column(st, 2, &text, &file, reterr) < 0 || store_column(st, 3, &bit, &literal, reterr) < 0 ||
-	    store_column(st, 4, &integer, &id, reterr) < 0)
+	    store_column(st, 4, &integer, &id, reterr) < 0 || store_column(st, 5, &bit, &relaxed, reterr) < 0 ||
+	    store_column(st, 6, &integer, &interval, reterr) < 0)
 		return -1;
 	ret->id = (int)id.u.i;
 	str_copy(ret->name, sizeof(ret->name), name.u.s);
 	str_copy(ret->file, sizeof(ret->file), file.u.s);
-	ret->literal = literal.u.i != 0;
+	ret->settings = (struct database_settings){ literal.u.i != 0, relaxed.u.i != 0, (int)interval.u.i };
 	if (!service_by_name(service.u.s, &ret->service) || ret->service == SERVICE_SYSTEM)
 		return err_raise(reterr, 50021, 16, 1, "The database '%s' belongs to a service that this program does not know. Use a newer program.", ret->name);
 	return 0;
@@ -139,6 +140,7 @@ static int add_defaults(struct databases *d, struct store_conn *c, struct err *r
 	for (size_t i = 0; i < ARRAY_LEN(defaults); i++) {
 		rows[i].id = FIRST_ID + (int)i;
 		rows[i].service = defaults[i].service;
+		rows[i].settings.commit_interval_ms = COMMIT_INTERVAL_MS;
 		str_copy(rows[i].name, sizeof(rows[i].name), str_of(defaults[i].name));
 		if (databases_file(str_of(defaults[i].name), rows[i].file, sizeof(rows[i].file), reterr) < 0 || databases_add(d, &rows[i], reterr) < 0)
 			return -1;

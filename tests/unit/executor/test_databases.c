@@ -84,7 +84,8 @@ static void databases_can_be_added(void **state)
 	(void)state;
 	assert_int_equal(open_dir(&d, &is_new, &e), 0);
 	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_STATE, true, 9, &e), 0);
-	assert_true(databases_find(d, STR("state 2"))->errata_literal);
+	assert_int_equal(databases_set(d, STR("state 2"), &(struct database_settings){ true, true, 10 }, &e), 0);
+	assert_int_equal(databases_set(d, STR("State 9"), &(struct database_settings){ true, true, 10 }, &e), -1);
 	assert_ptr_equal(databases_by_id(d, 9), databases_find(d, STR("State 2")));
 	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_STATE, true, 10, &e), 0);     /* again: its row was not kept */
 	assert_ptr_equal(databases_by_id(d, 10), databases_find(d, STR("State 2")));
