@@ -1,13 +1,19 @@
 """The exchange itself, with tokens that are broken, too many, in the wrong place or late. The server answers, or closes, and serves the others."""
+import pathlib
 import random
+import shutil
+import subprocess
 
 import pytest
 
 import gss
 import login
+from realm import Realm
 from support import wire as tds
 from support.wire import LOGIN7, SSPI, Closed, Wire
 from test_ntlm import ntlm
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 
 
 @pytest.fixture(autouse=True)
@@ -100,18 +106,61 @@ def spnego_loop():
     return b"\x60" + bytes([len(body)]) + body
 
 
-def test_legs_without_end(realm):
-    """However the client goes on, no exchange is longer than ten legs."""
+def test_legs_without_progress(realm):
+    """SPNEGO asks for a token; what is none ends it."""
     with login.start(realm.server, spnego_loop()) as w:
-        for leg in range(2, 13):
+        assert login.message(w)[0].kind == "sspi"
+        login.send(w, bytes.fromhex("a1053003a00381"))
+        assert login.refused(w) == 18456
+
+
+@pytest.fixture(scope="module")
+def many_legs(tmp_path_factory, kdc):
+    """many_legs(n): a server whose NTLM is a mechanism that wants n legs."""
+    folder = tmp_path_factory.mktemp("manylegs")
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if not compiler:
+        pytest.skip("a C compiler is missing")
+    plugin, config = folder / "manylegs.so", folder / "mech"
+    subprocess.run([compiler, "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", str(plugin), str(PROGRAMS / "manylegs.c")], check=True, timeout=60)
+    config.write_text(f"manylegs 1.3.6.1.4.1.311.2.2.10 {plugin}\n")
+    made = []
+
+    def make(n):
+        made.append(Realm(kdc, tmp_path_factory.mktemp("realm"), env={"GSS_MECH_CONFIG": str(config), "MANYLEGS": str(n)}, kerberos="off"))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.stop()
+
+
+TOKEN = b"NTLMSSP\0\1\0\0\0" + b"\0" * 28
+
+
+def test_ten_legs_are_enough(many_legs):
+    server = many_legs(10).server
+    with login.start(server, TOKEN) as w:
+        for _ in range(9):
             tokens = login.message(w)
-            if tokens[0].kind == "error":
-                assert tokens[0].number == 18456 and w.is_closed()
-                break
-            login.send(w, bytes.fromhex("a1053003a00381"[:14]))
-        else:
-            raise AssertionError("more than ten legs")
-        assert leg <= 12
+            assert [(t.kind, t.data) for t in tokens] == [("sspi", b"go on")]
+            login.send(w, TOKEN)
+        login.finish(w)
+        assert login.who(w) == "CORP\\bob"
+
+
+@pytest.mark.parametrize("wanted", (11, 1000))
+def test_eleven_legs_are_too_many(many_legs, wanted):
+    """The mechanism would go on, and with its eleventh leg even be satisfied: the server does not ask it any more."""
+    server = many_legs(wanted).server
+    with login.start(server, TOKEN) as w:
+        for _ in range(10):
+            assert [t.kind for t in login.message(w)] == ["sspi"]
+            login.send(w, TOKEN)
+        assert login.refused(w) == 18456
+    server.wait_log('login_failed.*reason="too many legs" number=18456 mechanism=ntlm')
+    with Wire(server).login() as w:
+        assert w.batch("SELECT 1").value == 1
 
 
 def test_token_in_many_packets(realm, ticket):
