@@ -56,7 +56,7 @@ struct select_item {
 	int var;                    /* @v = …, else -1 */
 	int assign_op;              /* enum value_op of a compound assignment, else -1 */
 };
-enum join_kind { JOIN_FIRST, JOIN_COMMA, JOIN_INNER, JOIN_LEFT, JOIN_CROSS };
+enum join_kind { JOIN_FIRST, JOIN_COMMA, JOIN_INNER, JOIN_LEFT, JOIN_RIGHT, JOIN_FULL, JOIN_CROSS };
 struct from_item {
 	enum join_kind join;
 	struct str database, schema, name;

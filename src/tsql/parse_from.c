@@ -84,14 +84,12 @@ static int join(struct parser *p, enum join_kind *ret)
 		*ret = JOIN_COMMA;
 		return p_next(p) < 0 ? -1 : 1;
 	}
-	if (p_is(p, "RIGHT") || p_is(p, "FULL"))
-		return p_not_supported(p, p->tok.line, "RIGHT and FULL JOIN", "Use LEFT JOIN with the sources exchanged.");
 	if (p_is(p, "INNER")) {
 		*ret = JOIN_INNER;
 		return p_next(p) < 0 || p_expect(p, "JOIN") < 0 ? -1 : 1;
 	}
-	if (p_is(p, "LEFT")) {
-		*ret = JOIN_LEFT;
+	if (p_is(p, "LEFT") || p_is(p, "RIGHT") || p_is(p, "FULL")) {
+		*ret = p_is(p, "LEFT") ? JOIN_LEFT : p_is(p, "RIGHT") ? JOIN_RIGHT : JOIN_FULL;
 		return p_next(p) < 0 || p_accept(p, "OUTER") < 0 || p_expect(p, "JOIN") < 0 ? -1 : 1;
 	}
 	if (p_is(p, "CROSS")) {
@@ -126,7 +124,7 @@ int p_from(struct parser *p, struct select *s)
 		f->join = kind;
 		if (source(p, f) < 0)
 			return -1;
-		if ((kind == JOIN_INNER || kind == JOIN_LEFT) && (p_expect(p, "ON") < 0 || p_condition(p, &f->on) < 0))
+		if (kind != JOIN_FIRST && kind != JOIN_COMMA && kind != JOIN_CROSS && (p_expect(p, "ON") < 0 || p_condition(p, &f->on) < 0))
 			return -1;
 		rc = join(p, &kind);
 	}

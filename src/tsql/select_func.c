@@ -1,4 +1,4 @@
-/* select_func.c — functions, CAST, CASE, LIKE and aggregates of a SELECT over views: the few that SQLite can compute with T-SQL's meaning. */
+/* select_func.c — functions, CAST, CASE and aggregates of a SELECT over views: the few that SQLite can compute with T-SQL's meaning. */
 #include "tsql/select.h"
 
 #include <string.h>
@@ -260,60 +260,4 @@ int t_aggregate(struct trans *t, const struct scope *sc, const struct expr *e, s
 	if (e->op == AGG_AVG && is_integer(&p))     /* T-SQL's average of integers is one */
 		ret->sql = t_sql(t, "CAST(%.*s AS INTEGER)", STR_ARG(ret->sql));
 	return ret->sql.n == 0 ? -1 : 0;
-}
-
-/* T-SQL's pattern in SQLite's form: ESCAPE '\', and [x] of one character written as that character. Longer sets have no counterpart. */
-static int pattern(struct trans *t, int line, struct str from, struct str escape, struct str *ret)
-{
-	char *to = arena_alloc_raw(t->ev->arena, 2 * from.n + 1);
-	size_t n = 0;
-
-	if (to == NULL)
-		return err_nomem(t->ev->err);
-	for (size_t i = 0; i < from.n; i++) {
-		bool literal = from.p[i] == '\\';
-
-		if (escape.n == 1 && from.p[i] == escape.p[0] && i + 1 < from.n) {
-			i++;
-			literal = true;
-		} else if (from.p[i] == '[') {
-			if (i + 2 >= from.n || from.p[i + 2] != ']' || from.p[i + 1] == '^')
-				return t_refuse(t, line, "A set of characters in LIKE");
-			to[n++] = '\\';
-			to[n++] = from.p[i + 1];
-			i += 2;
-			continue;
-		}
-		if (literal && (from.p[i] == '%' || from.p[i] == '_' || from.p[i] == '\\'))
-			to[n++] = '\\';
-		to[n++] = from.p[i];
-	}
-	*ret = (struct str){ to, n };
-	return 0;
-}
-
-int t_like(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret)
-{
-	struct piece text, pat, esc = { .constant = true, .value = { .null = true } };
-	struct str a, b, from, escape = { "", 0 };
-
-	if (t_expr(t, sc, e->args[0], &text) < 0 || t_expr(t, sc, e->args[1], &pat) < 0 || (e->nargs > 2 && t_expr(t, sc, e->args[2], &esc) < 0))
-		return -1;
-	if (!pat.constant || !esc.constant)
-		return t_refuse(t, e->line, "LIKE with a pattern that is not constant");
-	if (!text.constant && !is_text(&text) && !is_integer(&text))
-		return t_refuse(t, e->line, "LIKE on this type of column");
-	if (!pat.value.null) {
-		struct value v;
-
-		if (value_to_text(&pat.value, t->ev->arena, &from, t->ev->err) < 0 ||
-		    (!esc.value.null && value_to_text(&esc.value, t->ev->arena, &escape, t->ev->err) < 0) || pattern(t, e->line, from, escape, &from) < 0)
-			return t_fail(t, e->line);
-		v = value_text(TYPE_LEN(TYPE_NVARCHAR, TYPE_MAX), from);
-		pat.value = v;
-	}
-	if (t_use(t, &text, NULL, &a) < 0 || t_use(t, &pat, NULL, &b) < 0)
-		return -1;
-	*ret = t_sql(t, "(%.*s LIKE %.*s ESCAPE '\\')", STR_ARG(a), STR_ARG(b));
-	return ret->n == 0 ? -1 : 0;
 }

@@ -55,7 +55,7 @@ static int star(struct trans *t, struct core *c, const struct select_item *it)
 		if (it->star_table.n > 0 && !str_eq_nocase(src->name, it->star_table))
 			continue;
 		for (size_t k = 0; k < src->ncolumns; k++) {
-			struct piece p = { .type = src->columns[k].type, .nullable = src->columns[k].nullable || src->item->join == JOIN_LEFT };
+			struct piece p = { .type = src->columns[k].type, .nullable = src->columns[k].nullable || t_may_be_absent(&c->scope, src) };
 
 			p.sql = t_column_sql(t, src, k);
 			if (p.sql.n == 0 || add_column(t, c, src->columns[k].name, &p, p.sql) < 0)
@@ -89,12 +89,22 @@ static int list(struct trans *t, struct core *c)
 	return 0;
 }
 
+static const char *join_word(enum join_kind kind)
+{
+	switch (kind) {
+	case JOIN_FIRST: return " FROM ";
+	case JOIN_LEFT: return " LEFT JOIN ";
+	case JOIN_RIGHT: return " RIGHT JOIN ";
+	case JOIN_FULL: return " FULL JOIN ";
+	default: return " JOIN ";
+	}
+}
+
 static int from(struct trans *t, const struct core *c, struct str *sql)
 {
 	for (size_t i = 0; i < c->scope.nsources; i++) {
 		const struct source *src = &c->scope.sources[i];
-		const char *join = i == 0 ? " FROM " : src->item->join == JOIN_LEFT ? " LEFT JOIN " : " JOIN ";
-		struct str on, one = t_sql(t, "%s%.*s AS t%u", join, STR_ARG(src->sql), src->id);
+		struct str on, one = t_sql(t, "%s%.*s AS t%u", join_word(src->item->join), STR_ARG(src->sql), src->id);
 
 		if (one.n == 0 || t_append(t, sql, one) < 0)
 			return -1;

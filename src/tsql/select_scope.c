@@ -125,6 +125,21 @@ struct str t_column_sql(struct trans *t, const struct source *src, size_t column
 	return name.n == 0 ? name : t_sql(t, "t%u.%.*s", src->id, STR_ARG(name));
 }
 
+bool t_may_be_absent(const struct scope *sc, const struct source *src)
+{
+	if (src->item->join == JOIN_LEFT || src->item->join == JOIN_FULL)
+		return true;
+	for (; sc != NULL; sc = sc->outer) {
+		if (src < sc->sources || src >= sc->sources + sc->nsources)
+			continue;
+		for (const struct source *later = src + 1; later < sc->sources + sc->nsources; later++) {
+			if (later->item->join == JOIN_RIGHT || later->item->join == JOIN_FULL)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Innermost first: 1 found, 0 not, -1 ambiguous. */
 static int resolve(const struct scope *sc, const struct expr *e, const struct source **ret_src, size_t *ret_column)
 {
@@ -167,7 +182,7 @@ int t_column(struct trans *t, const struct scope *sc, const struct expr *e, stru
 			err_set(t->ev->err, ERR_NO_COLUMN, shown);
 		return t_fail(t, e->line);
 	}
-	*ret = (struct piece){ .type = src->columns[c].type, .nullable = src->columns[c].nullable || src->item->join == JOIN_LEFT };
+	*ret = (struct piece){ .type = src->columns[c].type, .nullable = src->columns[c].nullable || t_may_be_absent(sc, src) };
 	ret->nocase = src->nocase && type_info(ret->type.id)->is_text;
 	ret->sql = t_column_sql(t, src, c);
 	return ret->sql.n == 0 ? -1 : 0;

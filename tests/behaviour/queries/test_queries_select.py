@@ -1,5 +1,6 @@
 """SELECT: columns, filters, order, groups, joins, over the wire and through drivers."""
 import datetime
+import random
 import uuid
 
 import pytest
@@ -27,6 +28,26 @@ QUERIES = {
     "SELECT JobId, Unfinished FROM dbo.Jobs ORDER BY Unfinished, JobId": [(3, 0), (1, 2), (2, 3)],
     "SELECT COUNT(*) FROM dbo.Items WHERE StopTime IS NOT NULL AND StopTime < '2100-01-01' AND StopTime > '2020-01-01T00:00:00'": [(1,)],
     "SELECT JobId FROM dbo.Jobs WHERE CreateTime > GETUTCDATE()": [],
+    "SELECT ItemId FROM dbo.Items WHERE JobId = 1 AND InputFile LIKE '[a-b]%' ORDER BY 1": [(1,), (2,)],
+    "SELECT ItemId FROM dbo.Items WHERE JobId = 1 AND InputFile LIKE '[AC].D%'": [(1,), (3,)],
+    "SELECT ItemId FROM dbo.Items WHERE JobId = 1 AND InputFile LIKE '[^b].docx' ORDER BY 1": [(1,), (3,)],
+    "SELECT ItemId FROM dbo.Items WHERE JobId = 1 AND InputFile NOT LIKE '[^B-C]%' ORDER BY 1": [(2,), (3,)],
+    "SELECT ItemId FROM dbo.Items WHERE JobId = 1 AND InputFile LIKE '[xyz]%'": [],
+    "SELECT ItemId FROM dbo.Items WHERE JobId = 1 AND InputFile LIKE '[abc'": [],
+    "SELECT ItemId FROM dbo.Items WHERE JobId = 1 AND InputFile LIKE '_[.]d!ocx' ESCAPE '!' ORDER BY 1": [(1,), (2,), (3,)],
+    "SELECT ItemId FROM dbo.Items WHERE JobId = 1 AND InputFile LIKE '[a-z].d*x'": [],
+    "SELECT ItemId FROM dbo.Items WHERE JobId = 1 AND InputFile LIKE '[a-z]?docx'": [],
+    "SELECT DISTINCT InputFile FROM dbo.Items WHERE InputFile LIKE '[a-b!]%!%' ESCAPE '!' OR InputFile LIKE '[c-d]%' ORDER BY 1": [("c.docx",)],
+    "SELECT ItemId FROM dbo.Items WHERE JobId = 2 AND ItemId LIKE '[13]' ORDER BY 1": [(1,), (3,)],
+    "SELECT name FROM sys.views WHERE name LIKE '[GJ]%s' ORDER BY name": [("Groups",), ("Jobs",)],
+    "SELECT g.InputRoot, j.JobId FROM dbo.Groups g RIGHT JOIN dbo.Jobs j ON g.JobId = j.JobId ORDER BY j.JobId": [("in1", 1), ("in2", 2), (None, 3)],
+    "SELECT g.InputRoot, j.JobId FROM dbo.Groups g RIGHT OUTER JOIN dbo.Jobs j ON g.JobId = j.JobId AND j.JobId <> 1 ORDER BY j.JobId":
+        [(None, 1), ("in2", 2), (None, 3)],
+    "SELECT a.JobId, b.JobId FROM dbo.Jobs a FULL JOIN dbo.Jobs b ON a.JobId = b.JobId + 1 ORDER BY ISNULL(a.JobId, 9), b.JobId":
+        [(1, None), (2, 1), (3, 2), (None, 3)],
+    "SELECT COUNT(*), COUNT(a.JobId), COUNT(b.ItemId) FROM dbo.Jobs a FULL OUTER JOIN dbo.Items b ON a.JobId = b.JobId AND b.ItemId = 1": [(7, 3, 6)],
+    "SELECT j.JobId, i.ItemId FROM dbo.Items i JOIN dbo.Groups g ON g.JobId = i.JobId AND i.ItemId = 2 RIGHT JOIN dbo.Jobs j ON j.JobId = g.JobId ORDER BY 1":
+        [(1, 2), (2, 2), (3, None)],
 }
 
 
@@ -61,6 +82,41 @@ def test_columns_of_a_view(filled):
     assert [c.name for c in columns] == ["JobId", "GroupId", "ItemId", "InputFile", "OutputFile", "StartTime", "StopTime", "AttemptsRemaining", "WorkerServerInstance",
                                          "ErrorCode", "Reserved"]
     assert [(c.type.code, c.type.size) for c in columns][:2] in ([(0x7F, 8), (0x34, 2)], [(0x26, 8), (0x26, 2)])
+
+
+@pytest.mark.parametrize("text, nullable", (
+    ("SELECT i.ItemId, j.JobId FROM dbo.Items i RIGHT JOIN dbo.Jobs j ON 1 = 0", (True, False)),
+    ("SELECT i.ItemId, j.JobId FROM dbo.Items i FULL JOIN dbo.Jobs j ON 1 = 0", (True, True)),
+    ("SELECT i.ItemId, j.JobId FROM dbo.Items i LEFT JOIN dbo.Jobs j ON 1 = 0", (False, True)),
+    ("SELECT i.ItemId, j.JobId FROM dbo.Items i JOIN dbo.Jobs j ON 1 = 0", (False, False)),
+    ("SELECT i.ItemId, g.GroupId, j.JobId FROM dbo.Items i JOIN dbo.Groups g ON 1 = 0 RIGHT JOIN dbo.Jobs j ON 1 = 0", (True, True, False)),
+))
+def test_outer_joins_make_columns_nullable(filled, text, nullable):
+    """A driver reads a column that it was told is not nullable as if it were not."""
+    answer = filled.wire.batch(text).ok()
+    assert tuple(bool(c.flags & 1) for c in answer.columns) == nullable
+    star = filled.wire.batch(text.replace("i.ItemId, j.JobId", "i.*, j.*").replace("i.ItemId, g.GroupId, j.JobId", "i.*, g.*, j.*")).ok()
+    flags = {c.name: bool(c.flags & 1) for c in star.columns}
+    assert flags["ItemId"] == nullable[0] and bool(star.columns[[c.name for c in star.columns].index("CreateTime") - 2].flags & 1) == nullable[-1]
+
+
+def test_like_means_the_same_for_columns_and_constants(filled):
+    """Two programs decide: the store over rows, the evaluator over constants."""
+    chooser = random.Random(4711)
+    pieces = ("a", "e", "i", "t", "T", "%", "%", "_", "[", "]", "^", "-", "*", "?", "[a-f]", "[^m-z]", "[_]", "[%]", "[tx]", "[]x]", "[^]x]", "\\", "!", "!%", "![", "\u00e9")
+    names = [row[0] for row in filled.batch("SELECT name FROM sys.types").rows]
+    for _ in range(150):
+        like = "LIKE N'" + "".join(chooser.choices(pieces, k=chooser.randint(1, 7))) + "'" + chooser.choice(("", " ESCAPE '!'"))
+        rows = filled.batch(f"SELECT name FROM sys.types WHERE name {like}").rows
+        constants = filled.batch("SELECT " + ", ".join(f"CASE WHEN N'{name}' {like} THEN 1 ELSE 0 END" for name in names)).rows[0]
+        assert {row[0] for row in rows} == {name for name, matches in zip(names, constants) if matches}, like
+
+
+def test_common_table_expressions_are_refused_with_advice(filled):
+    for text in ("WITH x AS (SELECT JobId FROM dbo.Jobs) SELECT * FROM x", ";WITH x (a) AS (SELECT 1) SELECT a FROM x"):
+        result = filled.batch(text)
+        assert result.error == 50008 and "common table expression" in result.errors[0][2] and "derived table" in result.errors[0][2]
+    assert filled.batch("SELECT x.JobId FROM (SELECT JobId FROM dbo.Jobs) x ORDER BY 1").rows == [(1,), (2,), (3,)]     # the advice works
 
 
 def test_views_of_every_service(server):
