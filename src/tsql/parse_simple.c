@@ -175,37 +175,46 @@ int p_use(struct parser *p)
 }
 
 /* Statements of T-SQL that this server does not have: named in the message, with what to do instead. */
-static const struct { const char *word, *what, *advice; } refused[] = {
-	{ "INSERT", "INSERT", "Call the stored procedures instead." },
-	{ "UPDATE", "UPDATE", "Call the stored procedures instead." },
-	{ "DELETE", "DELETE", "Call the stored procedures instead." },
-	{ "MERGE", "MERGE", "Call the stored procedures instead." },
-	{ "TRUNCATE", "TRUNCATE TABLE", "Call the stored procedures instead." },
-	{ "CREATE", "CREATE", "The schema is fixed; call the stored procedures instead." },
-	{ "ALTER", "ALTER", "The schema is fixed; call the stored procedures instead." },
-	{ "DROP", "DROP", "The schema is fixed; call the stored procedures instead." },
-	{ "GRANT", "GRANT", "Use the command procession login instead." },
-	{ "REVOKE", "REVOKE", "Use the command procession login instead." },
-	{ "DENY", "DENY", "Use the command procession login instead." },
-	{ "BACKUP", "BACKUP", "Use the command procession backup instead." },
-	{ "RESTORE", "RESTORE", "Use the command procession backup instead." },
-	{ "WITH", "A common table expression (WITH)", "Use a derived table in FROM instead." },
-	{ "GOTO", "GOTO", "Use IF, WHILE, BREAK and CONTINUE instead." },
-	{ "OPEN", "A cursor", "Use SELECT and let the client walk through the rows." },
-	{ "FETCH", "A cursor", "Use SELECT and let the client walk through the rows." },
-	{ "CLOSE", "A cursor", "Use SELECT and let the client walk through the rows." },
-	{ "DEALLOCATE", "A cursor", "Use SELECT and let the client walk through the rows." },
-	{ "DBCC", "DBCC", "Use the command procession status instead." },
-	{ "KILL", "KILL", "Use the command procession status instead." },
-	{ "SHUTDOWN", "SHUTDOWN", "Stop the service on the server." },
-	{ "CHECKPOINT", "CHECKPOINT", "Every commit is durable here." },
-	{ "RECONFIGURE", "RECONFIGURE", "Change the configuration file and send SIGHUP." },
-	{ "REVERT", "EXECUTE AS", "Log in as the user you want to be." },
-	{ "SETUSER", "SETUSER", "Log in as the user you want to be." },
-	{ "BULK", "BULK INSERT", "Call the stored procedures instead." },
-	{ "READTEXT", "READTEXT", "Use SELECT instead." },
-	{ "WRITETEXT", "WRITETEXT", "Call the stored procedures instead." },
-	{ "UPDATETEXT", "UPDATETEXT", "Call the stored procedures instead." },
+#define FIXED "The schema is fixed; call the stored procedures instead."
+#define RIGHTS "Call procession_grant, or use the command procession grant."
+
+static const struct { const char *word, *what, *advice, *second; } refused[] = {
+	{ "INSERT", "INSERT", "Call the stored procedures instead.", NULL },
+	{ "UPDATE", "UPDATE", "Call the stored procedures instead.", NULL },
+	{ "DELETE", "DELETE", "Call the stored procedures instead.", NULL },
+	{ "MERGE", "MERGE", "Call the stored procedures instead.", NULL },
+	{ "TRUNCATE", "TRUNCATE TABLE", "Call the stored procedures instead.", NULL },
+	{ "CREATE", "CREATE LOGIN", "Call procession_login_add, or use the command procession login add.", "LOGIN" },
+	{ "CREATE", "CREATE USER", RIGHTS, "USER" },
+	{ "CREATE", "CREATE DATABASE", "Call procession_database_create, or use the command procession database create.", "DATABASE" },
+	{ "CREATE", "CREATE", FIXED, NULL },
+	{ "ALTER", "ALTER LOGIN", "Call procession_login_passwd or procession_login_disable, or use the command procession login.", "LOGIN" },
+	{ "ALTER", "ALTER", FIXED, NULL },
+	{ "DROP", "DROP LOGIN", "Call procession_login_disable, or use the command procession login disable.", "LOGIN" },
+	{ "DROP", "DROP USER", RIGHTS, "USER" },
+	{ "DROP", "DROP", FIXED, NULL },
+	{ "GRANT", "GRANT", RIGHTS, NULL },
+	{ "REVOKE", "REVOKE", RIGHTS, NULL },
+	{ "DENY", "DENY", RIGHTS, NULL },
+	{ "BACKUP", "BACKUP", "Copy the database's file on the server with sqlite3 FILE \".backup COPY\", also while it runs.", NULL },
+	{ "RESTORE", "RESTORE", "Put the copy in place of the database's file while the server is stopped.", NULL },
+	{ "WITH", "A common table expression (WITH)", "Use a derived table in FROM instead.", NULL },
+	{ "GOTO", "GOTO", "Use IF, WHILE, BREAK and CONTINUE instead.", NULL },
+	{ "OPEN", "A cursor", "Use SELECT and let the client walk through the rows.", NULL },
+	{ "FETCH", "A cursor", "Use SELECT and let the client walk through the rows.", NULL },
+	{ "CLOSE", "A cursor", "Use SELECT and let the client walk through the rows.", NULL },
+	{ "DEALLOCATE", "A cursor", "Use SELECT and let the client walk through the rows.", NULL },
+	{ "DBCC", "DBCC", "Call procession_database_check, or use the command procession database check.", NULL },
+	{ "KILL", "KILL", "sp_who names the session; stop its client. transaction_idle_timeout ends transactions that are left open.", NULL },
+	{ "SHUTDOWN", "SHUTDOWN", "Stop the service on the server.", NULL },
+	{ "CHECKPOINT", "CHECKPOINT", "Every commit is durable here.", NULL },
+	{ "RECONFIGURE", "RECONFIGURE", "Change the configuration file and send SIGHUP.", NULL },
+	{ "REVERT", "EXECUTE AS", "Log in as the user you want to be.", NULL },
+	{ "SETUSER", "SETUSER", "Log in as the user you want to be.", NULL },
+	{ "BULK", "BULK INSERT", "Call the stored procedures instead.", NULL },
+	{ "READTEXT", "READTEXT", "Use SELECT instead.", NULL },
+	{ "WRITETEXT", "WRITETEXT", "Call the stored procedures instead.", NULL },
+	{ "UPDATETEXT", "UPDATETEXT", "Call the stored procedures instead.", NULL },
 };
 
 /* insert bulk: the drivers wait for its answer, so it is refused where it runs. The rest of the text is its column list. */
@@ -233,8 +242,10 @@ static int insert(struct parser *p, int line)
 
 int p_refused(struct parser *p, bool *ret_known)
 {
+	struct token after = p_peek(p);
+
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
-		if (!p_is(p, refused[i].word))
+		if (!p_is(p, refused[i].word) || (refused[i].second != NULL && !token_is(&after, refused[i].second)))
 			continue;
 		*ret_known = true;
 		if (i == 0)

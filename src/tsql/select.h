@@ -65,6 +65,7 @@ MUST_CHECK int t_sources(struct trans *t, const struct select *s, const struct s
 MUST_CHECK int t_column(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret);
 bool t_same_column(const struct scope *sc, const struct expr *a, const struct expr *b);
 struct str t_column_sql(struct trans *t, const struct source *src, size_t column);
+struct str t_current_database(struct trans *t);
 /* May an outer join put NULLs in the place of this source's columns? */
 bool t_may_be_absent(const struct scope *sc, const struct source *src);
 

@@ -122,6 +122,36 @@ static int concat(struct trans *t, const struct scope *sc, const struct expr *e,
 	return t_append(t, &ret->sql, STR(")"));
 }
 
+/* What the catalogue says about a number or name in a column. $2 is the current database. */
+static const struct { const char *name, *sql; } lookups[] = {
+	{ "DB_NAME", "(SELECT name FROM sys_databases WHERE database_id = $1)" },
+	{ "DB_ID", "(SELECT database_id FROM sys_databases WHERE name = $1 COLLATE NOCASE)" },
+	{ "SCHEMA_NAME", "(SELECT name FROM sys_schemas WHERE schema_id = $1 AND database_name = $2 COLLATE NOCASE)" },
+	{ "SCHEMA_ID", "(SELECT schema_id FROM sys_schemas WHERE name = $1 COLLATE NOCASE AND database_name = $2 COLLATE NOCASE)" },
+	{ "OBJECT_NAME", "(SELECT name FROM sys_all_objects WHERE object_id = $1 AND database_name = $2 COLLATE NOCASE)" },
+	{ "OBJECT_SCHEMA_NAME", "(SELECT s.name FROM sys_all_objects o JOIN sys_schemas s ON s.schema_id = o.schema_id AND s.database_name = o.database_name"
+				" WHERE o.object_id = $1 AND o.database_name = $2 COLLATE NOCASE)" },
+};
+
+static int looked_up(struct trans *t, const struct scope *sc, const struct expr *e, const char *sql, struct piece *ret)
+{
+	struct value database = value_text(TYPE_LEN(TYPE_NVARCHAR, 128), t_current_database(t));
+	struct str args[2] = { { "", 0 }, { "", 0 } };
+	struct piece p;
+
+	if (e->nargs != 1)
+		return unsupported(t, e);
+	if (t_expr(t, sc, e->args[0], &p) < 0)
+		return -1;
+	if (!is_text(&p) && !is_integer(&p))
+		return unsupported(t, e);
+	if (t_use(t, &p, NULL, &args[0]) < 0 || (strstr(sql, "$2") != NULL && t_bind(t, &database, &args[1]) < 0))
+		return -1;
+	t->any_system = true;           /* these views are in the system store */
+	*ret = (struct piece){ .type = e->fn->type, .nullable = true, .nocase = type_info(e->fn->type.id)->is_text };
+	return expand(t, sql, args, &ret->sql);
+}
+
 static int64_t ticks_of(enum datepart part)
 {
 	switch (part) {
@@ -171,6 +201,10 @@ int t_call(struct trans *t, const struct scope *sc, const struct expr *e, struct
 	for (size_t i = 0; i < ARRAY_LEN(templates); i++) {
 		if (strcmp(templates[i].name, e->fn->name) == 0)
 			return templated(t, sc, e, i, ret);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(lookups); i++) {
+		if (strcmp(lookups[i].name, e->fn->name) == 0)
+			return looked_up(t, sc, e, lookups[i].sql, ret);
 	}
 	return unsupported(t, e);
 }

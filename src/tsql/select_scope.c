@@ -1,7 +1,7 @@
 /* select_scope.c — FROM: which views and derived tables there are, and whose column a name means. */
 #include "tsql/select.h"
 
-static struct str current_database(struct trans *t)
+struct str t_current_database(struct trans *t)
 {
 	struct value v;
 	struct str s = { "", 0 };
@@ -43,7 +43,7 @@ static int no_object(struct trans *t, const struct from_item *f)
 static int view_source(struct trans *t, const struct from_item *f, struct source *src)
 {
 	enum service service = t->host->ops->service != NULL ? t->host->ops->service(t->host) : SERVICE_SYSTEM;
-	struct str database = current_database(t);
+	struct str database = t_current_database(t);
 	const struct view *v;
 	bool system;
 

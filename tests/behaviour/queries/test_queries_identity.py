@@ -284,3 +284,22 @@ def test_connections_are_counted(granted):
 def test_functions_that_are_not_known(db):
     for text in ("OBJECT_DEFINITION(1)", "COLLATIONPROPERTY('x', 'CodePage')", "NOTHING(1)"):
         assert db.batch("SELECT " + text).error == 195, text
+
+
+# the same of columns
+
+def test_names_and_numbers_of_columns(db):
+    """The questions that tools ask of the catalogue, row by row."""
+    for text, plain in (
+            ("SELECT DB_NAME(database_id) FROM sys.databases ORDER BY database_id", "SELECT name FROM sys.databases ORDER BY database_id"),
+            ("SELECT DB_ID(name) FROM sys.databases ORDER BY name", "SELECT database_id FROM sys.databases ORDER BY name"),
+            ("SELECT OBJECT_NAME(object_id) FROM sys.all_objects ORDER BY object_id", "SELECT name FROM sys.all_objects ORDER BY object_id"),
+            ("SELECT SCHEMA_NAME(schema_id) FROM sys.schemas ORDER BY schema_id", "SELECT name FROM sys.schemas ORDER BY schema_id"),
+            ("SELECT SCHEMA_ID(name) FROM sys.schemas ORDER BY schema_id", "SELECT schema_id FROM sys.schemas ORDER BY schema_id"),
+            ("SELECT OBJECT_SCHEMA_NAME(o.object_id) FROM sys.all_objects o ORDER BY o.object_id",
+             "SELECT s.name FROM sys.all_objects o JOIN sys.schemas s ON s.schema_id = o.schema_id ORDER BY o.object_id")):
+        rows = db.batch(text).rows
+        assert rows and rows == db.batch(plain).rows, text
+    assert db.batch("SELECT name FROM sys.procedures WHERE SCHEMA_NAME(schema_id) = 'DBO' AND OBJECT_NAME(object_id) = 'proc_additem'").rows == [("proc_AddItem",)]
+    assert db.batch("SELECT TOP 1 OBJECT_NAME(schema_id), DB_NAME(object_id), SCHEMA_NAME(object_id) FROM sys.procedures").rows == [(None, None, None)]
+    assert db.batch("SELECT name FROM sys.procedures WHERE object_id = OBJECT_ID('proc_AddItem')").rows == [("proc_AddItem",)]

@@ -1,0 +1,41 @@
+"""What the language does not have is refused by name, with advice that can be followed: what it names exists."""
+import re
+import subprocess
+
+import pytest
+
+from support.server import command_binary
+
+REFUSED = {
+    "CREATE LOGIN x WITH PASSWORD = 'y'": ("CREATE LOGIN", "procession_login_add"),
+    "ALTER LOGIN x WITH PASSWORD = 'y'": ("ALTER LOGIN", "procession_login_passwd"),
+    "DROP LOGIN x": ("DROP LOGIN", "procession_login_disable"),
+    "CREATE USER x FOR LOGIN x": ("CREATE USER", "procession_grant"),
+    "DROP USER x": ("DROP USER", "procession_grant"),
+    "CREATE DATABASE x": ("CREATE DATABASE", "procession_database_create"),
+    "CREATE TABLE x (a int)": ("CREATE", "stored procedures"),
+    "DROP VIEW x": ("DROP", "stored procedures"),
+    "GRANT EXECUTE TO x": ("GRANT", "procession_grant"),
+    "REVOKE EXECUTE FROM x": ("REVOKE", "procession_grant"),
+    "DENY EXECUTE TO x": ("DENY", "procession_grant"),
+    "DBCC CHECKDB": ("DBCC", "procession_database_check"),
+    "KILL 51": ("KILL", "sp_who"),
+    "BACKUP DATABASE x TO DISK = 'y'": ("BACKUP", "sqlite3"),
+    "RESTORE DATABASE x FROM DISK = 'y'": ("RESTORE", "stopped"),
+    "INSERT INTO dbo.Items VALUES (1)": ("INSERT", "stored procedures"),
+    "SELECT Id FROM dbo.Items EXCEPT SELECT Id FROM dbo.Items": ("EXCEPT", "EXISTS"),
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_refused_with_advice(db, text):
+    what, advice = REFUSED[text]
+    result = db.batch("SELECT 1\n" + text)
+    assert result.error == 50008 and result.sets == [], "nothing of the batch has run"
+    message = result.errors[0][2]
+    assert message.startswith(what + " ") and advice in message
+    for procedure in re.findall(r"procession_\w+|sp_\w+", message):
+        assert db.batch(f"SELECT OBJECT_ID('master..{procedure}')").rows != [(None,)], procedure
+    commands = re.findall(r"^  (\w+)", subprocess.run([command_binary(), "help"], capture_output=True, text=True, timeout=30, check=True).stdout, re.M)
+    for command in re.findall(r"procession (\w+)", message.replace("by Procession", "")):
+        assert command in commands
