@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing: `setup.sh build`, `setup.sh build test`, `setup.sh bench`.
+# Installs the Debian packages that are missing: `setup.sh build`, `setup.sh build test`, `setup.sh domain`, `setup.sh bench`.
 # Asks nothing, and does nothing when all are there. Without a build package it fails; without a
 # package of the tests it says so and goes on, and the tests that need it are skipped.
 set -euo pipefail
@@ -19,6 +19,9 @@ test_packages=(
     node=nodejs npm=npm libfaketime sqlite3 openssl
     clang-14 libclang-rt-14-dev clang-tidy cppcheck clang-format
 )
+
+# A domain controller for the tests of integrated logins. Where services are started at installation that would be a file server, too: there only when asked for.
+domain_packages=(samba samba-common-bin samba-ad-provision samba-dsdb-modules python3-samba winbind iproute2)
 
 # What the benchmark compares with.
 bench_packages=(postgresql-15 postgresql-client-15 redis-server redis-tools)
@@ -92,12 +95,17 @@ node_drivers() {
     (cd $dir && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2) || say "npm ci failed: the Node driver tests are skipped"
 }
 
-[ $# -gt 0 ] || { echo "usage: setup.sh build|test|bench …" >&2; exit 2; }
+[ $# -gt 0 ] || { echo "usage: setup.sh build|test|domain|bench …" >&2; exit 2; }
 for what in "$@"; do
     case $what in
     build) install build "${build_packages[@]}" ;;
     bench) install bench "${bench_packages[@]}" ;;
-    test) install test "${test_packages[@]}"; node_drivers ;;
+    domain) install domain "${domain_packages[@]}" ;;
+    test)
+        install test "${test_packages[@]}"
+        [ -d /run/systemd/system ] || install domain "${domain_packages[@]}"
+        node_drivers
+        ;;
     *) say "unknown list '$what'"; exit 2 ;;
     esac
 done
