@@ -87,8 +87,19 @@ static int host_app_name(const struct host_call *c)
 	return host_name(c, c->session->app_name);
 }
 
+/* A text in EXEC is one deeper than its caller, one in sp_executesql two: the procedure counts. */
+static int host_nest_level(const struct host_call *c)
+{
+	const struct request *r = c->session->request;
+	int level = 0;
+
+	for (const struct frame *f = r == NULL ? NULL : r->top; f != NULL && f->inv != NULL; f = f->up)
+		level += f->inv->special == SPECIAL_EXECUTESQL ? 2 : 1;
+	return host_int(c, level);
+}
+
 static const struct { const char *name; host_fn *fn; } functions[] = {
-	{ "@@VERSION", host_version }, { "@@MICROSOFTVERSION", host_microsoft_version }, { "@@SPID", host_spid }, { "@@CONNECTIONS", host_connections },
+	{ "@@VERSION", host_version }, { "@@MICROSOFTVERSION", host_microsoft_version }, { "@@SPID", host_spid }, { "@@NESTLEVEL", host_nest_level }, { "@@CONNECTIONS", host_connections },
 	{ "@@MAX_CONNECTIONS", host_max_connections }, { "@@SERVERNAME", host_server_name }, { "@@SERVICENAME", host_service_name },
 	{ "DB_ID", host_db_id }, { "DB_NAME", host_db_name }, { "SCHEMA_ID", host_schema_id }, { "SCHEMA_NAME", host_schema_name },
 	{ "OBJECT_ID", host_object_id }, { "OBJECT_NAME", host_object_name }, { "OBJECT_SCHEMA_NAME", host_object_schema_name },

@@ -257,6 +257,8 @@ static int like(struct eval *ev, const struct expr *e, enum tri *ret)
 		if (value_to_text(&v, ev->arena, &part[i], ev->err) < 0)
 			return -1;
 	}
+	if (e->nargs > 2 && like_escape(part[2], ev->err) < 0)
+		return -1;
 	*ret = like_match(part[0], part[1], part[2]) ? TRI_TRUE : TRI_FALSE;
 	return 0;
 }

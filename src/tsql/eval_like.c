@@ -107,6 +107,16 @@ static bool match(struct str text, struct str pattern, struct str escape, bool *
 	return true;
 }
 
+int like_escape(struct str escape, struct err *reterr)
+{
+	char shown[33];
+
+	if (escape.n > 0 && char_length(escape, 0) == escape.n)
+		return 0;
+	str_copy(shown, sizeof(shown), escape);
+	return err_set(reterr, ERR_LIKE_ESCAPE, shown);
+}
+
 bool like_match(struct str text, struct str pattern, struct str escape)
 {
 	bool passed;

@@ -83,6 +83,14 @@ int fn_xact_state(const struct fn_args *f, struct value *ret)
 	return 0;
 }
 
+int fn_context_info(const struct fn_args *f, struct value *ret)
+{
+	const struct tsql_session *s = f->ev->host->vars;
+
+	*ret = s->has_context ? value_bytes(f->fn->type, s->context, sizeof(s->context)) : value_null(f->fn->type);
+	return 0;
+}
+
 static int64_t number_of(const struct tsql_session *s, const char *name)
 {
 	if (strcmp(name, "@@ERROR") == 0)

@@ -63,9 +63,12 @@ FN(fn_square); FN(fn_exp); FN(fn_log); FN(fn_pi);
 FN(fn_isdate); FN(fn_getdate); FN(fn_sysdatetime); FN(fn_dateadd); FN(fn_datediff); FN(fn_datepart); FN(fn_datename);
 FN(fn_year); FN(fn_month); FN(fn_day); FN(fn_eomonth); FN(fn_datefromparts);
 FN(fn_coalesce); FN(fn_isnull); FN(fn_nullif); FN(fn_iif); FN(fn_choose); FN(fn_newid); FN(fn_null); FN(fn_session_value); FN(fn_xact_state);
+FN(fn_context_info);
 #undef FN
 
 /* eval_like.c */
+/* ESCAPE takes one character: 506. */
+MUST_CHECK int like_escape(struct str escape, struct err *reterr);
 bool like_match(struct str text, struct str pattern, struct str escape);
 /* First place (code units, from 1) where the pattern without its leading % matches; 0: none. */
 size_t like_find(struct str text, struct str pattern);

@@ -222,6 +222,8 @@ static int set_value(struct tsql_run *r, const struct set_insn *s)
 		return -1;
 	if (s->option->kind == SET_NUMBER)
 		return set_number(r->host->vars, s->option, &v, &r->state->scratch, &r->err);
+	if (s->option->kind == SET_CONTEXT)
+		return set_context(r->host->vars, &v, &r->state->scratch, &r->err);
 	if (s->option->kind != SET_WORD)
 		return 0;
 	if (s->expr != NULL && !v.null && value_to_text(&v, &r->state->scratch, &word, &r->err) < 0)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "tsql/functions.h"
 #include "value/convert.h"
 
 struct pattern {
@@ -111,6 +112,8 @@ static int translate(struct trans *t, const struct value *pattern, const struct 
 	struct pattern p = { .escape = { "", 0 } };
 
 	if (value_to_text(pattern, t->ev->arena, &p.from, t->ev->err) < 0 || (!escape->null && value_to_text(escape, t->ev->arena, &p.escape, t->ev->err) < 0))
+		return -1;
+	if (!escape->null && like_escape(p.escape, t->ev->err) < 0)
 		return -1;
 	if (p.from.n > SIZE_MAX / 4)
 		return err_nomem(t->ev->err);

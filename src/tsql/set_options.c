@@ -17,7 +17,7 @@ static const struct set_option options[] = {
 	{ "ARITHABORT", SET_BOOL, 0, AT(arithabort), CMD_SET_ON, NULL },
 	{ "ARITHIGNORE", SET_BOOL, 0, -1, CMD_SET_ON, NULL },
 	{ "CONCAT_NULL_YIELDS_NULL", SET_BOOL, 0, AT(concat_null_yields_null), CMD_SET_ON, NULL },
-	{ "CONTEXT_INFO", SET_IGNORED_TEXT, 0, -1, CMD_SET_OTHER, NULL },
+	{ "CONTEXT_INFO", SET_CONTEXT, 0, -1, CMD_SET_OTHER, NULL },
 	{ "CURSOR_CLOSE_ON_COMMIT", SET_BOOL, 0, AT(cursor_close_on_commit), CMD_SET_ON, NULL },
 	{ "DATEFIRST", SET_NUMBER, SET_ID_DATEFIRST, -1, CMD_SET_OTHER, NULL },
 	{ "DATEFORMAT", SET_WORD, SET_ID_DATEFORMAT, -1, CMD_SET_OTHER, NULL },
@@ -117,6 +117,23 @@ int set_number(struct tsql_session *s, const struct set_option *o, const struct 
 	default:
 		return 0;
 	}
+}
+
+/* Filled up with zeros to its whole length, as SQL Server gives it back. */
+int set_context(struct tsql_session *s, const struct value *v, struct arena *a, struct err *reterr)
+{
+	struct type bytes = TYPE_LEN(TYPE_VARBINARY, sizeof(s->context));
+	struct value b;
+
+	if (v->null)
+		return err_raise(reterr, 1052, 15, 1, "SET CONTEXT_INFO wants a varbinary(128) that is not NULL.");
+	if (value_convert(v, &bytes, CONVERT_CAST, NULL, a, &b, reterr) < 0)
+		return -1;
+	memset(s->context, 0, sizeof(s->context));
+	if (b.u.s.n > 0)
+		memcpy(s->context, b.u.s.p, b.u.s.n < sizeof(s->context) ? b.u.s.n : sizeof(s->context));
+	s->has_context = true;
+	return 0;
 }
 
 static int language(struct tsql_host *h, struct str word, struct err *reterr)

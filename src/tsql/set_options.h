@@ -10,7 +10,7 @@ enum set_kind {
 	SET_NUMBER,         /* a number or variable */
 	SET_WORD,           /* a word, string or variable */
 	SET_ISOLATION,      /* TRANSACTION ISOLATION LEVEL … */
-	SET_IGNORED_TEXT,   /* CONTEXT_INFO 0x…: read, not kept */
+	SET_CONTEXT,        /* CONTEXT_INFO 0x… */
 	SET_STATISTICS,     /* STATISTICS IO | TIME | XML | PROFILE ON | OFF */
 	SET_REFUSED,
 };
@@ -29,6 +29,7 @@ const struct set_option *set_option_find(struct str name);
 /* Applies a number or word option; 0, or -1 with the error. */
 MUST_CHECK int set_number(struct tsql_session *s, const struct set_option *o, const struct value *v, struct arena *a, struct err *reterr);
 MUST_CHECK int set_word(struct tsql_host *h, const struct set_option *o, struct str word, struct err *reterr);
+MUST_CHECK int set_context(struct tsql_session *s, const struct value *v, struct arena *a, struct err *reterr);
 void set_bool(struct tsql_session *s, const struct set_option *o, bool on);
 int32_t session_options(const struct tsql_session *s);      /* @@OPTIONS */
 

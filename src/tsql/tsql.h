@@ -19,6 +19,8 @@ struct tsql_session {
 	uint8_t datefirst;
 	char dateformat[4];
 	char language[32];
+	bool has_context;           /* SET CONTEXT_INFO was given */
+	uint8_t context[128];
 	/* @@ERROR, @@ROWCOUNT, @@TRANCOUNT */
 	int32_t error;
 	int64_t rowcount;

@@ -273,6 +273,22 @@ def test_session_properties(granted):
         assert value(db, "CAST(CONNECTIONPROPERTY('auth_scheme') AS nvarchar(40))") == "SQL"
 
 
+def test_context_info_is_kept(db):
+    """SET CONTEXT_INFO: 128 bytes of the session's own, filled up with zeros."""
+    assert value(db, "CONTEXT_INFO()") is None
+    assert db.batch("SET CONTEXT_INFO 0x0102AB SELECT CONTEXT_INFO()").sets[-1][1] == [(b"\x01\x02\xab".ljust(128, b"\0"),)]
+    assert db.batch("DECLARE @c varbinary(128) SET @c = CAST('me' AS varbinary(128)) SET CONTEXT_INFO @c").error is None
+    assert value(db, "CAST(LEFT(CAST(CONTEXT_INFO() AS varchar(128)), 2) AS varchar(2))") == "me"
+    assert db.batch("SET CONTEXT_INFO NULL").error is not None
+    assert value(db, "DATALENGTH(CONTEXT_INFO())") == 128
+
+
+def test_nesting(db):
+    for text, level in (("SELECT @@NESTLEVEL", 0), ("EXEC('SELECT @@NESTLEVEL')", 1), ("EXEC sp_executesql N'SELECT @@NESTLEVEL'", 2),
+                        ("EXEC('EXEC(''SELECT @@NESTLEVEL'')')", 2)):
+        assert db.batch(text).rows == [(level,)], text
+
+
 def test_connections_are_counted(granted):
     with connect("pytds", granted) as db:
         before = value(db, "@@CONNECTIONS")

@@ -112,6 +112,12 @@ def test_like_means_the_same_for_columns_and_constants(filled):
         assert {row[0] for row in rows} == {name for name, matches in zip(names, constants) if matches}, like
 
 
+def test_like_wants_one_escape_character(filled):
+    for escape in ("''", "'!!'"):
+        for text in (f"SELECT 1 WHERE 'a' LIKE 'a' ESCAPE {escape}", f"SELECT ItemId FROM dbo.Items WHERE InputFile LIKE 'a' ESCAPE {escape}"):
+            assert filled.batch(text).error == 506, text
+
+
 def test_common_table_expressions_are_refused_with_advice(filled):
     for text in ("WITH x AS (SELECT JobId FROM dbo.Jobs) SELECT * FROM x", ";WITH x (a) AS (SELECT 1) SELECT a FROM x"):
         result = filled.batch(text)
