@@ -46,6 +46,7 @@ const struct store_ops sqlite_store_ops = {
 static void set_process_up(void)
 {
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	sqlite_register_pagecache();
 	sqlite_register_vfs();
 }
 

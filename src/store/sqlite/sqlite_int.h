@@ -116,6 +116,9 @@ int sqlite_authorize(void *arg, int action, const char *a, const char *b, const 
 MUST_CHECK int sqlite_grants_collect(struct sqlite_conn *c, struct err *reterr);
 void sqlite_grants_fini(struct sqlite_store *st);
 
+/* pagecache.c: before SQLite starts; without effect afterwards. */
+void sqlite_register_pagecache(void);
+
 /* logfile.c: a VFS like the system's that writes the log of a commit at once. */
 #define SQLITE_VFS_NAME "procession"
 void sqlite_register_vfs(void);
