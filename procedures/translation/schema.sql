@@ -67,3 +67,8 @@ CREATE INDEX quota_slot ON quota (slot, items);
 CREATE TABLE garbage (
     n           INTEGER PRIMARY KEY         -- of a deleted job
 );
+
+-- MIGRATION 2
+-- What proc_JobsExpire must know of a job without looking at its items: the latest stop. NULL: no item has stopped; -1: unknown, the clock has gone back.
+ALTER TABLE job ADD COLUMN last_stop INTEGER;
+UPDATE job SET last_stop = (SELECT max(item.stopped) FROM item WHERE item.n = job.n);
