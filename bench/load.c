@@ -43,14 +43,16 @@ static void usage(void)
 			"  --login-storm      a new connection and login for every call\n"
 			"  --bytes N          of an item (state_large)\n"
 			"  --items N          of the big group (word_group, word_items)\n"
-			"  --jobs N           of 100 items each (word_fill, word_batch100, word_status100, word_done)\n"
+			"  --jobs N           of 100 items each (word_fill, word_batch100, word_status100, word_done, and translation_…)\n"
+			"  --first-job N, --last-job N   which of them word_fill and translation_fill add (all)\n"
+			"  --text SQL         sent once (text)\n"
 			"  --request N, --answer N   sizes of messages (echo)\nworkloads:\n");
 	workload_list();
 	exit(2);
 }
 
 enum { OPT_SERVER = 256, OPT_PASSWORD, OPT_USER, OPT_WORKLOAD, OPT_CONNECTIONS, OPT_IDLE, OPT_SECONDS, OPT_WARMUP, OPT_PID, OPT_TLS, OPT_STORM,
-	OPT_BYTES, OPT_ITEMS, OPT_JOBS, OPT_REQUEST, OPT_ANSWER };
+	OPT_BYTES, OPT_ITEMS, OPT_JOBS, OPT_FIRST_JOB, OPT_LAST_JOB, OPT_TEXT, OPT_REQUEST, OPT_ANSWER };
 
 static void take(int o)
 {
@@ -71,6 +73,9 @@ static void take(int o)
 	case OPT_BYTES: opt.sizes.bytes = n; break;
 	case OPT_ITEMS: opt.sizes.items = n; break;
 	case OPT_JOBS: opt.sizes.jobs = n; break;
+	case OPT_FIRST_JOB: opt.sizes.first_job = n; break;
+	case OPT_LAST_JOB: opt.sizes.last_job = n; break;
+	case OPT_TEXT: opt.sizes.text = optarg; break;
 	case OPT_REQUEST: opt.sizes.request = n < 8 ? 8 : n; break;
 	case OPT_ANSWER: opt.sizes.answer = n < 8 ? 8 : n; break;
 	default: usage();
@@ -83,12 +88,13 @@ static void parse(int argc, char **argv)
 		{ "server", 1, 0, OPT_SERVER }, { "password-file", 1, 0, OPT_PASSWORD }, { "user", 1, 0, OPT_USER }, { "workload", 1, 0, OPT_WORKLOAD },
 		{ "connections", 1, 0, OPT_CONNECTIONS }, { "idle", 1, 0, OPT_IDLE }, { "seconds", 1, 0, OPT_SECONDS }, { "warmup", 1, 0, OPT_WARMUP },
 		{ "pid", 1, 0, OPT_PID }, { "tls", 0, 0, OPT_TLS }, { "login-storm", 0, 0, OPT_STORM }, { "bytes", 1, 0, OPT_BYTES },
-		{ "items", 1, 0, OPT_ITEMS }, { "jobs", 1, 0, OPT_JOBS }, { "request", 1, 0, OPT_REQUEST }, { "answer", 1, 0, OPT_ANSWER }, { 0 },
+		{ "items", 1, 0, OPT_ITEMS }, { "jobs", 1, 0, OPT_JOBS }, { "first-job", 1, 0, OPT_FIRST_JOB }, { "last-job", 1, 0, OPT_LAST_JOB }, { "text", 1, 0, OPT_TEXT },
+		{ "request", 1, 0, OPT_REQUEST }, { "answer", 1, 0, OPT_ANSWER }, { 0 },
 	};
 	int o;
 
 	opt = (struct options){ .user = "sa", .connections = 32, .seconds = 5, .warmup = 1,
-		.sizes = { .bytes = 1024, .request = 64, .answer = 64, .items = 1000, .jobs = 100 } };
+		.sizes = { .bytes = 1024, .request = 64, .answer = 64, .items = 1000, .jobs = 100, .first_job = 1, .last_job = UINT64_MAX, .text = "select 1" } };
 	while ((o = getopt_long(argc, argv, "", longs, NULL)) >= 0)
 		take(o);
 	if (opt.workload == NULL || opt.address.sin_port == 0 || opt.connections + opt.idle == 0)

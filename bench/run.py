@@ -3,6 +3,7 @@
 Every scenario measures Procession and its peers one after the other on the same machine, writes bench/results/NAME.json, and at the end
 bench/report.py draws docs/performance.md from all files there. How and why: docs/performance.md."""
 import argparse
+import concurrent.futures
 import contextlib
 import datetime
 import json
@@ -152,11 +153,16 @@ def calls(bench):
     server = bench.server("calls")
     bench.load(server, "state_fill", 512)
     peers = peers_of(bench)
+    peers["relaxed"] = bench.server("relaxed")
+    bench.load(peers["relaxed"], "text", 1, text="EXEC procession_database_set @name = 'StateService', @commit = 'relaxed'")
+    bench.load(peers["relaxed"], "state_fill", 512)
     runs = []
 
     def wanted(name, workload, count):
         if name == "echo":
             return workload in ("select1", "state_read") and (count == 32 or bench.args.full)
+        if name == "relaxed":
+            return workload in ("state_rw", "state_32k") and (count == 32 or bench.args.full)
         if name.startswith("redis"):
             if not workload.startswith("state"):
                 return False
@@ -169,7 +175,7 @@ def calls(bench):
         if name == "echo":
             sizes = runs_of_sizes[workload]
             return lambda: bench.load(daemon, "echo", count, request=round(sizes["request_bytes"]), answer=round(sizes["answer_bytes"]))
-        return lambda: bench.load(daemon, "redis_" + workload, count)
+        return lambda: bench.load(daemon, workload if name == "relaxed" else "redis_" + workload, count)
 
     runs_of_sizes = {}
     for workload in WORKLOADS:
@@ -278,19 +284,57 @@ def items(bench):
     bench.save("items", runs)
 
 
+def fill(bench, server, service, jobs):
+    """Jobs of 100 items, all but the last 50 finished. Returns a time (UTC) between the first hundredth of them and the rest."""
+    bench.load(server, f"{service}_fill", 64, jobs=jobs, last_job=jobs // 100)
+    time.sleep(0.05)
+    between = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3]
+    time.sleep(0.05)
+    bench.load(server, f"{service}_fill", 64, first_job=jobs // 100 + 1, jobs=jobs)
+    return between
+
+
+def expire(bench, server, service, jobs, before):
+    """proc_JobsExpire of one job in a hundred while eight connections go on; and until what it leaves behind is gone."""
+    database = {"word": "WordAutomation", "translation": "Translation"}[service]
+    sql = f"EXEC {database}.dbo.proc_JobsExpire @AllPartitions = 1, @TimeThreshold = '{before}', @IncludeActiveJobs = 0"
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        seconds = max(4, jobs / 10000)
+        beside = pool.submit(bench.load, server, {"word": "word_cycle", "translation": "translate_cycle"}[service], 8, seconds)
+        time.sleep(1)
+        gone = bench.load(server, "text", 1, text=sql)
+        return {**beside.result(), "what": "expire", "service": service, "items": 100 * jobs, "expire_us": gone["max_us"]}
+
+
+def kill_under_load(server, bench):
+    """kill -9 in the middle of calls, and the time of the next start."""
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        load = pool.submit(bench.load, server, "word_cycle", 8, 30)
+        time.sleep(3)
+        os.kill(server.pid, signal.SIGKILL)
+        with contextlib.suppress(RuntimeError):
+            load.result()
+    server.stop()
+    return server.start().start_seconds
+
+
 def scale(bench):
-    """The same calls on 10,000 items and on very many; and a start with very many."""
+    """The same calls on 10,000 items and on very many; expiry of one in a hundred; a start with very many."""
     jobs = {"small": 100, "big": 100000 if bench.args.full else 10000}
     servers = {name: bench.server("scale-" + name) for name in jobs}
-    for name, server in servers.items():
-        bench.load(server, "word_fill", 64, jobs=jobs[name])
     runs = []
-    for workload in ("word_batch100", "word_status100", "word_done", "word_cycle"):
-        best = bench.alternate(*(lambda n=n: bench.load(servers[n], workload, 8, jobs=jobs[n]) for n in jobs))
-        runs += [{**r, "items": 100 * jobs[n]} for n, r in zip(jobs, best)]
+    for service in ("word", "translation"):
+        before = {name: fill(bench, server, service, jobs[name]) for name, server in servers.items()}
+        cycle = {"word": "word_cycle", "translation": "translate_cycle"}[service]
+        for workload in (f"{service}_batch100", f"{service}_status100", f"{service}_done", cycle):
+            best = bench.alternate(*(lambda n=n: bench.load(servers[n], workload, 8, jobs=jobs[n]) for n in jobs))
+            runs += [{**r, "items": 100 * jobs[n]} for n, r in zip(jobs, best)]
+        runs.append(expire(bench, servers["big"], service, jobs["big"], before["big"]))
+        bench.save("scale", runs)
     for name, server in servers.items():
         server.restart()
-        runs.append({"what": "start", "items": 100 * jobs[name], "seconds_to_ready": server.start_seconds})
+        runs.append({"what": "start", "items": 200 * jobs[name], "seconds_to_ready": server.start_seconds})
+        runs.append({"what": "start after kill -9", "items": 200 * jobs[name], "seconds_to_ready": kill_under_load(server, bench)})
         server.stop()
     bench.save("scale", runs)
 

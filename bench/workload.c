@@ -1,4 +1,4 @@
-/* workload.c — the list of workloads, what their scripts share, and the smallest of them: select1, echo, sched_cycle.
+/* workload.c — the list of workloads, what their scripts share, and the smallest of them: select1, text, echo, sched_cycle.
  * Each connection works on keys of its own, so that no lock is refused and every answer can be checked. */
 #include "workload.h"
 
@@ -84,6 +84,17 @@ static void select1_prepare(struct script *s)
 	message_batch(&s->messages[0], "select 1");
 }
 
+static void text_prepare(struct script *s)
+{
+	message_batch(&s->messages[0], s->sizes->text);
+}
+
+static const struct message *once(struct script *s, const struct answer *last)
+{
+	(void)last;
+	return s->step++ == 0 ? &s->messages[0] : NULL;
+}
+
 static void echo_prepare(struct script *s)
 {
 	echo_request(&s->messages[0], s->sizes->request, s->sizes->answer);
@@ -149,6 +160,7 @@ static const char *sched_check(const struct script *s, const struct answer *a)
 }
 
 const struct workload workloads_basic[] = {
+	{ "text", "master", &protocol_tds, text_prepare, once, NULL, true, NULL },
 	{ "select1", "master", &protocol_tds, select1_prepare, first_message, check_one_row, false, NULL },
 	{ "echo", "", &protocol_echo, echo_prepare, first_message, NULL, false, NULL },
 	{ "sched_cycle", "ScheduledJobs", &protocol_tds, sched_prepare, sched_next, sched_check, false, sched_kinds },

@@ -14,7 +14,9 @@ struct sizes {
 	size_t bytes;               /* of an item's data */
 	size_t request, answer;     /* of echo */
 	uint64_t items;             /* of the one big group */
-	uint64_t jobs;              /* of the filled database */
+	uint64_t jobs;              /* of the filled database … */
+	uint64_t first_job, last_job;       /* … and those that are added now */
+	const char *text;           /* of the workload text */
 };
 
 /* State of one connection's script. */
@@ -28,6 +30,7 @@ struct script {
 	size_t at[MESSAGES_MAX][16];        /* places to patch */
 	uint64_t key;
 	bool few_keys;
+	bool translation;           /* not word */
 };
 
 struct workload {

@@ -1,6 +1,6 @@
-/* workload_scale.c — what should cost the same however full WordAutomation is, and what fills it.
+/* workload_scale.c — what should cost the same however full WordAutomation and Translation are, and what fills them.
  *
- * word_fill makes jobs of 100 items, numbered from 1. The items of all but the last 50 jobs are finished; the others wait, so that there is always
+ * word_fill and translation_fill make jobs of 100 items, numbered from 1. The items of all but the last 50 jobs are finished; the others wait, so that there is always
  * a batch to fetch. word_group makes one job with one group of very many items, word_items reads them all. */
 #include "workload.h"
 
@@ -13,17 +13,28 @@
 enum { FILL_ADD, FILL_GROUP, FILL_SUBMIT, FILL_FINISH, FILL_STEPS };
 static const char *const fill_kinds[] = { "AddJob", "AddGroup", "SubmitJob", "UpdateConversionBatch", NULL };
 
+static const char *uri_of(const struct script *s)
+{
+	return s->translation ? TRANSLATION_URI : WORD_URI;
+}
+
 static void fill_prepare(struct script *s)
 {
-	s->at[FILL_ADD][0] = jobs_add(&s->messages[FILL_ADD], true);
-	s->at[FILL_GROUP][0] = jobs_group(&s->messages[FILL_GROUP], WORD_URI, JOB_ITEMS);
+	s->at[FILL_ADD][0] = jobs_add(&s->messages[FILL_ADD], !s->translation);
+	s->at[FILL_GROUP][0] = jobs_group(&s->messages[FILL_GROUP], uri_of(s), JOB_ITEMS);
 	s->at[FILL_SUBMIT][0] = jobs_one_id(&s->messages[FILL_SUBMIT], "proc_SubmitJob");
 }
 
-static const struct message *finish_message(struct message *m, uint64_t job)
+static void translation_prepare(struct script *s)
+{
+	s->translation = true;
+	fill_prepare(s);
+}
+
+static const struct message *finish_message(const struct script *s, struct message *m, uint64_t job)
 {
 	static char xml[16384];
-	size_t n = (size_t)snprintf(xml, sizeof(xml), "<batch xmlns=\"" WORD_URI "databaseBatchUpdate\"><start/><failed>");
+	size_t n = (size_t)snprintf(xml, sizeof(xml), "<batch xmlns=\"%sdatabaseBatchUpdate\"><start/><failed>", uri_of(s));
 
 	for (int i = 1; i <= JOB_ITEMS; i++)
 		n += (size_t)snprintf(xml + n, sizeof(xml) - n, "<item job=\"%lu\" group=\"1\" id=\"%d\" error=\"12\"/>", job, i);
@@ -36,9 +47,9 @@ static const struct message *finish_message(struct message *m, uint64_t job)
 
 static const struct message *fill_next(struct script *s, const struct answer *last)
 {
-	uint64_t job = script_job(s) + 1;
+	uint64_t job = script_job(s) + s->sizes->first_job;
 
-	if (job > s->sizes->jobs)
+	if (job > s->sizes->jobs || job > s->sizes->last_job)
 		return NULL;
 	(void)last;
 	s->kind = s->step;
@@ -48,7 +59,7 @@ static const struct message *fill_next(struct script *s, const struct answer *la
 		s->round++;
 	}
 	if (s->kind == FILL_FINISH)
-		return finish_message(&s->messages[FILL_FINISH], job);
+		return finish_message(s, &s->messages[FILL_FINISH], job);
 	patch_le(&s->messages[s->kind], s->at[s->kind][0], job, 8);
 	return &s->messages[s->kind];
 }
@@ -151,6 +162,10 @@ static const char *items_check(const struct script *s, const struct answer *a)
 
 const struct workload workloads_scale[] = {
 	{ "word_fill", "WordAutomation", &protocol_tds, fill_prepare, fill_next, NULL, true, fill_kinds },
+	{ "translation_fill", "Translation", &protocol_tds, translation_prepare, fill_next, NULL, true, fill_kinds },
+	{ "translation_batch100", "Translation", &protocol_tds, batch_prepare, batch_next, batch_check, false, NULL },
+	{ "translation_status100", "Translation", &protocol_tds, status_prepare, status_next, check_one_row, false, NULL },
+	{ "translation_done", "Translation", &protocol_tds, done_prepare, done_next, NULL, false, NULL },
 	{ "word_batch100", "WordAutomation", &protocol_tds, batch_prepare, batch_next, batch_check, false, NULL },
 	{ "word_status100", "WordAutomation", &protocol_tds, status_prepare, status_next, check_one_row, false, NULL },
 	{ "word_done", "WordAutomation", &protocol_tds, done_prepare, done_next, NULL, false, NULL },
