@@ -101,6 +101,26 @@ def test_jobs_of_the_year_before_last_expire(db):
     assert db.all_jobs() == [2]
 
 
+@proves("TRAN-JobsExpire-07", "TRAN-JobsExpire-10")
+def test_jobs_expire_by_the_stops_that_their_items_have_when_the_clock_goes_back(db):
+    """The last stop of a job is not the latest that there ever was: an item may stop again, at an earlier time."""
+    if db.word:
+        return
+    db.clock.set(datetime.datetime(2030, 6, 1, 12))
+    db.new_job(1, items=(1, 2))
+    db.start(1, 2)
+    db.succeed(1)
+    db.clock.set(datetime.datetime(2030, 5, 1, 12))
+    db.succeed(2)
+    middle = {"TimeThreshold": datetime.datetime(2030, 5, 15), "IncludeActiveJobs": 0}
+    db.ok("proc_JobsExpire", **middle)
+    assert db.all_jobs() == [1]
+    db.succeed(1)
+    db.new_job(2)
+    db.ok("proc_JobsExpire", **middle)
+    assert db.all_jobs() == [2]
+
+
 @proves("TRAN-AddJob-06", "TRAN-AddJob-07", "TRAN-AddJob-11", "TRAN-GetItemCount-03")
 def test_what_was_reserved_counts_for_24_hours(db):
     """From the hour of the reservation on, over the end of the year."""
