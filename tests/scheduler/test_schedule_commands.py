@@ -113,6 +113,21 @@ def test_a_job_is_added_shown_listed_and_removed(schedule):
     assert id not in schedule.ok("list")
 
 
+def test_list_is_a_table_for_people(schedule):
+    """A line for the heads, one that underlines them, one for each job, columns under each other; control characters cannot steer the terminal."""
+    ids = [schedule.add("DLImportJob", "--due", "2030-01-31 01:00:00", "--name", "first\x1b[2J"),
+           schedule.add("UserProfileImportJob", "--recurrence", "weekly between fri 22:00:00 and sun 06:00:00", "--job-data", "IsIncremental#True", "--due", "2031-01-31 01:00:00")]
+    lines = schedule.ok("list").splitlines()
+    assert "\x1b" not in "".join(lines)
+    rows = [next(line for line in lines if id in line) for id in ids]
+    assert re.fullmatch(r"[- ]+", lines[1]) and len(lines) >= 4
+    for column, cells in (("class", ("DLImportJob", "UserProfileImportJob")), ("next_due", ("Thu 2030-01-31 01:00:00", "Fri 2031-01-31 01:00:00"))):
+        at = lines[0].index(column)
+        assert [row[at:].startswith(cell + "  ") for row, cell in zip(rows, cells)] == [True, True], lines
+    for id in ids:
+        schedule.ok("remove", id)
+
+
 @proves("SCHED-AddScheduledJob-10")
 def test_each_job_gets_a_new_identifier(schedule):
     ids = {schedule.add("DLImportJob", "--due", "2030-01-31 01:00:00", "--name", "the same") for _ in range(5)}

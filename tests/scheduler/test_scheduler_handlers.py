@@ -2,7 +2,6 @@
 import pathlib
 import signal
 import subprocess
-import time
 
 import pytest
 
@@ -182,9 +181,8 @@ def test_mistakes_in_the_configuration_are_named(server, scheduler, config, why)
 def test_without_a_state_folder_nothing_is_written(server, scheduler):
     server.add(ID, DL, utc(-1))
     with scheduler(state=False) as s:
-        s.wait_runs(1)
-        time.sleep(0.2)
-    assert not (s.folder / "state").exists()
+        s.wait_log("event=finished")
+    assert len(s.runs()) == 1 and not (s.folder / "state").exists()
 
 
 def test_the_packaged_sample_is_accepted(server, scheduler):

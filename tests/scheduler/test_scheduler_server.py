@@ -8,8 +8,9 @@ import time
 
 import pytest
 
+from jobserver import ClockJobServer
 from schedulerprogram import Scheduler, plain_command, wait_until
-from support.clock import ClockServer, find_library
+from support.clock import find_library
 from support.proves import proves
 from support.server import Server, command_binary
 
@@ -77,18 +78,25 @@ def test_a_server_that_is_killed_costs_no_occurrence(tmp_path):
 # --- under a clock that the test moves
 
 
+@pytest.fixture(scope="module")
+def clock_server():
+    with ClockJobServer() as server:
+        yield server
+
+
 class Day:
     """A server and a scheduler on one clock, which the test moves minute by minute."""
 
-    def __init__(self, tmp_path, start, zone="UTC", config=""):
-        self.server = ClockServer(start=start)
-        self.server.start()
+    def __init__(self, server, tmp_path, start, zone="UTC"):
+        self.server = server
+        server.set(start)
+        server.wipe()
         self.binary = plain_command()
         clock = dict(LD_PRELOAD=str(find_library()), FAKETIME_TIMESTAMP_FILE=str(self.server.clock), FAKETIME_NO_CACHE="1", FAKETIME_DONT_FAKE_MONOTONIC="1",
                      FAKETIME_DONT_RESET="1", FAKETIME_FMT="%s", TZ=zone)
         self.env = clock
         # The handlers are quick, and keep the moved clock: a shell that writes one line.
-        self.scheduler = Scheduler(tmp_path, self.server.address, self.server.dir / "password", interval=None, config="clock_check = 10\nmax_running = 100\n" + config,
+        self.scheduler = Scheduler(tmp_path, self.server.address, self.server.dir / "password", interval=None, config="clock_check = 10\nmax_running = 100\nlog_level = debug",
                                    env=clock, binary=self.binary, handlers={})
         handler = self.scheduler.folder / "handler.sh"
         handler.write_text('#!/bin/sh\nprintf "%s %s %s\\n" "$PROCESSION_JOB_ID" "$PROCESSION_JOB_DUE" "$(TZ=UTC date +%Y-%m-%dT%H:%M:%S)" >>"' + str(self.scheduler.record) + '"\n')
@@ -111,13 +119,17 @@ class Day:
         return self
 
     def __exit__(self, *error):
-        try:
-            if error[0]:
-                print(self.scheduler.log()[-6000:])
-            self.scheduler.end()
-        finally:
-            self.server.kill()
-            self.server.remove()
+        if error[0]:
+            print(self.scheduler.log()[-6000:])
+        self.scheduler.end()
+
+    def round(self, moment):
+        """Sets the clock, at least an interval ahead, and waits until the server was asked and what is due has been started."""
+        log = self.scheduler.log()
+        asked = log.count("event=poll ")
+        self.server.set(moment)
+        wait_until(lambda: self.scheduler.log().count("event=poll ") > asked, 20, self.scheduler.log)
+        return self.scheduler.log().count("event=started ")
 
     def runs(self):
         if not self.scheduler.record.exists():
@@ -170,16 +182,15 @@ def run_a_day(day, start, hours):
     ("Europe/Berlin", "2026-03-28 12:00:00"),      # the clocks go forward in the handler's country that night: all is UTC
     ("America/New_York", "2026-10-31 20:00:00"),   # and back
 ])
-def test_a_day_of_a_busy_schedule_in_a_minute(tmp_path, plain_clock, zone, start):
+def test_a_day_of_a_busy_schedule_in_a_minute(tmp_path, clock_server, zone, start):
     begin = datetime.datetime.fromisoformat(start)
-    day = Day(tmp_path, start, zone)
+    day = Day(clock_server, tmp_path, start, zone)
     for recurrence in BUSY:
         first = min((m for r, m in expected([recurrence], begin, begin + datetime.timedelta(days=8))), default=None)
         day.add(recurrence, due=first.isoformat())
     with day:
         jobs = run_a_day(day, begin, 24)
-        day.server.advance(seconds=20)
-        time.sleep(0.5)
+        assert day.round(begin + datetime.timedelta(hours=24, seconds=61)) == len(jobs)
         runs = day.runs()
     got = collections.Counter((day.ids[id], due) for id, due, _ in runs)
     want = collections.Counter((r, m.strftime("%Y-%m-%dT%H:%M:%S.000Z")) for r, m in jobs)
@@ -188,29 +199,26 @@ def test_a_day_of_a_busy_schedule_in_a_minute(tmp_path, plain_clock, zone, start
         assert at >= due[:19], "started before it was due"
 
 
-def test_a_clock_that_is_set_back_repeats_nothing(tmp_path, plain_clock):
-    day = Day(tmp_path, "2026-06-15 11:59:30")
+def test_a_clock_that_is_set_back_repeats_nothing(tmp_path, clock_server):
+    day = Day(clock_server, tmp_path, "2026-06-15 11:59:30")
     id = day.add("hourly at 00", due="2026-06-15T12:00:00")
     with day:
         day.server.set("2026-06-15 12:00:00")
         wait_until(lambda: len(day.runs()) == 1, 20, day.scheduler.log)
         day.server.set("2026-06-15 11:00:10")
         day.scheduler.wait_log("clock-set-back")
-        for minute in range(1, 60, 7):
-            day.server.set(f"2026-06-15 11:{minute:02}:10")
-            time.sleep(0.1)
-        day.server.set("2026-06-15 12:00:30")
-        time.sleep(0.5)
+        for minute in range(8, 60, 7):
+            assert day.round(f"2026-06-15 11:{minute:02}:10") == 1
+        assert day.round("2026-06-15 12:00:30") == 1
         assert [r[:2] for r in day.runs()] == [[id, "2026-06-15T12:00:00.000Z"]]
-        day.server.set("2026-06-15 12:59:30")
-        time.sleep(0.2)
+        assert day.round("2026-06-15 12:59:30") == 1
         day.server.set("2026-06-15 13:00:00")
         wait_until(lambda: len(day.runs()) == 2, 20, day.scheduler.log)
     assert day.runs()[1][1] == "2026-06-15T13:00:00.000Z"
 
 
-def test_a_machine_that_slept_runs_what_is_due_once(tmp_path, plain_clock):
-    day = Day(tmp_path, "2026-06-15 11:59:30")
+def test_a_machine_that_slept_runs_what_is_due_once(tmp_path, clock_server):
+    day = Day(clock_server, tmp_path, "2026-06-15 11:59:30")
     day.add("hourly at 00", due="2026-06-15T12:00:00")
     day.add(None, class_="AudienceCompilationJob", due="2026-06-18T12:00:00")
     with day:
@@ -218,10 +226,74 @@ def test_a_machine_that_slept_runs_what_is_due_once(tmp_path, plain_clock):
         wait_until(lambda: len(day.runs()) == 1, 20, day.scheduler.log)
         day.server.set("2026-06-19 09:10:00")
         wait_until(lambda: len(day.runs()) >= 3, 20, day.scheduler.log)
-        time.sleep(0.5)
+        assert day.round("2026-06-19 09:12:00") == 3
         assert sorted(r[1] for r in day.runs()) == ["2026-06-15T12:00:00.000Z", "2026-06-15T13:00:00.000Z", "2026-06-18T12:00:00.000Z"]
-        day.server.set("2026-06-19 09:59:30")
-        time.sleep(0.2)
+        assert day.round("2026-06-19 09:59:30") == 3
         day.server.set("2026-06-19 10:00:00")
         wait_until(lambda: len(day.runs()) == 4, 20, day.scheduler.log)
     assert day.runs()[3][1] == "2026-06-19T10:00:00.000Z"
+
+
+# What the calendar makes of a recurrence: the due times one after the other, each seen by a real server and a real scheduler.
+CALENDAR = [
+    ("monthly at 31 00:00:00", ["2027-12-31", "2028-01-31", "2028-02-29", "2028-03-31", "2028-04-30"]),
+    ("monthly at 30 23:59:59", ["2027-01-30 23:59:59", "2027-02-28 23:59:59", "2027-03-30 23:59:59"]),
+    ("yearly at feb 29 12:00:00", ["2027-02-28 12:00:00", "2028-02-29 12:00:00", "2029-02-28 12:00:00"]),
+    ("weekly at sun 00:00:00", ["2026-12-27", "2027-01-03", "2027-01-10"]),
+    ("hourly at 59", ["2026-12-31 22:59:00", "2026-12-31 23:59:00", "2027-01-01 00:59:00"]),
+    ("daily at 00:00:00", ["2028-02-28", "2028-02-29", "2028-03-01"]),
+    ("every 45 minutes at 30", ["2026-12-31 22:45:30", "2026-12-31 23:30:30", "2027-01-01 00:15:30"]),
+]
+
+
+@pytest.mark.parametrize("recurrence, moments", CALENDAR, ids=[c[0] for c in CALENDAR])
+def test_month_ends_leap_years_and_new_years(tmp_path, clock_server, recurrence, moments):
+    dues = [datetime.datetime.fromisoformat(m) for m in moments]
+    day = Day(clock_server, tmp_path, str(dues[0] - datetime.timedelta(seconds=30)))
+    day.add(recurrence, due=dues[0].isoformat())
+    with day:
+        for n, due in enumerate(dues):
+            # half a minute before, the scheduler takes it; at its time, and not before, it runs
+            if n > 0:
+                assert day.round(due - datetime.timedelta(seconds=30)) == n
+            day.server.set(due)
+            wait_until(lambda: len(day.runs()) > n, 20, day.scheduler.log)
+    assert [r[1] for r in day.runs()] == [d.strftime("%Y-%m-%dT%H:%M:%S.000Z") for d in dues]
+
+
+def test_windows_have_a_stable_spread(tmp_path, clock_server):
+    """Each job starts at the place in its window that `schedule show` names: not all at once, not before, and at the same place the day after."""
+    day = Day(clock_server, tmp_path, "2026-06-15 21:00:00")
+    ids = [day.add("daily between 22:00:00 and 02:00:00", due="2026-06-15T22:00:00") for _ in range(6)]
+    environment = dict(os.environ, **day.env)
+    shown = {id: schedule(day.server, "show", id, binary=day.binary, env=environment) for id in ids}
+    starts = {id: datetime.datetime.fromisoformat(job["starts"].rstrip("Z")) for id, job in shown.items()}
+    begin, end = datetime.datetime(2026, 6, 15, 22), datetime.datetime(2026, 6, 16, 2)
+    assert all(begin <= at <= end for at in starts.values()) and len(set(starts.values())) > 1
+    with day:
+        started = 0
+        for days in 0, 1:
+            for id, at in sorted(starts.items(), key=lambda item: item[1]):
+                at += datetime.timedelta(days=days)
+                if at - day.server.now > datetime.timedelta(seconds=62):
+                    assert day.round(at - datetime.timedelta(seconds=1)) == started, f"{id} began before {at}"
+                started += 1
+                day.server.set(at + datetime.timedelta(milliseconds=10))
+                wait_until(lambda: len(day.runs()) >= started, 20, day.scheduler.log)
+                assert day.runs()[-1][0] == id
+    assert collections.Counter((id, due[:10]) for id, due, _ in day.runs()) == {(id, date): 1 for id in ids for date in ("2026-06-15", "2026-06-16")}
+
+
+def test_run_brings_one_occurrence_forward(tmp_path):
+    """`schedule run`: a scheduler takes it in its next round; then it is due again when it would have been anyway."""
+    with Server() as server:
+        id = schedule(server, "add", "DLImportJob", "--recurrence", "yearly at feb 29 00:00:00")["id"]
+        due = schedule(server, "show", id)["next_due"]
+        with Scheduler(tmp_path, server.address, server.dir / "password") as s:
+            s.wait_log("event=connected")
+            assert s.runs() == []
+            assert schedule(server, "run", id) == {"ok": True, "id": id}
+            run = s.wait_runs(1)[0]
+            s.wait_history(1)
+            assert run["ID"] == id and run["DUE"] < run["NEXT_DUE"] and schedule(server, "show", id)["next_due"] == due
+        assert len(s.runs()) == 1
