@@ -65,6 +65,7 @@ def test_a_lost_answer_to_the_commit_neither_loses_nor_repeats(server, proxy, sc
         s.wait_log("event=doubt.*" + ("still due" if lose == "before" else "it runs"))
         some_rounds(proxy)
     assert len(s.runs()) == 1
+    assert [h["outcome"] for h in s.history()] == ["ok"]       # not even taken twice and skipped
 
 
 def test_in_doubt_skip_drops_what_somebody_else_may_have_taken(server, proxy, scheduler):

@@ -91,6 +91,18 @@ def test_what_was_taken_runs_though_its_handler_has_gone(server, proxy, schedule
     assert OTHER in server.jobs() and len(s.runs()) == 1 and s.history()[0]["outcome"] == "ok"
 
 
+def test_fewer_at_once(server, proxy, scheduler):
+    s = scheduler(handlers={"DLImportJob": "time.sleep(0.5)"}, config="max_running = 3")
+    with s:
+        wait_until(lambda: proxy.rounds == 1)
+        change(s, ("max_running = 3", "max_running = 1"))
+        reload(s)
+        for id in ID, OTHER, THIRD:
+            server.add(id, DL, utc(-1))
+        ended = s.wait_history(3, timeout=30)
+    assert all(a["ended"] <= b["started"] for a, b in zip(ended, ended[1:])), ended
+
+
 def test_a_broken_file_is_told_and_the_old_one_stays(server, proxy, scheduler):
     s = scheduler(handlers={"DLImportJob": ""})
     with s:

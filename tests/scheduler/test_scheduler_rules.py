@@ -75,7 +75,7 @@ def test_project_classes_are_left_to_their_owner(server, proxy, scheduler, name)
     before = server.jobs()
     with scheduler() as s:
         wait_until(lambda: proxy.rounds >= 2)
-    assert s.runs() == [] and proxy.of(REFRESH) == []
+    assert s.runs() == [] and proxy.of(REFRESH) == [] and "event=left" not in s.log()       # as it should be: nothing to tell
     # also what runs once, which the server has deleted by handing it out, is still there
     assert server.jobs() == before and len(before) == 2
 
