@@ -92,11 +92,22 @@ static int load_tls(struct server *srv, const struct config *c, struct err *rete
 	return 0;
 }
 
+/* As much as set, or a part of what the machine has. */
+static unsigned cache_mib(const struct config *c)
+{
+	int64_t mib = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) >> 20;
+
+	if (c->cache_size > 0)
+		return (unsigned)c->cache_size;
+	return mib / 16 > 256 ? 256 : mib / 16 < 16 ? 16 : (unsigned)(mib / 16);
+}
+
 static int open_databases(struct server *srv, struct err *reterr)
 {
 	const struct config *c = srv->config;
 	struct databases_options o = {
 		.dir = c->data,
+		.cache_mib = cache_mib(c),
 		.executor = { .execution_timeout_s = (int)c->execution_timeout, .lock_timeout_ms = (int)c->lock_timeout,
 			      .transaction_idle_s = (int)c->transaction_idle_timeout, .max_queue = (unsigned)c->max_queue,
 			      .readers = (unsigned)c->readers },

@@ -119,7 +119,7 @@ int databases_entry_open(struct databases *d, const struct database_row *r, stru
 {
 	struct database_entry *e = calloc(1, sizeof(*e));
 	char path[DATABASES_PATH];
-	struct store_options o = { .path = path, .service = &service_procs[r->service] };
+	struct store_options o = { .path = path, .service = &service_procs[r->service], .cache_mib = d->cache_mib };
 
 	if (e == NULL)
 		return err_nomem(reterr);

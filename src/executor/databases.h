@@ -24,6 +24,7 @@ struct database_settings {
 
 struct databases_options {
 	const char *dir;                        /* data folder; exists */
+	unsigned cache_mib;                     /* of each store */
 	struct executor_options executor;       /* limits for every executor; name, store and settings are filled per database */
 };
 

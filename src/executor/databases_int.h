@@ -20,6 +20,7 @@ struct database_entry {
 struct databases {
 	char *dir;                          /* owned */
 	struct executor_options options;
+	unsigned cache_mib;
 	pthread_mutex_t adding;             /* one at a time */
 	atomic_size_t count;
 	struct database_entry *entries[DATABASES_MAX];      /* [0]: the system's */

@@ -192,6 +192,7 @@ int databases_open(const struct databases_options *o, struct databases **ret, bo
 		return err_nomem(reterr);
 	pthread_mutex_init(&d->adding, NULL);
 	d->options = o->executor;
+	d->cache_mib = o->cache_mib;
 	d->dir = strdup(o->dir);
 	if (d->dir == NULL) {
 		err_nomem(reterr);

@@ -321,25 +321,58 @@ static bool misplaced(struct executor *ex, struct call *c)
 	return true;
 }
 
-void executor_submit(struct executor *ex, struct call *c)
+/* Under the lock. True: the first that wants a thread woken since the last executor_wake(). */
+static bool want_wake(struct executor *ex, bool writer)
+{
+	bool first = !ex->wake_due;
+
+	ex->wake_due = true;
+	ex->wake_writer |= writer;
+	return first;
+}
+
+bool executor_submit_quietly(struct executor *ex, struct call *c)
 {
 	bool wake = false, done = false, reader = c->txn == NULL && only_reads(c) && ex->max_readers > 0;
 	enum err_id refused;
 
 	list_init(&c->link);                    /* before all else: executor_cancel looks at it */
 	if (misplaced(ex, c))
-		return;
+		return false;
 	pthread_mutex_lock(&ex->lock);
 	refused = reader ? submit_reader(ex, c) : submit_writer(ex, c, &wake, &done);
+	if (reader)
+		wake = refused == ERR_NONE && ex->idle_readers > 0;
+	if (wake)
+		wake = want_wake(ex, !reader);
 	pthread_mutex_unlock(&ex->lock);
 	if (refused != ERR_NONE)
 		call_refuse(c, refused, ex->name);
 	else if (done)
 		c->complete(c);
-	else if (reader)
-		pthread_cond_signal(&ex->reader_wake);
-	else if (wake)
+	return wake;
+}
+
+void executor_wake(struct executor *ex)
+{
+	unsigned readers;
+	bool writer;
+
+	pthread_mutex_lock(&ex->lock);
+	readers = ex->reader_waiting < ex->idle_readers ? ex->reader_waiting : ex->idle_readers;
+	writer = ex->wake_writer;
+	ex->wake_due = ex->wake_writer = false;
+	pthread_mutex_unlock(&ex->lock);
+	if (writer)
 		pthread_cond_signal(&ex->wake);
+	while (readers-- > 0)
+		pthread_cond_signal(&ex->reader_wake);
+}
+
+void executor_submit(struct executor *ex, struct call *c)
+{
+	if (executor_submit_quietly(ex, c))
+		executor_wake(ex);
 }
 
 /* A queued call is taken out and answered here; one that runs looks at the flag itself. */

@@ -29,6 +29,9 @@ void executor_stop(struct executor *ex);
 const char *executor_name(const struct executor *ex);
 /* Thread-safe. complete() may be called before this returns. Calls of one session are submitted one after another. */
 void executor_submit(struct executor *ex, struct call *c);
+/* The same, but threads that sleep are left asleep: true: call executor_wake() once the other calls at hand have been submitted, too. They share a commit then, and a wake-up. */
+MUST_CHECK bool executor_submit_quietly(struct executor *ex, struct call *c);
+void executor_wake(struct executor *ex);
 /* Sets c->cancelled and sees to it that the call is answered soon even where it waits for a transaction. Thread-safe; c must not have been freed. */
 void executor_cancel(struct executor *ex, struct call *c);
 /* Settings that may change while it runs (SIGHUP, ALTER of a database). Thread-safe. */

@@ -61,6 +61,7 @@ struct executor {
 	pthread_mutex_t lock;
 	bool stopping;
 	unsigned waiting;                   /* calls in both queues */
+	bool wake_due, wake_writer;         /* somebody will call executor_wake(); it is to wake the writer, too */
 
 	/* writer */
 	pthread_t thread;

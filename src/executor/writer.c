@@ -3,9 +3,9 @@
 #include "base/log.h"
 #include "executor/executor_int.h"
 
-#define BACKLOG_MOST 20000                  /* pages of the log that the keeper is asked to copy into the file … */
+#define BACKLOG_MOST 40000                  /* pages of the log that the keeper is asked to copy into the file … */
 #define BACKLOG_REST 1000                   /* … what may be left of them for the writer, so that the log can begin anew … */
-#define BACKLOG_HUGE 60000                  /* … and what the writer copies itself: the keeper is too slow */
+#define BACKLOG_HUGE 80000                  /* … and what the writer copies itself: the keeper is too slow */
 #define BACKLOG_IDLE 500                    /* those worth copying once it has been idle … */
 #define IDLE_MS 1000                        /* … for so long */
 

@@ -45,6 +45,22 @@ void net_loop_post(struct net_loop *l, struct net_post *item)
 	pthread_mutex_unlock(&l->lock);
 }
 
+static void run_last(struct net_loop *l)
+{
+	struct list *it;
+
+	while ((it = list_pop(&l->last)) != NULL) {
+		struct net_post *p = CONTAINER_OF(it, struct net_post, link);
+
+		p->fn(p);
+	}
+}
+
+void net_loop_last(struct net_loop *l, struct net_post *item)
+{
+	list_append(&l->last, &item->link);
+}
+
 static void on_idle(uv_idle_t *h)
 {
 	(void)h;                        /* its being active is what matters: the loop does not sleep */
@@ -57,6 +73,7 @@ static void on_prepare(uv_prepare_t *h)
 	struct list batch;
 	struct list *it;
 
+	run_last(l);
 	if (list_empty(&l->ready) && !uv_is_active((uv_handle_t *)&l->idle))
 		return;
 	list_init(&batch);
@@ -64,6 +81,7 @@ static void on_prepare(uv_prepare_t *h)
 		list_append(&batch, it);
 	while ((it = list_pop(&batch)) != NULL)
 		net_input_again(CONTAINER_OF(it, struct net_stream, ready));
+	run_last(l);
 	if (list_empty(&l->ready))
 		uv_idle_stop(&l->idle);
 	else
@@ -84,6 +102,7 @@ int net_loop_init(struct net_loop *l, struct net *n, unsigned index, struct err 
 	l->index = index;
 	list_init(&l->posts);
 	list_init(&l->streams);
+	list_init(&l->last);
 	list_init(&l->ready);
 	buf_init(&l->cipher, SIZE_MAX / 2);
 	l->read_buf = malloc(NET_READ_SIZE);
@@ -120,8 +139,9 @@ static void *loop_main(void *arg)
 	struct net_loop *l = arg;
 
 	uv_run(&l->uv, UV_RUN_DEFAULT);
-	while (run_posts(l))            /* what came in while the handles were closing */
-		;
+	do
+		run_last(l);
+	while (run_posts(l));           /* what came in while the handles were closing */
 	return NULL;
 }
 

@@ -58,6 +58,8 @@ struct net_post {
 	void (*fn)(struct net_post *item);
 };
 void net_loop_post(struct net_loop *l, struct net_post *item);
+/* Runs item->fn when all events at hand have been handled, before the loop sleeps. On the loop's thread. */
+void net_loop_last(struct net_loop *l, struct net_post *item);
 
 struct net_loop *net_stream_loop(struct net_stream *s);
 const char *net_stream_peer(const struct net_stream *s);        /* "127.0.0.1:50000" */

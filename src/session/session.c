@@ -470,6 +470,12 @@ static enum activity activity_of(const struct call *c)
 	}
 }
 
+/* The requests that came together have been submitted. */
+static void nudge(struct net_post *item)
+{
+	executor_wake(CONTAINER_OF(item, struct session, nudge)->nudged);
+}
+
 void call_submit(struct session *s, struct executor *ex)
 {
 	struct call *c = &s->call;
@@ -487,7 +493,11 @@ void call_submit(struct session *s, struct executor *ex)
 	s->inflight = true;
 	s->executor = ex;
 	registry_doing(&s->entry, activity_of(c));
-	executor_submit(ex, c);
+	if (!executor_submit_quietly(ex, c))
+		return;
+	s->nudge.fn = nudge;
+	s->nudged = ex;
+	net_loop_last(s->loop, &s->nudge);
 }
 
 /* A call that waits for another's transaction is answered at once; one that runs stops soon. */

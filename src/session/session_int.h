@@ -88,6 +88,8 @@ struct session {
 	bool inflight;
 	struct executor *executor;      /* that has the call; NULL: none */
 	struct net_post post;           /* completion comes back with it */
+	struct net_post nudge;          /* wakes the executor at the end of the loop's round … */
+	struct executor *nudged;        /* … this one */
 	unsigned attentions;            /* to acknowledge */
 	bool cancelled;                 /* the running request is to stop */
 

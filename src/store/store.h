@@ -14,6 +14,7 @@ struct store_options {
 	const char *path;           /* file of the database; ":memory:" for tests: a file that goes away with the store */
 	const char *name;           /* database name, for messages */
 	const struct service_procs *service;
+	unsigned cache_mib;         /* memory for pages of the writing connection; 0: 16 */
 };
 
 /* Creates the file and its schema or migrates it; refuses a newer schema or another service's file, saying so. */

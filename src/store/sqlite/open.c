@@ -130,6 +130,7 @@ int sqlite_open(const struct store_options *o, struct store **ret, struct err *r
 	pthread_once(&once, set_process_up);
 	st->base.ops = &sqlite_store_ops;
 	st->service = o->service;
+	st->cache_mib = o->cache_mib;
 	if (prepare_file(st, o, &is_new, reterr) < 0)
 		goto fail;
 	if (sqlite_connect(&st->base, false, &c, reterr) < 0)

@@ -19,6 +19,7 @@ struct sqlite_store {
 	struct store base;
 	char *path, *name;                  /* owned */
 	const struct service_procs *service;
+	unsigned cache_mib;
 	bool temporary;                     /* the file goes away with the store */
 	struct sqlite_grant *grants;        /* owned; fixed once the store is open */
 	size_t ngrants, grants_room;

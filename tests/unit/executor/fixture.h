@@ -217,7 +217,7 @@ struct fixture {
 static inline int fixture_up(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct store_options o = { ":memory:", "Test", &fixture_service };
+	struct store_options o = { .path = ":memory:", .name = "Test", .service = &fixture_service };
 
 	if (store_open(&o, &f->store, &f->err) < 0)
 		fail_msg("%s", f->err.text);

@@ -35,7 +35,7 @@ static int file_down(void **state)
 
 static int open_as(const struct service_procs *p, struct fixture *f)
 {
-	struct store_options o = { path, "Test", p };
+	struct store_options o = { .path = path, .name = "Test", .service = p };
 
 	f->conn = NULL;
 	if (store_open(&o, &f->store, &f->err) < 0)
@@ -142,7 +142,7 @@ static void a_strangers_file_is_refused(void **state)
 
 static void a_folder_that_is_not_there_is_named(void **state)
 {
-	struct store_options o = { "/nonexistent/folder/x.db", "Test", &fixture_service };
+	struct store_options o = { .path = "/nonexistent/folder/x.db", .name = "Test", .service = &fixture_service };
 	struct fixture f;
 
 	(void)state;

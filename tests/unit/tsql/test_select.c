@@ -37,7 +37,7 @@ static int up(void **state)
 	snprintf(stores->dir, sizeof(stores->dir), "/tmp/tsql-XXXXXX");
 	assert_non_null(mkdtemp(stores->dir));
 	for (int i = 0; i < 2; i++) {
-		struct store_options o = { path[i], "Db1", &service_procs[services[i]] };
+		struct store_options o = { .path = path[i], .name = "Db1", .service = &service_procs[services[i]] };
 
 		snprintf(path[i], sizeof(path[i]), "%s/%d.db", stores->dir, i);
 		if (store_open(&o, &stores->store[i], &e) < 0 || store_connect(stores->store[i], true, &stores->conn[i], &e) < 0)
