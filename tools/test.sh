@@ -56,6 +56,8 @@ done
 export PROCESSIOND=${PROCESSIOND:-$PWD/build/asan/src/daemon/processiond}
 # libfaketime and a sanitizer do not go together: tests that set the clock run the plain build.
 export PROCESSIOND_PLAIN=${PROCESSIOND_PLAIN:-$PWD/build/processiond}
+# Built with the tests, without sanitizer: the server of the plain build is run under it.
+export POWERLOSS=${POWERLOSS:-$PWD/build/asan/tests/support/powerloss.so}
 export PROCESSION=${PROCESSION:-$PWD/build/asan/src/cli/procession}
 
 if wanted lint; then

@@ -161,7 +161,7 @@ void executor_set_commit(struct executor *ex, bool relaxed, int interval_ms)
 	pthread_mutex_lock(&ex->lock);
 	ex->relaxed = relaxed;
 	ex->commit_interval_ms = interval_ms;
-	pthread_cond_broadcast(&ex->flushed);
+	pthread_cond_signal(&ex->keeper_wake);  /* the next flush may be due earlier now */
 	pthread_mutex_unlock(&ex->lock);
 }
 

@@ -39,10 +39,12 @@ static void tidy(struct executor *ex)
 	ex->tidied = true;
 }
 
-/* When the next flush begins: early enough to be over in time, as a rule. */
+/* When the next flush begins: early enough to be over in time, as a rule. What a database left unflushed that is durable now: at once. */
 static int64_t flush_at(const struct executor *ex)
 {
-	return ex->unflushed_ms == 0 ? NEVER : ex->unflushed_ms + ex->commit_interval_ms / 2;
+	if (ex->unflushed_ms == 0)
+		return NEVER;
+	return ex->relaxed ? ex->unflushed_ms + ex->commit_interval_ms / 2 : ex->unflushed_ms;
 }
 
 static void *keeper_main(void *arg)

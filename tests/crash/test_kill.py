@@ -28,16 +28,16 @@ CHANGE = "Microsoft.Office.Server.UserProfiles.UserProfileChangeJob"
 
 class Client(threading.Thread):
     """One connection that works until it is lost. acked: what was answered; doubtful: the piece of work in flight when the server went."""
-    database = None
+    database, path = None, "wire"
 
     def __init__(self, server, number, round_):
         super().__init__(daemon=True)
         self.server, self.prefix, self.number = server, f"{round_}-{number}", round_ * 100 + number
-        self.acked, self.doubtful, self.problem, self.count = [], None, None, 0
+        self.acked, self.doubtful, self.problem, self.count, self.ended = [], None, None, 0, None
 
     def run(self):
         try:
-            with open_path("wire", self.server, self.database) as db:
+            with open_path(self.path, self.server, self.database) as db:
                 while True:
                     self.count += 1
                     self.doubtful = self.piece(self.count)
@@ -48,6 +48,8 @@ class Client(threading.Thread):
             pass
         except Exception as e:      # noqa: BLE001 — shown by the test
             self.problem = e
+        finally:
+            self.ended = time.monotonic()
 
     def ok(self, result):
         assert result.error is None and result.status == 0, result

@@ -25,17 +25,21 @@ def find_library():
     return found[0] if found else None
 
 
-def plain_binary():
+def find_plain():
+    """The binary without sanitizer, which goes with preloaded libraries."""
     named = os.environ.get("PROCESSIOND_PLAIN")
     built = support_server.ROOT / "build" / "plain" / "src" / "daemon" / "processiond"
     if not named and support_server.is_sanitized() and built.exists():
         named = built
-    path = pathlib.Path(named).resolve() if named else support_server.binary()
+    if not named and support_server.is_sanitized():
+        pytest.skip("a library can be preloaded into a build without sanitizer only: name one in PROCESSIOND_PLAIN")
+    return pathlib.Path(named).resolve() if named else support_server.binary()
+
+
+def plain_binary():
     if find_library() is None:
         pytest.skip("libfaketime is not installed")
-    if not named and support_server.is_sanitized():
-        pytest.skip("the clock can be set under a build without sanitizer only: name one in PROCESSIOND_PLAIN")
-    return path
+    return find_plain()
 
 
 class ClockServer(Server):

@@ -1,0 +1,385 @@
+"""The power goes while clients call at full speed: the machine finds what the disk had, and nothing else (support/powerloss.py).
+
+Durable: every answered call is there. Relaxed: the database is whole and lacks at most the calls of one commit_interval. Calls that say FLUSH LATER: no item expires before
+the time that its client was promised. What is there is always what was there at some moment: no later call without the earlier ones.
+
+PROCESSION_KILL_SEED repeats a run.
+"""
+import datetime
+import shutil
+import threading
+import time
+
+import pytest
+import test_kill as work
+
+from support.calls import open_path
+from support.clock import ClockServer
+from support.powerloss import PowerServer
+from support.server import Server
+from support.wire import Wire
+
+TICK = datetime.timedelta(microseconds=3334)        # 1/300 s, the grain of every stored time
+STATE = "StateService"
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    """A data folder as the first start makes it: keys and hashes take a second."""
+    folder = tmp_path_factory.mktemp("fresh") / "data"
+    with Server(data=folder):
+        pass
+    return folder
+
+
+@pytest.fixture
+def power(fresh):
+    made = PowerServer(settings={"log_level": "warn", "sweep_interval": 0})
+    shutil.copytree(fresh, made.data)
+    made.start()
+    print(f"PROCESSION_KILL_SEED={work.SEED}")
+    try:
+        yield made
+        made.stop()
+    finally:
+        made.kill()
+        print(made.log_tail(20))
+        made.remove()
+
+
+def set_commit(server, commit, interval=None, database=STATE):
+    with Wire(server).login(database="master") as w:
+        w.batch(f"EXEC procession_database_set '{database}', '{commit}', {interval or 'NULL'}").ok()
+
+
+def ended(clients, cut_at):
+    """A driver has its own way to say that the server is gone, which is no problem once it is."""
+    for client in clients:
+        client.join(20)
+        assert not client.is_alive()
+        assert client.problem is None or client.ended >= cut_at, f"{type(client).__name__}: {client.problem!r}"
+
+
+# --- durable
+
+
+class DriverItems(work.Items):
+    path = "pytds"
+
+
+class FreetdsItems(work.Items):
+    path = "pymssql"
+
+
+class DriverJobs(work.Jobs):
+    path = "pytds"
+
+
+class Renewals(work.Client):
+    """Calls that are not flushed by themselves, between those that are."""
+    database, path = STATE, "pytds"
+
+    def piece(self, n):
+        return f"r{self.prefix}-{n // 50}"
+
+    def work(self, db, key):
+        if self.count % 50 == 0 or self.count == 1:
+            self.ok(db.call("proc_AddItem", id=key, item=b"x", timeout=1000))
+        self.ok(db.call("proc_GetItemWithoutLock", id=key))
+
+    def check(self, db, server):
+        there = {row[0] for row in db.batch(f"SELECT Id FROM dbo.Items WHERE Id LIKE 'r{self.prefix}-%'").rows}
+        assert set(self.acked) <= there
+
+
+DURABLE = (DriverItems, FreetdsItems, work.Items, work.Transactions, DriverJobs, work.Translations, work.Schedules, Renewals)
+
+
+def test_durable_means_on_the_disk(power):
+    answered = 0
+    for round_ in (1, 2):
+        clients = [kind(power, number, round_) for number, kind in enumerate(DURABLE)]
+        for client in clients:
+            client.start()
+        time.sleep(0.3 + round_ * 0.4)          # of work
+        cut_at = time.monotonic()
+        for _ in power.outcomes(work.SEED + round_, None):
+            ended(clients, cut_at)
+            for client in clients:
+                with open_path("wire", power, client.database) as db:
+                    client.check(db, power)
+            work.check_files(power)
+        answered += sum(len(client.acked) for client in clients)
+        power.start()
+    assert answered > 50, "the clients hardly worked"
+
+
+def log_header(server):
+    path = server.data / (STATE + ".db-wal")
+    return path.read_bytes()[:32] if path.exists() else b""
+
+
+class LargeItems(work.Client):
+    """Fills the log, so that it is copied into the file and begun anew while calls go on."""
+    database = STATE
+
+    def piece(self, n):
+        return f"b{self.prefix}-{n}"
+
+    def work(self, db, key):
+        self.ok(db.call("proc_AddItem", id=key, item=key.encode() * 100000, timeout=1000))
+
+    def check(self, db, server):
+        lengths = dict(db.batch(f"SELECT Id, Bytes FROM dbo.Items WHERE Id LIKE 'b{self.prefix}-%'").rows)
+        for key in self.acked:
+            assert lengths.pop(key) == len(key) * 100000
+        assert set(lengths) <= {self.doubtful}
+
+
+def test_the_log_begins_anew_while_calls_go_on(power):
+    clients = [LargeItems(power, 0, 1), work.Items(power, 1, 1)]
+    header = None
+    for client in clients:
+        client.start()
+    deadline = time.monotonic() + 60
+    while header in (None, b"", log_header(power)):
+        header = header or log_header(power)
+        assert time.monotonic() < deadline and not any(client.problem for client in clients), [client.problem for client in clients]
+        time.sleep(0.01)
+    cut_at = time.monotonic()
+    for _ in power.outcomes(work.SEED, None):
+        ended(clients, cut_at)
+        with open_path("wire", power, STATE) as db:
+            for client in clients:
+                client.check(db, power)
+        work.check_files(power)
+
+
+# --- relaxed
+
+
+class Counting(threading.Thread):
+    """Adds items 1, 2, 3 …; sent and acked: when, by the clock of this process."""
+
+    def __init__(self, server, path, name, most=10**9):
+        super().__init__(daemon=True)
+        self.server, self.path, self.prefix, self.most = server, path, name, most
+        self.sent, self.acked, self.problem, self.ended = [], [], None, None
+
+    def run(self):
+        try:
+            with open_path(self.path, self.server, STATE) as db:
+                while len(self.acked) < self.most:
+                    self.sent.append(time.monotonic())
+                    result = db.call("proc_AddItem", id=f"{self.prefix}-{len(self.sent)}", item=b"x" * 100, timeout=1000)
+                    assert result.error is None and result.status == 0, result
+                    self.acked.append(time.monotonic())
+        except work.LOST:
+            pass
+        except Exception as e:      # noqa: BLE001 — shown by the test
+            self.problem = e
+        finally:
+            self.ended = time.monotonic()
+
+    def survived(self, db):
+        """How many of the items are there: the first ones, without a gap, and no more than were sent."""
+        rows = db.batch(f"SELECT Id FROM dbo.Items WHERE Id LIKE '{self.prefix}-%'").rows
+        numbers = sorted(int(row[0].rsplit("-", 1)[1]) for row in rows)
+        assert numbers == list(range(1, len(numbers) + 1)), "a later call is there without an earlier one"
+        assert len(numbers) <= len(self.sent)
+        return len(numbers)
+
+
+def count(server, name):
+    clients = [Counting(server, path, f"{name}{number}") for number, path in enumerate(("wire", "pytds", "wire", "pymssql"))]
+    for client in clients:
+        client.start()
+    return clients
+
+
+def lost_calls(server, clients):
+    """Looks at each client; gives when the lost calls were answered."""
+    with open_path("wire", server, STATE) as db:
+        return [moment for client in clients for moment in client.acked[client.survived(db):]]
+
+
+def check_bound(clients, lost, interval):
+    """The promise: a call is answered only while the oldest change that could be lost is younger than the interval. Its answer arrives later than that change was made, and
+    the last call that was answered was sent before it was answered: so this holds however slow the machine is. 2 ms: two clocks that count whole ones."""
+    last = max(client.sent[len(client.acked) - 1] for client in clients if client.acked)
+    if lost:
+        print(f"{len(lost)} of {sum(len(client.acked) for client in clients)} calls lost, the oldest answered {last - min(lost):.3f} s before the last call")
+        assert last - min(lost) < interval / 1000 + 0.002
+
+
+@pytest.mark.parametrize("interval", (500, 2000))
+def test_relaxed_loses_one_interval_at_most(power, interval):
+    set_commit(power, "relaxed", interval)
+    clients = count(power, "a")
+    time.sleep(interval / 1000 * 1.4)           # of work: some flushes are over
+    cut_at = time.monotonic()
+    for _ in power.outcomes(work.SEED, work.SEED + 1, None):
+        ended(clients, cut_at)
+        lost = lost_calls(power, clients)
+        check_bound(clients, lost, interval)
+        assert sum(len(client.acked) for client in clients) > len(lost), "nothing was flushed"
+        work.check_files(power)
+    assert lost, "nothing was lost: was anything left unflushed?"
+
+
+def test_a_late_flush_holds_answers_back(power):
+    set_commit(power, "relaxed", 100)
+    clients = count(power, "a")
+    time.sleep(0.3)
+    power.hold_flush()
+    time.sleep(1)                               # ten intervals: most of the calls wait
+    cut_at = time.monotonic()
+    power.cut()
+    ended(clients, cut_at)
+    power.start()
+    check_bound(clients, lost_calls(power, clients), 100)
+    clients = count(power, "b")                 # and when the disk comes back, so do the answers
+    time.sleep(0.2)
+    power.hold_flush()
+    time.sleep(0.5)
+    before = [len(client.acked) for client in clients]
+    power.let_flush()
+    wait_for(lambda: all(len(client.acked) > n + 5 for client, n in zip(clients, before)))
+    cut_at = time.monotonic()
+    power.kill()
+    ended(clients, cut_at)
+    power.start()
+
+
+def wait_for(condition, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_relaxed_is_flushed_without_further_calls(power):
+    set_commit(power, "relaxed", 300)
+    client = Counting(power, "pytds", "q", most=20)
+    client.run()
+    assert client.problem is None
+    wait_for(lambda: power.ask_disk(STATE, "SELECT count(*) FROM item") == [(20,)])
+    power.cut()
+    power.start()
+    assert lost_calls(power, [client]) == []
+
+
+def test_from_relaxed_to_durable_while_calls_run(power):
+    set_commit(power, "relaxed", 60000)
+    clients = count(power, "a")
+    wait_for(lambda: all(len(client.acked) > 20 for client in clients))
+    set_commit(power, "durable")
+    before = [len(client.sent) for client in clients]
+    wait_for(lambda: all(len(client.acked) > n + 5 for client, n in zip(clients, before)))
+    cut_at = time.monotonic()
+    power.cut()
+    ended(clients, cut_at)
+    power.start()
+    assert lost_calls(power, clients) == []     # the first durable call took all earlier ones with it
+
+
+@pytest.mark.parametrize("settings", (("relaxed", 10), ("durable",)), ids=("shorter", "durable"))
+def test_another_setting_counts_at_once(power, settings):
+    """The flush that was to come in half a minute comes now, without a further call, and no call waits for it so long."""
+    set_commit(power, "relaxed", 60000)
+    client = Counting(power, "wire", "a", most=5)
+    client.run()
+    set_commit(power, *settings)
+    wait_for(lambda: power.ask_disk(STATE, "SELECT count(*) FROM item") == [(5,)], 15)
+
+
+def test_the_end_of_the_server_alone_loses_nothing():
+    server = Server(settings={"log_level": "warn"}).start()
+    try:
+        set_commit(server, "relaxed", 60000)
+        for name in ("a", "b"):
+            clients = count(server, name)
+            wait_for(lambda: all(len(client.acked) > 20 for client in clients))     # noqa: B023 — called at once
+            cut_at = time.monotonic()
+            server.kill()
+            ended(clients, cut_at)
+            server.start()
+            assert lost_calls(server, clients) == []
+            work.check_files(server)
+        server.stop()
+    finally:
+        server.kill()
+        server.remove()
+
+
+# --- flush later
+
+
+def expirations(server):
+    with open_path("wire", server, STATE) as db:
+        return dict(db.batch("SELECT Id, Expires FROM dbo.Items").rows)
+
+
+def renew(server, seconds=0.2):
+    """Adds items, renews them until so much time has passed, gives the expirations that were promised at the least. Nothing is flushed behind the renewals."""
+    promised = {}
+    with open_path("pytds", server, STATE) as db, open_path("pymssql", server, STATE) as other:
+        begun = datetime.datetime.utcnow()
+        for minutes in (1, 10):
+            db.call("proc_AddItem", id=f"item-{minutes}", item=b"x", timeout=minutes)
+        while datetime.datetime.utcnow() < begun + datetime.timedelta(seconds=seconds):
+            for minutes in (1, 10):
+                key = f"item-{minutes}"
+                now = datetime.datetime.utcnow()
+                assert db.call("proc_GetItemWithoutLock", id=key).out["item"] == b"x"
+                assert other.call("proc_RefreshItemExpiration", id=key).status == 0
+                promised[key] = now + datetime.timedelta(minutes=minutes) - TICK
+    return promised
+
+
+def ticks(moment):
+    return (moment - datetime.datetime(1900, 1, 1)) / datetime.timedelta(seconds=1) * 300
+
+
+def test_no_item_expires_before_its_promise(power):
+    for round_ in range(3):
+        promised = renew(power)
+        kept = dict(power.ask_disk(STATE, "SELECT id, expires FROM item"))
+        assert round_ > 0 or all(kept[key] < ticks(promised[key]) for key in promised), "the renewals are on the disk: nothing to lose"
+        power.cut(seed=work.SEED if round_ == 1 else None)
+        power.start()
+        found = expirations(power)
+        assert all(found[key] >= promised[key] for key in promised), (found, promised)
+    power.cut()                                 # nothing renewed since the last time: the promise is still kept
+    power.start()
+    assert expirations(power) == found
+    power.restart()
+    assert expirations(power) == found
+
+
+def test_a_clean_stop_keeps_expirations_exact(power):
+    promised = renew(power)
+    found = expirations(power)
+    longest = datetime.timedelta(seconds=20)    # a slow machine; the promise itself is for two minutes
+    assert all(promised[key] <= found[key] <= promised[key] + longest for key in promised)
+    power.stop()
+    power.cut()                                 # and so it is on the disk
+    power.start()
+    assert expirations(power) == found
+
+
+def test_the_sweep_keeps_the_promise_too(power):
+    promised = renew(power)
+    power.cut()
+    power.start()
+    found = expirations(power)["item-1"]
+    power.stop()
+    before, after = found - datetime.timedelta(seconds=1), found + datetime.timedelta(seconds=1)
+    assert before > promised["item-1"]
+    with ClockServer(data=power.data, start=before, settings={"sweep_interval": 0}) as clock, open_path("wire", clock, STATE) as db:
+        assert db.call("proc_DeleteExpiredItems").status == 0
+        assert db.batch("SELECT Id FROM dbo.Items WHERE Id = 'item-1'").rows == [("item-1",)]
+        clock.set(after)
+        assert db.call("proc_DeleteExpiredItems").status == 0
+        assert db.batch("SELECT Id FROM dbo.Items").rows == [("item-10",)]
+    power.start()
