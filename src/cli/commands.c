@@ -169,15 +169,15 @@ int run_login_list(struct cli *cli, const struct command *cmd)
 int run_database_create(struct cli *cli, const struct command *cmd)
 {
 	const struct client_arg args[] = { client_text("@name", cli->args[0]), client_text("@service", cli->service),
-					   client_text("@errata", cli->errata != NULL ? cli->errata : "corrected") };
-	int status;
+					   client_text("@errata", cli->errata), client_text("@commit", cli->commit),
+					   client_text("@commit_interval", cli->commit_interval) };
 
+	(void)cmd;
 	if (cli->service == NULL) {
 		fputs("procession: --service is missing: word, translation, schedule or state\n", stderr);
 		return EXIT_USAGE;
 	}
-	status = call_and_show(cli, "procession_database_create", args, ARRAY_LEN(args), &(struct outcome){ .done = "database created" });
-	return status == EXIT_OK && (cli->commit != NULL || cli->commit_interval != NULL) ? run_database_set(cli, cmd) : status;
+	return call_and_show(cli, "procession_database_create", args, ARRAY_LEN(args), &(struct outcome){ .done = "database created" });
 }
 
 int run_database_set(struct cli *cli, const struct command *cmd)

@@ -131,9 +131,9 @@ class Catalogue(unittest.TestCase):
 
 class Administration(unittest.TestCase):
     def setUp(self):
-        self.created = []
+        self.created, self.changed = [], []
         self.s = Store("system", {"password_hash": lambda p: ("hash of " + p,), "database_check": lambda n: ("ok",),
-                                  "database_create": lambda *a: self.created.append(a)})
+                                  "database_create": lambda *a: self.created.append(a), "database_set": lambda *a: self.changed.append(a)})
         self.add("sa", admin=1)
 
     def add(self, name, password="long enough", **more):
@@ -171,8 +171,9 @@ class Administration(unittest.TestCase):
 
     def test_databases(self):
         self.s.call("procession_database_create", name="State 2", service="State", errata="Literal")
-        self.s.call("procession_database_create", name="W", service="word")
+        self.s.call("procession_database_create", name="W", service="word", commit="Relaxed", commit_interval=50)
         self.assertEqual(self.created, [("State 2", "state", "literal", 5), ("W", "word", "corrected", 6)])
+        self.assertEqual(self.changed, [("State 2", "durable", 1000, "literal"), ("W", "relaxed", 50, "corrected")])
         rows = self.s.call("procession_database_list").results[0]
         self.assertEqual([(r["database_id"], r["name"], r["service"], r["file"], r["errata"]) for r in rows],
                          [(1, "master", "system", "system.db", "corrected"), (5, "State 2", "state", "State 2.db", "literal"),
@@ -181,6 +182,8 @@ class Administration(unittest.TestCase):
         self.refused("no service 'mail'", "procession_database_create", name="M", service="mail")
         self.refused("no service 'system'", "procession_database_create", name="M", service="system")
         self.refused("errata", "procession_database_create", name="M", service="word", errata="none")
+        self.refused("commit setting", "procession_database_create", name="M", service="word", commit="never")
+        self.refused("commit interval", "procession_database_create", name="M", service="word", commit_interval=9)
         self.refused("kept for the server", "procession_database_create", name="TempDB", service="word")
         for name in ("", " x", "x ", "a/b", "..", "\u00e9", "x" * 129):
             self.refused("A database name", "procession_database_create", name=name, service="word")

@@ -1,0 +1,193 @@
+"""The sweep's own column: a minute that is never after the expiration. Renewing an item leaves it alone; the sweep, or proc_DeleteExpiredItems, moves it on.
+
+The column is looked at in the file, beside the running server.
+"""
+import contextlib
+import datetime
+import shutil
+import sqlite3
+import time
+
+import pytest
+from stateview import ABSENT, add, lock, peek, view
+
+from support.calls import open_path
+from support.clock import ClockServer
+from support.proves import proves
+from support.server import Server
+
+MINUTE = 18000                  # ticks
+COUNT = "SELECT COUNT(*) FROM dbo.Items"
+
+
+@pytest.fixture(scope="module")
+def clock():
+    with ClockServer(settings={"sweep_interval": 0}) as made:
+        yield made
+
+
+@pytest.fixture
+def db(clock):
+    clock.set("2025-06-15 12:00:00")
+    with open_path("wire", clock, "StateService") as path:
+        path.call("proc_DeleteExpiredItems")
+        yield path
+
+
+def stored(server, sql):
+    with contextlib.closing(sqlite3.connect(f"file:{server.data}/StateService.db?mode=ro", uri=True)) as file:
+        return file.execute(sql).fetchall()
+
+
+def minutes(server, key):
+    """(sweep, expires) of an item in minutes."""
+    return stored(server, f"SELECT sweep, expires / {MINUTE} FROM item WHERE id = '{key}'")[0]
+
+
+def clean(db):
+    assert db.call("proc_DeleteExpiredItems").status == 0
+
+
+@proves("STATE-DeleteExpiredItems-02", "STATE-DeleteExpiredItems-03")
+@pytest.mark.parametrize("renew", ("proc_GetItemWithoutLock", "proc_RefreshItemExpiration", "proc_GetItemWithLock"))
+def test_an_item_that_is_renewed_again_and_again_stays(clock, db, key, renew):
+    add(db, key, timeout=10)
+    moved = {minutes(clock, key)[0]}
+    for _ in range(8):
+        clock.advance(minutes=4)
+        before = minutes(clock, key)[0]
+        assert db.call(renew, id=key).status == 0
+        sweep, expires = minutes(clock, key)
+        assert sweep == before <= expires               # renewing leaves the index of the sweep alone
+        clean(db)
+        assert view(db, key) is not None
+        sweep, expires = minutes(clock, key)
+        assert sweep <= expires
+        moved.add(sweep)
+    assert len(moved) > 2, "the sweep would look at the same item again and again"
+    clock.advance(minutes=10)
+    clean(db)
+    assert view(db, key) is not None
+    clock.advance(seconds=1)
+    clean(db)
+    assert view(db, key) is None
+
+
+@proves("STATE-UpdateItem-05")
+@pytest.mark.parametrize("renewed", (False, True))
+def test_a_shorter_time_out_is_seen_in_time(clock, db, key, renewed):
+    add(db, key, timeout=1000)
+    if renewed:                                         # and has been moved on by a sweep
+        clock.advance(minutes=999)
+        peek(db, key)
+        clock.advance(minutes=2)
+        clean(db)
+    assert lock(db, key)[3] == 2
+    assert db.call("proc_UpdateItem", id=key, item=b"x", timeout=1, lockCookie=2).status == 0
+    clock.advance(minutes=1)
+    clean(db)
+    assert view(db, key) is not None
+    clock.advance(seconds=0.01)
+    clean(db)
+    assert view(db, key) is None
+
+
+@proves("STATE-UpdateItem-05")
+def test_a_longer_time_out_counts(clock, db, key):
+    add(db, key, timeout=1)
+    assert lock(db, key)[3] == 2
+    assert db.call("proc_UpdateItem", id=key, item=b"x", timeout=100, lockCookie=2).status == 0
+    clock.advance(minutes=99)
+    clean(db)
+    assert view(db, key) is not None
+    clock.advance(minutes=2)
+    clean(db)
+    assert view(db, key) is None
+
+
+def wait_for(condition, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@proves("STATE-Model-11")
+def test_thousands_of_expired_and_of_renewed_items(tmp_path):
+    """More than one step of the sweep (some 200 items) of either kind. Made with the real clock, which is quicker."""
+    data = tmp_path / "data"
+    begun = datetime.datetime.utcnow()
+
+    def run(db, text, keys, around="{}"):
+        assert db.batch(around.format("".join(text.format(i) for i in keys))).error is None
+
+    with Server(data=data) as real, open_path("wire", real, "StateService") as db:
+        for part in range(6):
+            run(db, "EXEC proc_AddItem 'i-{0}', 0x01, 60\n", range(part * 1000, part * 1000 + 1000), "BEGIN TRAN\n{}COMMIT")
+    with ClockServer(data=data, start=begun + datetime.timedelta(minutes=50), settings={"sweep_interval": 0}) as clock, \
+            open_path("wire", clock, "StateService") as db:
+        for part in range(3):
+            run(db, "EXEC proc_RefreshItemExpiration 'i-{0}'\n", range(part * 2000, part * 2000 + 2000, 2))
+    with ClockServer(data=data, start=begun + datetime.timedelta(minutes=80), settings={"sweep_interval": 1}) as clock, \
+            open_path("wire", clock, "StateService") as db:
+        wait_for(lambda: db.batch(COUNT).rows == [(3000,)])
+        assert stored(clock, "SELECT count(*) FROM item WHERE substr(id, 3) % 2") == [(0,)]
+        wait_for(lambda: stored(clock, f"SELECT count(*) FROM item WHERE sweep <> expires / {MINUTE}") == [(0,)])      # moved on, all of them
+        assert peek(db, "i-0")[0] == b"\1" and peek(db, "i-1") == ABSENT
+        assert stored(clock, "SELECT count(*) FROM body") == [(3000,)]
+        clock.advance(minutes=40)                       # all but the one that has just been renewed
+        wait_for(lambda: db.batch(COUNT).rows == [(1,)])
+        assert view(db, "i-0") is not None
+        assert stored(clock, "SELECT count(*) FROM body") == [(1,)]
+
+
+@pytest.fixture
+def old_file(tmp_path):
+    """old_file(sql): a data folder with items, whose file was then changed by hand; gives a server on it."""
+    made = []
+
+    def make(sql):
+        data = tmp_path / "data"
+        with ClockServer(data=data) as clock, open_path("wire", clock, "StateService") as db:
+            add(db, "free", b"one", timeout=10)
+            add(db, "held", b"two", timeout=10)
+            assert lock(db, "held")[3] == 2
+        with contextlib.closing(sqlite3.connect(data / "StateService.db")) as file:
+            file.executescript(sql)
+        made.append(ClockServer(data=data, settings={"sweep_interval": 0}).start())
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.stop()
+        each.remove()
+    shutil.rmtree(tmp_path / "data", ignore_errors=True)
+
+
+OLD_ROWS = f"UPDATE item SET sweep = expires / {MINUTE}; UPDATE item SET lock_time = NULL WHERE locked = 0;"
+SCHEMA_1 = "DROP VIEW view_items; DROP TABLE promise; PRAGMA user_version = 1;"
+
+
+@pytest.mark.parametrize("sql", (OLD_ROWS, OLD_ROWS + SCHEMA_1), ids=("rows", "schema 1"))
+def test_files_of_an_earlier_version_work_on(old_file, sql):
+    clock = old_file(sql)
+    with open_path("wire", clock, "StateService") as db:
+        assert view(db, "free")[:4] == (False, 1, None, 10)
+        assert view(db, "held")[:2] == (True, 2)
+        assert peek(db, "free") == (b"one", False, 0, 1)
+        clock.advance(minutes=9)
+        assert peek(db, "held") == (None, True, 540, 2)
+        assert lock(db, "free") == (b"one", False, 0, 2)
+        clock.advance(seconds=5)
+        assert peek(db, "free") == (None, True, 5, 2)
+        assert db.call("proc_UpdateItem", id="free", item=b"new", timeout=20, lockCookie=2).status == 0
+        assert db.call("proc_ReleaseItemLock", id="held", lockCookie=2).status == 0
+        clock.advance(minutes=9)
+        clean(db)
+        assert peek(db, "free")[0] == b"new" and peek(db, "held")[0] == b"two"
+        clock.advance(minutes=15)
+        clean(db)
+        assert peek(db, "free")[0] == b"new" and peek(db, "held") == ABSENT
+        assert db.batch("EXEC procession_database_check 'StateService'").rows[0][1].strip() == "ok"
+    assert stored(clock, "PRAGMA user_version") == [(2,)]
+    assert stored(clock, "SELECT until, lost FROM promise")[0][1] == 0
