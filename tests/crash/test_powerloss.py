@@ -295,6 +295,19 @@ def test_another_setting_counts_at_once(power, settings):
     wait_for(lambda: power.ask_disk(STATE, "SELECT count(*) FROM item") == [(5,)], 15)
 
 
+def test_the_setting_is_in_force_after_a_restart(power):
+    set_commit(power, "relaxed", 60000)
+    with Wire(power).login(database="master") as w:
+        w.batch("EXEC procession_database_create 'Second', 'state', NULL, 'relaxed', 60000").ok()
+    for number, again in enumerate((False, True)):
+        if again:
+            power.restart()
+        for name in (STATE, "Second"):
+            with open_path("pymssql", power, name, kind=STATE) as db:
+                assert db.call("proc_AddItem", id=f"{name}{again}", item=b"x", timeout=5).status == 0
+            assert power.ask_disk(name, "SELECT count(*) FROM item") == [(number,)]     # the flush is due in half a minute
+
+
 def test_the_end_of_the_server_alone_loses_nothing():
     server = Server(settings={"log_level": "warn"}).start()
     try:

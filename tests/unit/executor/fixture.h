@@ -29,7 +29,7 @@ static const uint16_t target_out[] = { 2 }, target_local[] = { 3 };
 static const struct column fixture_columns[] = { { "id", { TYPE_INT, 0, 0, 0 }, false }, { "n", { TYPE_INT, 0, 0, 0 }, false } };
 
 enum fixture_statement { S_PUT, S_FALSE, S_COUNT, S_SPIN, S_SPIN_WRITE, S_BUMP, S_ALL, S_EQUAL, S_RETURN, S_EACH, S_TRUE, S_SET, S_AROUND, S_N, S_LIMIT, S_FILL,
-	S_ORPHAN, S_STATEMENTS };
+	S_ORPHAN, S_RENEW, S_PROMISE, S_TWO_MINUTES, S_PROMISES, S_STATEMENTS };
 static const struct statement st[S_STATEMENTS] = {
 	[S_PUT] = { "INSERT INTO item VALUES (?1, ?2)", bind_two, 2, S_PUT, true },
 	[S_FALSE] = { "SELECT 0", NULL, 0, S_FALSE, false },
@@ -48,10 +48,14 @@ static const struct statement st[S_STATEMENTS] = {
 	[S_LIMIT] = { "PRAGMA max_page_count = 1", NULL, 0, S_LIMIT, true },        /* not one page more than now: the disk is full */
 	[S_FILL] = { "INSERT INTO other VALUES (zeroblob(100000))", NULL, 0, S_FILL, true },
 	[S_ORPHAN] = { "INSERT INTO child VALUES (4711)", NULL, 0, S_ORPHAN, true },
+	[S_RENEW] = { "UPDATE item SET n = ?2 WHERE id = ?1", bind_two, 2, S_RENEW, true },
+	[S_PROMISE] = { "INSERT INTO promise VALUES (?1)", bind_two, 1, S_PROMISE, true },
+	[S_TWO_MINUTES] = { "SELECT 120", NULL, 0, S_TWO_MINUTES, false },
+	[S_PROMISES] = { "SELECT coalesce(sum(CASE phase WHEN 0 THEN 1 WHEN 1 THEN 100 ELSE 10000 END), 0) FROM promise", NULL, 0, S_PROMISES, false },
 };
 
 enum fixture_proc { P_PUT, P_PUT_FAIL, P_ALL, P_SPIN, P_SPIN_WRITE, P_BUMP, P_COUNT, P_BRANCH, P_EACH, P_NATIVE, P_AROUND, P_LIMIT, P_FILL,
-	P_ORPHAN, P_PROCS };
+	P_ORPHAN, P_RENEW, P_PROMISE, P_PROMISES, P_PROCS };
 #define COMMON .service = SERVICE_STATE, .params = fixture_params, .nparams = 3, .locals = fixture_locals, .nlocals = 1
 static const struct proc procs[P_PROCS] = {
 	[P_PUT] = { .name = "put", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_PUT] }) },
@@ -80,11 +84,17 @@ static const struct proc procs[P_PROCS] = {
 	[P_LIMIT] = { .name = "limit", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_LIMIT] }) },
 	[P_FILL] = { .name = "fill", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_FILL] }) },
 	[P_ORPHAN] = { .name = "orphan", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_ORPHAN] }) },
+	[P_RENEW] = { .name = "renew", .flush_later = true, COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_RENEW] }) },
+	[P_PROMISE] = { .name = "promise", .service = SERVICE_STATE, .params = fixture_params, .nparams = 1,
+		ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_PROMISE] }, { .kind = STEP_RETURN, .stmt = &st[S_TWO_MINUTES] }) },
+	[P_PROMISES] = { .name = "promises", .read_only = true, COMMON,        /* how many of each phase, two digits each */
+		ONE_STEP({ .kind = STEP_SET, .stmt = &st[S_PROMISES], .targets = target_out, .ntargets = 1 }) },
 	[P_AROUND] = { .name = "around", COMMON,
 		ONE_STEP({ .kind = STEP_CHECK, .stmt = &st[S_AROUND], .number = 50003, .severity = 16, .text = "no" }) },
 };
 static const char *const fixture_migrations[] = { "CREATE TABLE item (id INTEGER PRIMARY KEY, n INTEGER NOT NULL);"
 	"CREATE TABLE other (i INTEGER);"
+	"CREATE TABLE promise (phase INTEGER);"
 	"CREATE TABLE child (item INTEGER REFERENCES item (id) DEFERRABLE INITIALLY DEFERRED);" };     /* looked at by COMMIT */
 static const struct view fixture_views[] = { { "dbo", "Items", "view_items", false, fixture_columns, 2, 0 } };
 static const struct service_procs fixture_service = {
@@ -263,17 +273,22 @@ static inline int32_t run(struct fixture *f, enum fixture_proc p, int id, int n)
 	return run_in(f, NULL, p, id, n);
 }
 
-static inline int count_items(struct fixture *f)
+static inline int number_of(struct fixture *f, enum fixture_proc p)
 {
 	struct test_call t;
 	int n;
 
-	call_init(&t, P_COUNT, 0, 0);
+	call_init(&t, p, 0, 0);
 	executor_submit(f->ex, &t.call);
 	assert_int_equal(call_wait(&t), 0);
 	n = (int)t.values[2].u.i;
 	call_fini(&t);
 	return n;
+}
+
+static inline int count_items(struct fixture *f)
+{
+	return number_of(f, P_COUNT);
 }
 
 /* COMMIT, ROLLBACK, SAVE, ROLLBACK TO. Returns 0 or the error's number. */
