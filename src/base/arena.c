@@ -1,9 +1,10 @@
-/* arena.c — chunks from malloc, cut from front to back. Small requests share the newest chunk; a large one gets a chunk of its own,
+/* arena.c — chunks cut from front to back. Small requests share the newest chunk; a large one gets a chunk of its own,
  * put behind the newest so that the room left there stays in use. Under the address sanitizer the room not handed out is poisoned. */
 #include "base/arena.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/block.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_POISON 1
@@ -42,7 +43,7 @@ static void chunk_free(struct arena *a, struct arena_chunk *c)
 {
 	a->used -= sizeof(*c) + c->size;
 	UNPOISON(c->data, c->size);
-	free(c);
+	block_free(c, sizeof(*c) + c->size);
 }
 
 void arena_fini(struct arena *a)
@@ -83,7 +84,7 @@ static struct arena_chunk *chunk_new(struct arena *a, size_t size)
 
 	if (a->used > a->limit || left < sizeof(*c) || size > left - sizeof(*c))
 		return NULL;
-	c = malloc(sizeof(*c) + size);
+	c = block_resize(NULL, 0, sizeof(*c) + size);
 	if (c == NULL)
 		return NULL;
 	c->next = NULL;

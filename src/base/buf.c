@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/block.h"
+
 #define BUF_SMALLEST ((size_t)64)
 
 void buf_init(struct buf *b, size_t max)
@@ -15,7 +17,7 @@ void buf_init(struct buf *b, size_t max)
 
 void buf_fini(struct buf *b)
 {
-	free(b->data);
+	block_free(b->data, b->cap);
 	*b = (struct buf){ .max = b->max };
 }
 
@@ -31,7 +33,7 @@ static bool buf_grow(struct buf *b, size_t need)
 		cap = b->max;
 	if (cap < need)
 		cap = need;
-	data = realloc(b->data, cap);
+	data = block_resize(b->data, b->cap, cap);
 	if (data == NULL)
 		return false;
 	b->data = data;
@@ -120,7 +122,7 @@ void buf_reset(struct buf *b, size_t keep)
 	b->len = 0;
 	b->failed = false;
 	if (b->cap > keep) {
-		free(b->data);
+		block_free(b->data, b->cap);
 		b->data = NULL;
 		b->cap = 0;
 	}
