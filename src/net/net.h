@@ -3,6 +3,7 @@
 #ifndef NET_NET_H
 #define NET_NET_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/list.h"
 
@@ -67,7 +68,9 @@ bool net_stream_over_limit(const struct net_stream *s);
 void net_stream_set_limit(struct net_stream *s, size_t max_unconsumed);
 /* Sends (encrypts when TLS is on). Takes a copy only of what the kernel does not take at once. */
 void net_stream_write(struct net_stream *s, const uint8_t *p, size_t n);
-/* The same past TLS, for wrapped handshake packets and after login-only encryption ended. */
+/* The same with all of b. It is empty afterwards, and perhaps its memory is the stream's: what is large is not copied. */
+void net_stream_give(struct net_stream *s, struct buf *b);
+/* Like net_stream_write, past TLS: for wrapped handshake packets and after login-only encryption ended. */
 void net_stream_write_raw(struct net_stream *s, const uint8_t *p, size_t n);
 size_t net_stream_pending(const struct net_stream *s);          /* bytes not yet taken by the kernel */
 void net_stream_pause(struct net_stream *s);                    /* stop reading: back-pressure on the client */

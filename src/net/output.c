@@ -1,6 +1,6 @@
 /* output.c — from the owner to the socket.
- * The kernel is asked first; only what it does not take is copied, into chunks of which one at a time is with libuv. Nothing here bounds the sum:
- * the owner looks at net_stream_pending and stops reading requests until drained(). */
+ * The kernel is asked first; what it does not take waits in chunks, of which one at a time is with libuv: copied, or in the owner's own buffer when that is
+ * large and was given away. Nothing here bounds the sum: the owner looks at net_stream_pending and stops reading requests until drained(). */
 #include "net/net.h"
 
 #include <stdlib.h>
@@ -13,17 +13,28 @@
 
 struct out_chunk {
 	struct out_chunk *next;
-	size_t len, cap;
-	uint8_t data[];
+	struct buf bytes;           /* a given one may be full at any size */
+	size_t sent;                /* of bytes, before it became a chunk */
 };
 
 static void start_write(struct net_stream *s);
+
+static size_t chunk_len(const struct out_chunk *c)
+{
+	return c->bytes.len - c->sent;
+}
+
+static void chunk_free(struct out_chunk *c)
+{
+	buf_fini(&c->bytes);
+	free(c);
+}
 
 size_t net_stream_pending(const struct net_stream *s)
 {
 	if (!s->writing)
 		return s->queued;
-	return s->queued - s->out->len + uv_stream_get_write_queue_size((const uv_stream_t *)&s->tcp);
+	return s->queued - chunk_len(s->out) + uv_stream_get_write_queue_size((const uv_stream_t *)&s->tcp);
 }
 
 static void on_written(uv_write_t *req, int status)
@@ -33,8 +44,8 @@ static void on_written(uv_write_t *req, int status)
 
 	s->out = c->next;
 	s->writing = false;
-	s->queued -= c->len;
-	free(c);
+	s->queued -= chunk_len(c);
+	chunk_free(c);
 	if (s->state == NET_CLOSING)
 		return;
 	if (status < 0) {
@@ -55,7 +66,7 @@ static void start_write(struct net_stream *s)
 
 	if (s->writing || c == NULL)
 		return;
-	b = uv_buf_init((char *)c->data, (unsigned)c->len);
+	b = uv_buf_init((char *)c->bytes.data + c->sent, (unsigned)chunk_len(c));
 	s->write_req.data = s;
 	rc = uv_write(&s->write_req, (uv_stream_t *)&s->tcp, &b, 1, on_written);
 	if (rc < 0)
@@ -64,26 +75,34 @@ static void start_write(struct net_stream *s)
 		s->writing = true;
 }
 
-/* The chunk that may take more bytes: the last, unless libuv has it. */
-static struct out_chunk *open_chunk(struct net_stream *s, size_t n)
+/* A new last chunk with the bytes of b from sent on; b's memory is the chunk's then. */
+static struct out_chunk *add_chunk(struct net_stream *s, const struct buf *b, size_t sent)
 {
-	struct out_chunk *c;
+	struct out_chunk *c = malloc(sizeof(*c));
 
-	if (s->out != NULL && !(s->writing && s->out == s->out_last) && s->out_last->len < s->out_last->cap)
-		return s->out_last;
-	n = n < CHUNK_SMALL ? CHUNK_SMALL : n > CHUNK_LARGE ? CHUNK_LARGE : n;
-	c = malloc(sizeof(*c) + n);
-	if (c == NULL)
+	if (c == NULL) {
+		net_stream_fail(s, "out of memory", NULL);
 		return NULL;
-	c->next = NULL;
-	c->len = 0;
-	c->cap = n;
+	}
+	*c = (struct out_chunk){ .bytes = *b, .sent = sent };
 	if (s->out == NULL)
 		s->out = c;
 	else
 		s->out_last->next = c;
 	s->out_last = c;
+	s->queued += chunk_len(c);
 	return c;
+}
+
+/* The chunk that may take more bytes: the last, unless libuv has it. */
+static struct out_chunk *open_chunk(struct net_stream *s, size_t n)
+{
+	struct buf b;
+
+	if (s->out != NULL && !(s->writing && s->out == s->out_last) && s->out_last->bytes.len < s->out_last->bytes.max)
+		return s->out_last;
+	buf_init(&b, n < CHUNK_SMALL ? CHUNK_SMALL : n > CHUNK_LARGE ? CHUNK_LARGE : n);
+	return add_chunk(s, &b, 0);
 }
 
 static void queue_bytes(struct net_stream *s, const uint8_t *p, size_t n)
@@ -92,37 +111,64 @@ static void queue_bytes(struct net_stream *s, const uint8_t *p, size_t n)
 		struct out_chunk *c = open_chunk(s, n);
 		size_t k;
 
-		if (c == NULL) {
+		if (c == NULL)
+			return;
+		k = n < c->bytes.max - c->bytes.len ? n : c->bytes.max - c->bytes.len;
+		buf_put(&c->bytes, p, k);
+		if (c->bytes.failed) {
 			net_stream_fail(s, "out of memory", NULL);
 			return;
 		}
-		k = n < c->cap - c->len ? n : c->cap - c->len;
-		memcpy(c->data + c->len, p, k);
-		c->len += k;
 		s->queued += k;
 		p += k;
 		n -= k;
 	}
 }
 
+/* As much as the kernel takes now, unless others wait before it. Returns how much that was. */
+static size_t write_now(struct net_stream *s, const uint8_t *p, size_t n)
+{
+	uv_buf_t b = uv_buf_init((char *)p, n > INT32_MAX ? INT32_MAX : (unsigned)n);
+	int rc;
+
+	if (s->out != NULL)
+		return 0;
+	rc = uv_try_write((uv_stream_t *)&s->tcp, &b, 1);
+	if (rc < 0 && rc != UV_EAGAIN)
+		net_stream_fail(s, "write", uv_strerror(rc));
+	return rc > 0 ? (size_t)rc : 0;
+}
+
 void net_output_put(struct net_stream *s, const uint8_t *p, size_t n)
 {
+	size_t done;
+
 	if (s->state != NET_OPEN || n == 0)
 		return;
-	if (s->out == NULL) {
-		uv_buf_t b = uv_buf_init((char *)p, n > INT32_MAX ? INT32_MAX : (unsigned)n);
-		int rc = uv_try_write((uv_stream_t *)&s->tcp, &b, 1);
+	done = write_now(s, p, n);
+	if (s->state != NET_OPEN)
+		return;
+	queue_bytes(s, p + done, n - done);
+	if (s->state == NET_OPEN)
+		start_write(s);
+}
 
-		if (rc < 0 && rc != UV_EAGAIN) {
-			net_stream_fail(s, "write", uv_strerror(rc));
-			return;
-		}
-		if (rc > 0) {
-			p += rc;
-			n -= (size_t)rc;
-		}
+/* The given buffer becomes a chunk when copying what is left of it would cost more than that. */
+static void output_give(struct net_stream *s, struct buf *b)
+{
+	size_t done;
+
+	if (s->state != NET_OPEN || b->len == 0)
+		return;
+	done = write_now(s, b->data, b->len);
+	if (s->state != NET_OPEN)
+		return;
+	if (b->len - done < CHUNK_LARGE || b->len > INT32_MAX) {
+		queue_bytes(s, b->data + done, b->len - done);
+	} else if (add_chunk(s, b, done) != NULL) {
+		s->out_last->bytes.max = b->len;        /* full: what follows has chunks of its own */
+		buf_init(b, b->max);
 	}
-	queue_bytes(s, p, n);
 	if (s->state == NET_OPEN)
 		start_write(s);
 }
@@ -133,7 +179,7 @@ void net_output_fini(struct net_stream *s)
 		struct out_chunk *c = s->out;
 
 		s->out = c->next;
-		free(c);
+		chunk_free(c);
 	}
 }
 
@@ -142,10 +188,24 @@ void net_stream_write_raw(struct net_stream *s, const uint8_t *p, size_t n)
 	net_output_put(s, p, n);
 }
 
+static bool encrypts(const struct net_stream *s)
+{
+	return s->tls != NULL && !s->tls->ended && (s->tls->secured || s->tls->mode == NET_TLS_DIRECT);
+}
+
 void net_stream_write(struct net_stream *s, const uint8_t *p, size_t n)
 {
-	if (s->tls != NULL && !s->tls->ended && (s->tls->secured || s->tls->mode == NET_TLS_DIRECT))
+	if (encrypts(s))
 		net_tls_write(s, p, n);
 	else
 		net_output_put(s, p, n);
+}
+
+void net_stream_give(struct net_stream *s, struct buf *b)
+{
+	if (encrypts(s))
+		net_tls_write(s, b->data, b->len);
+	else
+		output_give(s, b);
+	b->len = 0;
 }

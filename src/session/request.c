@@ -48,10 +48,11 @@ static void request_finish(struct session *s)
 		session_abort(s, "the answer exceeds max_result_size");
 		return;
 	}
-	session_send(s);
-	s->cancelled = false;
+	/* What the answer was made of goes before the answer does: a large one may be a while on its way. */
 	tds_message_reset(&s->in);
 	arena_reset(&s->arena);
+	session_send(s);
+	s->cancelled = false;
 	session_move(s, PHASE_READY);
 	attention_acknowledge(s);
 	if (atomic_load(&s->server->draining))

@@ -79,7 +79,7 @@ void session_send(struct session *s)
 	struct buf *wire = &s->resp.out.wire;
 
 	if (s->phase != PHASE_CLOSED && wire->len > 0)
-		net_stream_write(s->stream, wire->data, wire->len);
+		net_stream_give(s->stream, wire);
 	buf_reset(wire, IDLE_BUFFER_KEEP);
 }
 

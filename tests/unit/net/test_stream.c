@@ -277,6 +277,66 @@ static void a_graceful_close_delivers_everything_first(void **state)
 	harness_stop(&h);
 }
 
+/* Small, large, small: the large one goes out of the buffer it was given in. */
+static size_t give_and_close(struct conn *c, const uint8_t *p, size_t n)
+{
+	struct buf b;
+
+	(void)p;
+	buf_init(&b, 16 << 20);
+	buf_put(&b, "before", 6);
+	net_stream_give(c->s, &b);
+	for (uint32_t i = 0; i < 2 << 20; i++)
+		buf_put(&b, &i, sizeof(i));
+	net_stream_give(c->s, &b);
+	atomic_store(&c->h->number, b.len == 0 && net_stream_pending(c->s) > 256 * 1024);
+	buf_put(&b, "after", 5);
+	net_stream_give(c->s, &b);
+	buf_fini(&b);
+	net_stream_close(c->s, true, "done");
+	return n;
+}
+
+static void given_buffers_arrive_in_order(void **state)
+{
+	struct harness h = { .data = give_and_close };
+	size_t n = 6 + (8 << 20) + 5;
+	uint8_t *got = malloc(n);
+	int fd;
+
+	(void)state;
+	harness_start(&h, 1, 10);
+	fd = client_connect(&h);
+	send_all(fd, "x", 1);
+	recv_all(fd, got, n);
+	assert_ended(fd);
+	close(fd);
+	assert_int_equal(atomic_load(&h.number), 1);
+	assert_memory_equal(got, "before", 6);
+	for (uint32_t i = 0; i < 2 << 20; i++)
+		assert_memory_equal(got + 6 + 4 * i, &i, sizeof(i));
+	assert_memory_equal(got + n - 5, "after", 5);
+	free(got);
+	harness_stop(&h);
+}
+
+/* The client goes away while a given buffer is on its way: it is freed once. */
+static void a_given_buffer_goes_with_its_stream(void **state)
+{
+	struct harness h = { .data = give_and_close };
+	char got[6];
+	int fd;
+
+	(void)state;
+	harness_start(&h, 1, 10);
+	fd = client_connect(&h);
+	send_all(fd, "x", 1);
+	recv_all(fd, got, 6);
+	close(fd);
+	WAIT_FOR(atomic_load(&h.closes) == 1);
+	harness_stop(&h);
+}
+
 static void a_closing_stream_whose_client_never_reads_is_given_up(void **state)
 {
 	struct harness h = { .data = answer_and_close };
@@ -413,6 +473,8 @@ int main(void)
 		cmocka_unit_test(a_timer_fires_once_each_time_it_is_set),
 		cmocka_unit_test(a_cancelled_timer_does_not_fire),
 		cmocka_unit_test(a_graceful_close_delivers_everything_first),
+		cmocka_unit_test(given_buffers_arrive_in_order),
+		cmocka_unit_test(a_given_buffer_goes_with_its_stream),
 		cmocka_unit_test(a_closing_stream_whose_client_never_reads_is_given_up),
 		cmocka_unit_test(the_owner_may_close_inside_data),
 		cmocka_unit_test(a_resumed_stream_offers_what_was_left),
