@@ -54,6 +54,7 @@ enum step_kind {
 	STEP_CHECK,         /* first column of the first row must be true (non-zero), else error number/severity/text; no statement: always fails */
 	STEP_IF,            /* first column true: go on, else jump (nsteps: the end); no statement: always jumps */
 	STEP_SET,           /* first row's columns become the values of targets[]; no row: unchanged (NULL for outputs) */
+	STEP_FETCH,         /* a large binary value of table and column becomes that of targets[0]; args[0] is the number of its row */
 	STEP_ROWS,          /* a result set with columns[]; with native: the statement runs for each row of fields, as STEP_EACH */
 	STEP_RETURN,        /* first column, or without a statement number, becomes the return status; the procedure ends */
 	STEP_NATIVE,        /* a C function of a service, by name */
@@ -67,7 +68,8 @@ struct step {
 	const struct statement *stmt;
 	const struct column *columns;       /* STEP_ROWS */
 	uint16_t ncolumns;
-	const uint16_t *targets;            /* STEP_SET: indexes of parameters/locals */
+	const char *table, *column;         /* STEP_FETCH */
+	const uint16_t *targets;            /* STEP_SET, STEP_FETCH: indexes of parameters/locals */
 	uint16_t ntargets;
 	uint16_t jump;                      /* STEP_IF: index of the step to go to when false */
 	int32_t number;                     /* STEP_CHECK, STEP_MESSAGE, STEP_RETURN */

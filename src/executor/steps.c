@@ -207,6 +207,15 @@ static int step_set(struct runner *r, struct call *c, const struct step *s, stru
 	return rc;
 }
 
+static int step_fetch(struct runner *r, struct call *c, const struct step *s, struct err *reterr)
+{
+	struct value row;
+
+	if (steps_value(r, c, &s->args[0], NULL, 0, &row, reterr) < 0)
+		return -1;
+	return store_fetch(r->conn, s->table, s->column, row.u.i, c->arena, &c->values[s->targets[0]], reterr);
+}
+
 static int step_rows(struct runner *r, struct call *c, const struct step *s, struct err *reterr)
 {
 	struct store_stmt *st;
@@ -230,6 +239,7 @@ static int step_one(struct runner *r, struct call *c, const struct step *s, unsi
 	case STEP_RUN: return step_run(r, c, s, reterr);
 	case STEP_CHECK: return step_check(r, c, s, reterr);
 	case STEP_SET: return step_set(r, c, s, reterr);
+	case STEP_FETCH: return step_fetch(r, c, s, reterr);
 	case STEP_ROWS: return step_rows(r, c, s, reterr);
 	case STEP_NATIVE: return native_run(r, c, s, reterr);
 	case STEP_EACH: return native_each(r, c, s, reterr);

@@ -120,6 +120,11 @@ int store_column(struct store_stmt *s, unsigned index, const struct type *as, st
 	return s->ops->column(s, index, as, ret, reterr);
 }
 
+int store_fetch(struct store_conn *c, const char *table, const char *column, int64_t row, struct arena *a, struct value *ret, struct err *reterr)
+{
+	return c->ops->fetch(c, table, column, row, a, ret, reterr);
+}
+
 uint64_t store_changes(struct store_conn *c)
 {
 	return c->ops->changes(c);

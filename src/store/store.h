@@ -62,6 +62,8 @@ MUST_CHECK int store_bind(struct store_stmt *s, unsigned index /* from 1 */, con
 MUST_CHECK int store_step(struct store_stmt *s, struct err *reterr);
 /* Column of the current row as a value of the type; slices are valid until the next step. TYPE_NULL: whatever it is (bigint, float, nvarchar, varbinary). */
 MUST_CHECK int store_column(struct store_stmt *s, unsigned index /* from 0 */, const struct type *as, struct value *ret, struct err *reterr);
+/* The binary value that is in this column of the row with this number, in the arena: for large ones, of which no other copy is made on the way. */
+MUST_CHECK int store_fetch(struct store_conn *c, const char *table, const char *column, int64_t row, struct arena *a, struct value *ret, struct err *reterr);
 /* Rows changed on this connection since it was made, triggers and cascades included: compare before and after. */
 uint64_t store_changes(struct store_conn *c);
 /* Ends the use of a statement: resets a kept one, frees a query. NULL is welcome. */

@@ -10,7 +10,7 @@ from . import sqltext, types
 SERVICES = ("system", "word", "translation", "schedule", "state")
 NEEDS = {"nothing": 0, "execute": 1, "admin": 4, "server": 8}
 HEAD_WORDS = ("LOCAL", "SECTION", "SUMMARY", "SEE", "RETURNS", "NEEDS", "STATUS", "CLEANUP", "FLUSH", "EXAMPLE", "NOTES", "AS")
-STEP_WORDS = ("RUN", "ROWS", "SET", "CHECK", "IF", "ELSE", "END", "RETURN", "MESSAGE", "FAIL", "NATIVE", "EACH")
+STEP_WORDS = ("RUN", "ROWS", "SET", "FETCH", "CHECK", "IF", "ELSE", "END", "RETURN", "MESSAGE", "FAIL", "NATIVE", "EACH")
 STRING = r"'((?:[^']|'')*)'"
 
 
@@ -47,7 +47,7 @@ class Statement:
 class Step:
     def __init__(self, kind, line):
         self.kind, self.line = kind, line
-        self.stmt = self.native = self.text = self.test = None
+        self.stmt = self.native = self.text = self.test = self.table = self.column = None
         self.columns, self.targets, self.args, self.fields = [], [], [], []
         self.jump = self.number = self.severity = 0
 
@@ -364,6 +364,15 @@ class Reader:
             step.stmt = self.statement(rest, offset + m.end())
         else:
             step.stmt = self.expression(rest, offset + m.end())
+
+    def step_fetch(self, text, offset):
+        m = re.fullmatch(r"\s*(@\w+)\s*=\s*(\w+)\.(\w+)\s+OF\s+(@\w+)\s*", text)
+        if m is None:
+            self.error("FETCH reads FETCH @a = table.column OF @row", offset)
+        step = self.add("FETCH")
+        step.targets = [self.target(m.group(1), offset)]
+        step.table, step.column = m.group(2), m.group(3)
+        step.args = self.native_args(m.group(4), offset)
 
     def step_check(self, text, offset):
         m = re.search(r"\bELSE\s+(\d+)\s+(\d+)\s+" + STRING + r"\s*$", text)

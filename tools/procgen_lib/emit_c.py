@@ -109,6 +109,9 @@ def emit_step(w, tag, s):
         fields.append(f".number = {s.number}")
     if s.test:
         fields.append(f".test = {s.test}, .args = {emit_binds(w, f'{tag}_args', s.args)}, .nargs = 1")
+    if s.table:
+        fields.append(f'.table = "{s.table}", .column = "{s.column}"')
+        fields.append(f".args = {emit_binds(w, f'{tag}_args', s.args)}, .nargs = 1")
     if s.native:
         fields.append(f'.native = "{s.native}"')
         fields.append(f".args = {emit_binds(w, f'{tag}_args', s.args)}, .nargs = {len(s.args)}")

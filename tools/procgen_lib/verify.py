@@ -42,6 +42,11 @@ def open_store(service):
 
 
 def verify_step(db, service, proc, step):
+    if step.table:
+        try:
+            db.execute(f"SELECT {step.column}, rowid FROM {step.table}")
+        except sqlite3.Error as e:
+            raise DeclarationError(shown(service, proc), step.line, str(e)) from None
     if step.stmt is None:
         return
     binds = [None] * len(step.stmt.binds)

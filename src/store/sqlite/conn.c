@@ -1,11 +1,8 @@
 /* conn.c — a connection: its settings and its interrupt. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "store/sqlite/sqlite_int.h"
 
-#define READER_CACHE_MIB 4
-#define SMALL_CACHE_MIB 16
 #define STEPS_BETWEEN_QUESTIONS 2000        /* of SQLite's virtual machine: well below a millisecond */
 
 static const char settings_all[] =
@@ -39,21 +36,14 @@ static void set_limits(sqlite3 *db)
 	sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 20);
 }
 
-static int set_cache(struct sqlite_conn *c, struct err *reterr)
-{
-	unsigned mib = c->read_only ? READER_CACHE_MIB : c->store->cache_mib == 0 ? SMALL_CACHE_MIB : c->store->cache_mib;
-	char sql[60];
-
-	snprintf(sql, sizeof(sql), "PRAGMA cache_size=-%llu", (unsigned long long)mib * 1024);
-	return script(c, sql, reterr);
-}
-
 static int set_up(struct sqlite_conn *c, struct err *reterr)
 {
 	if (sqlite3_extended_result_codes(c->db, 1) != SQLITE_OK || sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS) != SQLITE_OK)
 		return err_nomem(reterr);
-	if (script(c, settings_all, reterr) < 0 || script(c, c->read_only ? settings_reader : settings_writer, reterr) < 0 || set_cache(c, reterr) < 0)
+	if (script(c, settings_all, reterr) < 0 || script(c, c->read_only ? settings_reader : settings_writer, reterr) < 0)
 		return -1;
+	if (sqlite_set_cache(c) != SQLITE_OK)
+		return err_nomem(reterr);
 	set_limits(c->db);
 	sqlite_log_watch(c);
 	if (sqlite3_set_authorizer(c->db, sqlite_authorize, c) != SQLITE_OK)

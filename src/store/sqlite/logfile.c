@@ -1,5 +1,5 @@
 /* logfile.c — SQLite's write-ahead log in few system calls. SQLite writes every page of a commit with two writes, header and page, each to where the last one ended. Here
- * they are gathered and written as one before anything could miss them: before the log is synced, read, truncated or closed.
+ * they are gathered and written as one before anything could miss them: before the log is synced, truncated or closed, or read at that place.
  *
  * Safe because other connections look at the log only up to what the shared index tells them, and with synchronous=FULL the index is changed after the sync of a commit.
  *
@@ -45,9 +45,12 @@ static int log_close(sqlite3_file *f)
 	return rc != SQLITE_OK ? rc : closed;
 }
 
+/* A page of an earlier commit is read from the file while later ones are gathered: a large value is replaced page by page. */
 static int log_read(sqlite3_file *f, void *p, int n, sqlite3_int64 at)
 {
-	int rc = flush(of(f));
+	struct logfile *l = of(f);
+	bool elsewhere = at + n <= l->offset || at >= l->offset + (sqlite3_int64)l->len;
+	int rc = elsewhere ? SQLITE_OK : flush(l);
 
 	return rc != SQLITE_OK ? rc : of(f)->real->pMethods->xRead(of(f)->real, p, n, at);
 }

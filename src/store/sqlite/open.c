@@ -38,14 +38,15 @@ const struct store_ops sqlite_store_ops = {
 	.bind = sqlite_bind,
 	.step = sqlite_step,
 	.column = sqlite_column,
+	.fetch = sqlite_fetch,
 	.changes = sqlite_changes,
 	.finish = sqlite_finish,
 };
 
-/* SQLite would take a lock for its statistics with every allocation. Refused, to no harm, once SQLite runs. */
+/* Refused, to no harm, once SQLite runs. */
 static void set_process_up(void)
 {
-	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	sqlite_memory_set_up();
 	sqlite_register_pagecache();
 	sqlite_register_vfs();
 }

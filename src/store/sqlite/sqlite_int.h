@@ -57,6 +57,7 @@ struct sqlite_conn {
 	size_t nstmts;
 	bool (*stop)(void *arg);
 	void *stop_arg;
+	bool narrow;                        /* a large value is under way: few pages are kept */
 };
 
 #define SQLITE_STORE(st) ((struct sqlite_store *)(st))
@@ -103,6 +104,9 @@ int sqlite_column(struct store_stmt *s, unsigned index, const struct type *as, s
 void sqlite_finish(struct store_stmt *s);
 void sqlite_stmts_fini(struct sqlite_conn *c);
 
+/* fetch.c */
+int sqlite_fetch(struct store_conn *c, const char *table, const char *column, int64_t row, struct arena *a, struct value *ret, struct err *reterr);
+
 /* values.c: SQLite's result code. */
 int sqlite_bind_value(sqlite3_stmt *h, int index, const struct value *v);
 /* inner: room for the inner value of a sql_variant. */
@@ -119,6 +123,15 @@ void sqlite_grants_fini(struct sqlite_store *st);
 
 /* pagecache.c: before SQLite starts; without effect afterwards. */
 void sqlite_register_pagecache(void);
+
+/* memory.c: for the whole process, before SQLite is used. */
+void sqlite_memory_set_up(void);
+/* Gives the connection the cache that its kind and state want; SQLite's result code. */
+int sqlite_set_cache(struct sqlite_conn *c);
+/* While a value of so many bytes is written or read, a writing connection keeps few pages. */
+#define SQLITE_LARGE ((size_t)2 << 20)
+void sqlite_narrow(struct sqlite_conn *c);
+void sqlite_widen(struct sqlite_conn *c);
 
 /* logfile.c: a VFS like the system's that writes the log of a commit at once. */
 #define SQLITE_VFS_NAME "procession"

@@ -70,11 +70,19 @@ int sqlite_query(struct store_conn *conn, const char *sql, struct store_stmt **r
 	return 0;
 }
 
+static bool is_large(const struct value *v)
+{
+	return !v->null && type_info(v->type.id)->is_binary && v->u.s.n >= SQLITE_LARGE;
+}
+
 int sqlite_bind(struct store_stmt *stmt, unsigned index, const struct value *v, struct err *reterr)
 {
 	struct sqlite_stmt *s = SQLITE_STMT(stmt);
-	int rc = sqlite_bind_value(s->handle, (int)index, v);
+	int rc;
 
+	if (is_large(v))
+		sqlite_narrow(s->conn);
+	rc = sqlite_bind_value(s->handle, (int)index, v);
 	return rc == SQLITE_OK ? 0 : sqlite_error(s->conn, rc, reterr);
 }
 
@@ -118,12 +126,15 @@ int sqlite_column(struct store_stmt *stmt, unsigned index, const struct type *as
 void sqlite_finish(struct store_stmt *stmt)
 {
 	struct sqlite_stmt *s = SQLITE_STMT(stmt);
+	struct sqlite_conn *c = s->conn;
 
-	if (s->kept) {
+	if (s->kept)
 		sqlite3_reset(s->handle);       /* its error was told by step */
+	else
+		sqlite3_finalize(s->handle);
+	sqlite_widen(c);
+	if (s->kept)
 		return;
-	}
-	sqlite3_finalize(s->handle);
 	free(s->inner);
 	free(s);
 }

@@ -23,7 +23,7 @@ def test_add_then_read(db, key):
 
 
 @proves("STATE-AddItem-04", "STATE-GetItemWithLock-07", "STATE-GetItemWithoutLock-07")
-@pytest.mark.parametrize("size", (0, 1, 7999, 8000, 8001, 65536, 10_000_000))
+@pytest.mark.parametrize("size", (0, 1, 7999, 8000, 8001, 65536, 1_000_000, 1_000_001, 10_000_000))
 def test_every_byte_comes_back(pytds_db, rpc, key, size):
     data = (bytes(range(256)) * (size // 256 + 1))[:size]
     add(pytds_db, key, data)
@@ -294,6 +294,22 @@ def test_update_with_the_cookie(db, key):
     add(db, key + "new")
     db.call("proc_UpdateItem", id=key + "new", item=b"1", timeout=9, lockCookie=1)
     assert peek(db, key + "new") == (b"1", False, 0, 1)
+
+
+@proves("STATE-UpdateItem-03", "STATE-GetItemWithLock-07", "STATE-GetItemWithoutLock-07")
+def test_a_large_item_is_replaced_as_a_whole(rpc, key):
+    """Larger than what the store keeps in memory: shorter, longer, of the same length, in a transaction that is undone."""
+    def data(first, size):
+        return (bytes((first + i) % 251 for i in range(4096)) * (size // 4096 + 1))[:size]
+    add(rpc, key, data(0, 6_000_000))
+    for n, size in enumerate((6_000_000, 3_000_000, 9_000_001, 10, 5_000_000), 1):
+        cookie = lock(rpc, key)[3]
+        rpc.wire.begin()
+        rpc.call("proc_UpdateItem", id=key, item=data(100 + n, size), timeout=20, lockCookie=cookie)
+        assert peek(rpc, key)[0] == data(100 + n, size)
+        rpc.wire.rollback()
+        rpc.call("proc_UpdateItem", id=key, item=data(n, size), timeout=20, lockCookie=cookie)
+        assert peek(rpc, key) == (data(n, size), False, 0, cookie)
 
 
 @proves("STATE-UpdateItem-06", "STATE-UpdateItem-07", "STATE-UpdateItem-09", "STATE-Model-09")

@@ -84,6 +84,10 @@ class Walk:
                 for target, value in zip(step.targets, out or ()):
                     self.values[target] = value
                 continue
+            if step.kind == "FETCH":
+                found = self.store.db.execute(f"SELECT {step.column} FROM {step.table} WHERE rowid = ?", (self.bind(step.args[0]),)).fetchone()
+                self.values[step.targets[0]] = found[0]
+                continue
             if step.kind == "EACH":
                 for fields in self.store.natives[step.native](*[self.bind(a) for a in step.args]):
                     self.query(step.stmt, fields)
