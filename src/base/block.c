@@ -1,62 +1,151 @@
-/* block.c — see block.h. malloc maps large blocks too, but in small pages: touching a value of 64 MiB for the first time is then 16,384 page faults, which took
- * more time than copying it. And once it has seen a few large ones it keeps them in its heap, copies them to grow, and gives them back late. */
+/* block.c — see block.h. A value of 64 MiB passes through several buffers, and touching one for the first time is 16,384 page faults in small pages: it took longer
+ * than copying the value. Huge pages leave the zeroing, which still takes as long as the copying; so a few freed blocks are kept as spares. The system may take
+ * their pages at any time (MADV_FREE), and what they add to the process is bounded. */
 #define _GNU_SOURCE
 #include "base/block.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
+#define SPARES 4
+#define SPARES_MAX ((size_t)160 << 20)      /* their bytes together */
 #if defined(__SANITIZE_ADDRESS__)
-#define LARGE SIZE_MAX              /* the sanitizer watches malloc's blocks */
+#define LARGE SIZE_MAX                      /* the sanitizer watches malloc's blocks */
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
 #define LARGE SIZE_MAX
 #endif
 #endif
 #ifndef LARGE
-#define LARGE HUGE_PAGE
+#define LARGE (2 * HUGE_PAGE)
 #endif
+
+/* At the beginning of a mapping; the owner's bytes follow. */
+struct mapping {
+	size_t length;
+	_Alignas(64) uint8_t bytes[];
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct mapping *all[SPARES];        /* owned; NULL: no spare here */
+	size_t length;                      /* of all of them */
+} spares = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static bool is_large(size_t size)
 {
-	return size >= LARGE && size <= SIZE_MAX - HUGE_PAGE;
+	return size >= LARGE && size <= SIZE_MAX / 2;
 }
 
-/* What is mapped for a large block: whole huge pages, which the system then puts where huge pages can be. */
-static size_t mapped(size_t size)
+static struct mapping *mapping_of(void *p)
 {
-	return (size + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+	return CONTAINER_OF(p, struct mapping, bytes);
 }
 
-static void *map(size_t size)
+/* Whole huge pages, which the system then puts where huge pages can be. */
+static size_t length_for(size_t size)
 {
-	void *p = mmap(NULL, mapped(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return (size + sizeof(struct mapping) + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+}
 
-	if (p == MAP_FAILED)
+static bool fits_better(const struct mapping *m, const struct mapping *than, size_t length)
+{
+	if (than == NULL)
+		return true;
+	if (m->length < length || than->length < length)
+		return m->length > than->length;
+	return m->length < than->length;
+}
+
+/* The smallest spare that is large enough, or else the largest; NULL: there is none. */
+static struct mapping *take_spare(size_t length)
+{
+	struct mapping **best = NULL, *m = NULL;
+
+	pthread_mutex_lock(&spares.lock);
+	for (size_t i = 0; i < SPARES; i++) {
+		if (spares.all[i] != NULL && fits_better(spares.all[i], best == NULL ? NULL : *best, length))
+			best = &spares.all[i];
+	}
+	if (best != NULL) {
+		m = *best;
+		*best = NULL;
+		spares.length -= m->length;
+	}
+	pthread_mutex_unlock(&spares.lock);
+	return m;
+}
+
+static bool keep_spare(struct mapping *m)
+{
+	bool kept = false;
+
+	pthread_mutex_lock(&spares.lock);
+	for (size_t i = 0; i < SPARES && !kept && m->length <= SPARES_MAX - spares.length; i++) {
+		if (spares.all[i] == NULL) {
+			spares.all[i] = m;
+			spares.length += m->length;
+			kept = true;
+		}
+	}
+	pthread_mutex_unlock(&spares.lock);
+	return kept;
+}
+
+static struct mapping *grow(struct mapping *m, size_t length)
+{
+	if (m->length >= length)
+		return m;
+	m = mremap(m, m->length, length, MREMAP_MAYMOVE);
+	if (m == MAP_FAILED)
 		return NULL;
-	madvise(p, mapped(size), MADV_HUGEPAGE);        /* a wish: without it the block is only slower */
-	return p;
+	m->length = length;
+	return m;
 }
 
-static void *remap(void *p, size_t old, size_t size)
+static struct mapping *map(size_t length)
 {
-	if (mapped(old) == mapped(size))
-		return p;
-	p = mremap(p, mapped(old), mapped(size), MREMAP_MAYMOVE);
-	return p == MAP_FAILED ? NULL : p;
+	struct mapping *m = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (m == MAP_FAILED)
+		return NULL;
+	madvise(m, length, MADV_HUGEPAGE);  /* a wish: without it the block is only slower */
+	m->length = length;
+	return m;
+}
+
+static void *large_new(size_t size)
+{
+	struct mapping *spare = take_spare(length_for(size)), *m = spare == NULL ? map(length_for(size)) : grow(spare, length_for(size));
+
+	if (m == NULL && spare != NULL)
+		munmap(spare, spare->length);
+	return m == NULL ? NULL : m->bytes;
+}
+
+/* Behind the first page, which says how long it is. */
+static void large_free(struct mapping *m)
+{
+	madvise((uint8_t *)m + 4096, m->length - 4096, MADV_FREE);
+	if (!keep_spare(m))
+		munmap(m, m->length);
 }
 
 void *block_resize(void *p, size_t old, size_t size)
 {
+	struct mapping *m;
 	void *made;
 
 	if (!is_large(size) && (p == NULL || !is_large(old)))
 		return realloc(p, size);
-	if (p != NULL && is_large(size) && is_large(old))
-		return remap(p, old, size);
-	made = is_large(size) ? map(size) : malloc(size);
+	if (p != NULL && is_large(size) && is_large(old)) {
+		m = grow(mapping_of(p), length_for(size));
+		return m == NULL ? NULL : m->bytes;
+	}
+	made = is_large(size) ? large_new(size) : malloc(size);
 	if (made != NULL && p != NULL) {
 		memcpy(made, p, old < size ? old : size);
 		block_free(p, old);
@@ -69,7 +158,7 @@ void block_free(void *p, size_t size)
 	if (p == NULL)
 		return;
 	if (is_large(size))
-		munmap(p, mapped(size));
+		large_free(mapping_of(p));
 	else
 		free(p);
 }

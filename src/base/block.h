@@ -1,5 +1,6 @@
-/* block.h — one piece of memory of any size, whose owner remembers how large it is. Small ones are malloc's. Large ones come from the system and
- * return to it at once; they lie in huge pages where it has them, and grow without being copied. */
+/* block.h — one piece of memory of any size, whose owner remembers how large it is. Small ones are malloc's. Large ones come from the system, lie in huge
+ * pages where it has them, and grow without being copied; the last few that were freed are kept for the next, as long as the system has no better use
+ * for them. */
 #ifndef BASE_BLOCK_H
 #define BASE_BLOCK_H
 

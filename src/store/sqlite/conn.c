@@ -38,12 +38,15 @@ static void set_limits(sqlite3 *db)
 
 static int set_up(struct sqlite_conn *c, struct err *reterr)
 {
+	int rc;
+
 	if (sqlite3_extended_result_codes(c->db, 1) != SQLITE_OK || sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS) != SQLITE_OK)
 		return err_nomem(reterr);
 	if (script(c, settings_all, reterr) < 0 || script(c, c->read_only ? settings_reader : settings_writer, reterr) < 0)
 		return -1;
-	if (sqlite_set_cache(c) != SQLITE_OK)
-		return err_nomem(reterr);
+	rc = sqlite_set_cache(c);
+	if (rc != SQLITE_OK)
+		return sqlite_error(c, rc, reterr);
 	set_limits(c->db);
 	sqlite_log_watch(c);
 	if (sqlite3_set_authorizer(c->db, sqlite_authorize, c) != SQLITE_OK)

@@ -37,7 +37,8 @@ int sqlite_fetch(struct store_conn *conn, const char *table, const char *column,
 
 	if (rc != SQLITE_OK)
 		return sqlite_error(c, rc, reterr);
-	sqlite_narrow(c);
+	if ((size_t)sqlite3_blob_bytes(b) >= SQLITE_LARGE)
+		sqlite_narrow(c);
 	rc = read_all(c, b, a, ret, reterr);
 	sqlite3_blob_close(b);
 	sqlite_widen(c);

@@ -129,7 +129,7 @@ void sqlite_memory_set_up(void);
 /* Gives the connection the cache that its kind and state want; SQLite's result code. */
 int sqlite_set_cache(struct sqlite_conn *c);
 /* While a value of so many bytes is written or read, a writing connection keeps few pages. */
-#define SQLITE_LARGE ((size_t)2 << 20)
+#define SQLITE_LARGE ((size_t)8 << 20)
 void sqlite_narrow(struct sqlite_conn *c);
 void sqlite_widen(struct sqlite_conn *c);
 

@@ -23,7 +23,7 @@ def test_add_then_read(db, key):
 
 
 @proves("STATE-AddItem-04", "STATE-GetItemWithLock-07", "STATE-GetItemWithoutLock-07")
-@pytest.mark.parametrize("size", (0, 1, 7999, 8000, 8001, 65536, 1_000_000, 1_000_001, 10_000_000))
+@pytest.mark.parametrize("size", (0, 1, 7999, 8000, 8001, 65536, 4_000_000, 4_000_001, 10_000_000))
 def test_every_byte_comes_back(pytds_db, rpc, key, size):
     data = (bytes(range(256)) * (size // 256 + 1))[:size]
     add(pytds_db, key, data)

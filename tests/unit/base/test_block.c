@@ -1,4 +1,4 @@
-/* test_block.c — blocks of all sizes keep their bytes when they change their size, and large ones go back to the system. */
+/* test_block.c — blocks of all sizes keep their bytes when they change their size, and few of the large ones are kept. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include <string.h>
 #include <sys/mman.h>
 
 #include "base/block.h"
@@ -63,30 +62,72 @@ static void what_no_system_has_is_refused_and_harms_nothing(void **state)
 	block_free(p, 5 * MIB);
 }
 
-/* Under the sanitizer all are malloc's, which keeps freed ones to find their users. */
-static void a_large_block_is_the_systems_again_when_it_is_freed(void **state)
+#ifndef __SANITIZE_ADDRESS__            /* there all are malloc's */
+static bool is_mapped(const uint8_t *p)
 {
-	uint8_t *p = block_resize(NULL, 0, 4 * MIB);
-	uint8_t *page;
 	unsigned char in;
+
+	return mincore((void *)((uintptr_t)p & ~(uintptr_t)4095), 1, &in) == 0;
+}
+
+static void a_freed_block_is_taken_again_whatever_its_size(void **state)
+{
+	uint8_t *p = block_resize(NULL, 0, 30 * MIB), *q, *r;
 
 	(void)state;
 	assert_non_null(p);
-	memset(p, 1, 4 * MIB);
-	page = (uint8_t *)(((uintptr_t)p + 2 * MIB) & ~(uintptr_t)4095);
-	assert_int_equal(mincore(page, 4096, &in), 0);
-	block_free(p, 4 * MIB);
-#ifndef __SANITIZE_ADDRESS__
-	assert_int_equal(mincore(page, 4096, &in), -1);
-#endif
+	fill(p, 0, 30 * MIB);
+	block_free(p, 30 * MIB);
+	q = block_resize(NULL, 0, 5 * MIB);
+	assert_ptr_equal(q, p);
+	r = block_resize(NULL, 0, 5 * MIB);
+	assert_non_null(r);
+	assert_ptr_not_equal(r, p);
+	fill(q, 0, 5 * MIB);
+	fill(r, 0, 5 * MIB);
+	block_free(q, 5 * MIB);
+	block_free(r, 5 * MIB);
+	q = block_resize(NULL, 0, 50 * MIB);            /* larger than both: the larger grows */
+	assert_non_null(q);
+	fill(q, 0, 50 * MIB);
+	assert_true(holds(q, 50 * MIB));
+	block_free(q, 50 * MIB);
 }
+
+/* Several large requests at once: what they leave behind is bounded in number and in bytes. */
+static void what_is_kept_is_bounded(void **state)
+{
+	static const size_t sizes[] = { 5 * MIB, 70 * MIB };
+	uint8_t *p[12];
+	size_t kept;
+
+	(void)state;
+	for (size_t k = 0; k < 2; k++) {
+		for (size_t i = 0; i < 12; i++) {
+			p[i] = block_resize(NULL, 0, sizes[k]);
+			assert_non_null(p[i]);
+			p[i][0] = p[i][sizes[k] - 1] = 1;
+		}
+		kept = 0;
+		for (size_t i = 0; i < 12; i++)
+			block_free(p[i], sizes[k]);
+		for (size_t i = 0; i < 12; i++)
+			kept += is_mapped(p[i] + 2 * MIB);
+		assert_in_range(kept, 1, 4);
+		assert_in_range(kept * sizes[k], 1, 160 * MIB);
+	}
+}
+#endif
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_stay_through_every_change_of_size),
 		cmocka_unit_test(what_no_system_has_is_refused_and_harms_nothing),
-		cmocka_unit_test(a_large_block_is_the_systems_again_when_it_is_freed),
+#ifndef __SANITIZE_ADDRESS__
+		cmocka_unit_test(a_freed_block_is_taken_again_whatever_its_size),
+		cmocka_unit_test(what_is_kept_is_bounded),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define LARGE ((size_t)5 << 20)
+#define LARGE ((size_t)9 << 20)
 
 static uint8_t *bytes;
 
