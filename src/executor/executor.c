@@ -1,8 +1,10 @@
 /* executor.c — starting, stopping, and the way in: which queue a call goes to, and when it is refused at the door. */
+#define _GNU_SOURCE                         /* names of threads */
 #include "executor/executor.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -28,6 +30,14 @@ bool wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t at_ms)
 		return true;
 	}
 	return pthread_cond_timedwait(cond, lock, &at) != ETIMEDOUT;
+}
+
+void thread_name(const struct executor *ex, char kind)
+{
+	char name[16];                          /* as long as the system takes */
+
+	snprintf(name, sizeof(name), "%c-%.13s", kind, ex->name);
+	pthread_setname_np(pthread_self(), name);
 }
 
 int thread_start(pthread_t *ret, void *(*fn)(void *arg), void *arg)

@@ -105,6 +105,8 @@ void queue_sweep(struct executor *ex);
 int64_t queue_deadline(const struct executor *ex, const struct call *c, int64_t now_ms);
 /* Under the lock, which it gives up meanwhile. NEVER: no limit. False: the time has come. */
 bool wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t at_ms);
+/* For those who look at the server from outside: "w-StateService". Called by the thread itself. */
+void thread_name(const struct executor *ex, char kind);
 /* Under the lock: starts a thread that leaves signals to others. */
 MUST_CHECK int thread_start(pthread_t *ret, void *(*fn)(void *arg), void *arg);
 

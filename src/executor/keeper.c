@@ -51,6 +51,7 @@ static void *keeper_main(void *arg)
 {
 	struct executor *ex = arg;
 
+	thread_name(ex, 'k');
 	pthread_mutex_lock(&ex->lock);
 	while (!ex->keeper_leaves) {
 		if (flush_at(ex) <= clock_mono_ms())

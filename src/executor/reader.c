@@ -36,6 +36,7 @@ void *reader_main(void *arg)
 	struct runner *r = arg;
 	struct executor *ex = r->ex;
 
+	thread_name(ex, 'r');
 	pthread_mutex_lock(&ex->lock);
 	for (;;) {
 		while (list_empty(&ex->reader_queue) && !ex->stopping) {

@@ -143,6 +143,7 @@ void *writer_main(void *arg)
 {
 	struct executor *ex = arg;
 
+	thread_name(ex, 'w');
 	pthread_mutex_lock(&ex->lock);
 	while (!ex->stopping) {
 		if (ex->pinned == NULL)

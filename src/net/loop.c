@@ -1,7 +1,9 @@
 /* loop.c — a thread with an event loop of its own, and the way into it from other threads: posts.
  * The loop never ticks: it wakes for sockets, posts and timers that somebody set. */
+#define _GNU_SOURCE             /* names of threads */
 #include "net/net.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "net/net_int.h"
@@ -137,7 +139,10 @@ fail:
 static void *loop_main(void *arg)
 {
 	struct net_loop *l = arg;
+	char name[16];
 
+	snprintf(name, sizeof(name), "io-%u", l->index);
+	pthread_setname_np(pthread_self(), name);
 	uv_run(&l->uv, UV_RUN_DEFAULT);
 	do
 		run_last(l);
