@@ -86,7 +86,7 @@ class Echo(Daemon):
         self.program = program
 
     def start(self):
-        self.spawn([self.program, str(max(1, (os.cpu_count() or 2) // 2))], stdout=subprocess.PIPE)
+        self.spawn([self.program, str(min(8, max(2, os.cpu_count() or 2)))], stdout=subprocess.PIPE)
         self.wait_ready_line()
         return self
 
