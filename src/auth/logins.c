@@ -57,6 +57,14 @@ static int trouble(struct auth *a)
 	return -1;
 }
 
+/* The statement is free for the next one who asks. */
+static void end_question(struct auth *a, sqlite3_stmt *st)
+{
+	sqlite3_reset(st);
+	sqlite3_clear_bindings(st);
+	pthread_mutex_unlock(&a->db_lock);
+}
+
 int auth_store_login(struct auth *a, struct str name, struct auth_row *ret)
 {
 	sqlite3_stmt *st = a->find_login;
@@ -77,9 +85,7 @@ int auth_store_login(struct auth *a, struct str name, struct auth_row *ret)
 	} else {
 		rc = rc == SQLITE_DONE ? 0 : trouble(a);
 	}
-	sqlite3_reset(st);
-	sqlite3_clear_bindings(st);
-	pthread_mutex_unlock(&a->db_lock);
+	end_question(a, st);
 	return rc;
 }
 
@@ -95,9 +101,7 @@ int auth_store_rights(struct auth *a, const char *login, const char *database, u
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
 		rights |= (unsigned)sqlite3_column_int(st, 0) & AUTH_ALL_RIGHTS;
 	rc = rc == SQLITE_DONE ? 0 : trouble(a);
-	sqlite3_reset(st);
-	sqlite3_clear_bindings(st);
-	pthread_mutex_unlock(&a->db_lock);
+	end_question(a, st);
 	if (rc == 0)
 		*ret = (uint8_t)rights;
 	return rc;
@@ -137,8 +141,6 @@ int auth_identify(struct auth *a, const struct auth_question *q, struct auth_ide
 	} else {
 		rc = rc == SQLITE_DONE ? 0 : trouble(a);
 	}
-	sqlite3_reset(st);
-	sqlite3_clear_bindings(st);
-	pthread_mutex_unlock(&a->db_lock);
+	end_question(a, st);
 	return rc;
 }
