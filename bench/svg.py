@@ -57,7 +57,7 @@ def lines(title, series, ylabel):
         body.append(text(left - 6, py(tick) + 4, short(tick), "end"))
         tick *= 10
     for x in xs:
-        body.append(text(px(x), height - bottom + 16, short(x), "middle"))
+        body.append(text(px(x), height - bottom + 16, f"{x:,}", "middle"))
     body.append(text((left + width - right) / 2, height - 10, "connections", "middle"))
     body.append(text(left, top - 4, ylabel))
     for i, (name, points) in enumerate(series.items()):
