@@ -271,6 +271,44 @@ def test_relaxed_is_flushed_without_further_calls(power):
     assert lost_calls(power, [client]) == []
 
 
+def add(wire, key):
+    return wire.batch(f"EXEC proc_AddItem '{key}', 0x01, 20")
+
+
+def keys(server):
+    with Wire(server).login(database=STATE) as w:
+        return [row[0] for row in w.batch("SELECT Id FROM dbo.Items ORDER BY Id").rows]
+
+
+def test_a_durable_call_whose_flush_fails_is_refused_and_changes_nothing(power):
+    with Wire(power).login(database=STATE) as w:
+        add(w, "a").ok()
+        power.break_disk()
+        assert add(w, "b").numbers == [50010]
+        assert keys(power) == ["a"]
+        power.mend_disk()
+        add(w, "c").ok()
+    power.cut()
+    power.start()
+    assert keys(power) == ["a", "c"]
+
+
+def test_a_relaxed_flush_that_fails_is_told_to_the_next_caller(power):
+    set_commit(power, "relaxed", 100)
+    with Wire(power).login(database=STATE) as w:
+        add(w, "a").ok()
+        power.break_disk()
+        add(w, "b").ok()                        # answered before its flush, which fails
+        wait_for(lambda: "flush_failed" in power.log_tail(50))
+        assert add(w, "c").numbers == [50010]
+        power.mend_disk()
+        add(w, "d").ok()
+        wait_for(lambda: power.ask_disk(STATE, "SELECT id FROM item ORDER BY id") == [("a",), ("b",), ("d",)])
+    power.cut()
+    power.start()
+    assert keys(power) == ["a", "b", "d"]
+
+
 def test_from_relaxed_to_durable_while_calls_run(power):
     set_commit(power, "relaxed", 60000)
     clients = count(power, "a")

@@ -3,8 +3,10 @@
  * Of every file in the folder $POWERLOSS_DATA there is a second one of the same name in $POWERLOSS_DISK. A write is remembered; fsync and fdatasync copy what was written since
  * the last one. So the second folder always holds what a machine could find after a loss of power in the worst case, with a flush done by half if it was under way.
  *
- * A write counts once it has returned: a flush that begins before need not contain it. While the file $POWERLOSS_STALL exists no flush ends. */
+ * A write counts once it has returned: a flush that begins before need not contain it. While the file $POWERLOSS_STALL exists no flush ends; while $POWERLOSS_FAIL does,
+ * every flush fails. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -176,6 +178,27 @@ static void stall(void)
 		usleep(1000);
 }
 
+/* A disk that is broken. */
+static bool fails(int fd)
+{
+	const char *file = getenv("POWERLOSS_FAIL");
+	char path[PATH_LEN];
+
+	if (file == NULL || access(file, F_OK) != 0 || name_in_folder(fd, path) == NULL)
+		return false;
+	errno = EIO;
+	return true;
+}
+
+static int flush_by(int (*fn)(int), int fd)
+{
+	stall();
+	if (fails(fd))
+		return -1;
+	flushed(fd);
+	return fn(fd);
+}
+
 /* In place of the C library's. SQLite writes to its files by pwrite64 only. */
 
 ssize_t pwrite64(int fd, const void *data, size_t n, off_t at)
@@ -196,9 +219,7 @@ int fdatasync(int fd)
 
 	if (fn == NULL)
 		fn = real("fdatasync");
-	stall();
-	flushed(fd);
-	return fn(fd);
+	return flush_by(fn, fd);
 }
 
 int fsync(int fd)
@@ -207,7 +228,5 @@ int fsync(int fd)
 
 	if (fn == NULL)
 		fn = real("fsync");
-	stall();
-	flushed(fd);
-	return fn(fd);
+	return flush_by(fn, fd);
 }

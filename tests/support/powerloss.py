@@ -38,8 +38,9 @@ class PowerServer(Server):
         self.plain, self.library = find_plain(), find_library()
         super().__init__(**options)
         self.disk = self.dir / "disk"
-        self.stall = self.dir / "stall"
-        self.env.update(LD_PRELOAD=str(self.library), POWERLOSS_DATA=str(self.data), POWERLOSS_DISK=str(self.disk), POWERLOSS_STALL=str(self.stall))
+        self.stall, self.broken = self.dir / "stall", self.dir / "broken"
+        self.env.update(LD_PRELOAD=str(self.library), POWERLOSS_DATA=str(self.data), POWERLOSS_DISK=str(self.disk), POWERLOSS_STALL=str(self.stall),
+                        POWERLOSS_FAIL=str(self.broken))
 
     def arguments(self):
         return [str(self.plain)] + super().arguments()[1:]
@@ -89,6 +90,13 @@ class PowerServer(Server):
 
     def let_flush(self):
         self.stall.unlink(missing_ok=True)
+
+    def break_disk(self):
+        """From now on every flush fails, until mend_disk()."""
+        self.broken.touch()
+
+    def mend_disk(self):
+        self.broken.unlink()
 
     def ask_disk(self, database, sql):
         """What a query gives of the file that the disk has now. Looks at a copy: SQLite would repair it."""

@@ -62,6 +62,12 @@ void sqlite_tidy(struct store_conn *conn, bool alone)
 		sqlite_error(c, rc, &err);      /* for the log: nothing is lost, the write-ahead log only stays longer */
 }
 
+/* Unlike other failures of the store it does not mean that nothing was changed. */
+static int flush_error(const struct sqlite_store *st, struct err *reterr)
+{
+	return err_raise(reterr, 50010, 16, 1, "The log of database '%s' cannot be flushed to the disk: %s.", st->name, strerror(errno));
+}
+
 /* By a descriptor of its own: SQLite's file objects belong to the thread that writes. What is no longer in the log was synced with the file. */
 int sqlite_flush(struct store *base, struct err *reterr)
 {
@@ -73,10 +79,10 @@ int sqlite_flush(struct store *base, struct err *reterr)
 		return err_set(reterr, ERR_STORE, st->name, "the path of its log is too long");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT ? 0 : err_set(reterr, ERR_STORE, st->name, strerror(errno));
+		return errno == ENOENT ? 0 : flush_error(st, reterr);
 	rc = fdatasync(fd);
 	if (rc < 0)
-		err_set(reterr, ERR_STORE, st->name, strerror(errno));
+		flush_error(st, reterr);
 	close(fd);
 	return rc;
 }
