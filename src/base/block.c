@@ -37,7 +37,7 @@ static struct {
 
 static bool is_large(size_t size)
 {
-	return size >= LARGE && size <= SIZE_MAX / 2;
+	return size >= LARGE;
 }
 
 static struct mapping *mapping_of(void *p)
@@ -139,6 +139,8 @@ void *block_resize(void *p, size_t old, size_t size)
 	struct mapping *m;
 	void *made;
 
+	if (size > SIZE_MAX / 2)
+		return NULL;                        /* no system has that much */
 	if (!is_large(size) && (p == NULL || !is_large(old)))
 		return realloc(p, size);
 	if (p != NULL && is_large(size) && is_large(old)) {
