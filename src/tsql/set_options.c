@@ -67,7 +67,6 @@ void tsql_session_init(struct tsql_session *s, bool odbc)
 	s->lock_timeout_ms = -1;
 	s->isolation = 2;
 	s->datefirst = 7;
-	str_copy(s->dateformat, sizeof(s->dateformat), STR("mdy"));
 	str_copy(s->language, sizeof(s->language), STR("us_english"));
 }
 
@@ -145,23 +144,23 @@ static int language(struct tsql_host *h, struct str word, struct err *reterr)
 		return err_raise(reterr, 2741, 16, 1, "SET LANGUAGE failed because '%s' is not an official language name or a language alias on this SQL Server.", shown);
 	memcpy(old, h->vars->language, sizeof(old));
 	str_copy(h->vars->language, sizeof(h->vars->language), STR("us_english"));
-	str_copy(h->vars->dateformat, sizeof(h->vars->dateformat), STR("mdy"));
 	h->vars->datefirst = 7;
 	if (h->ops->language != NULL)
 		h->ops->language(h, old, h->vars->language);
 	return 0;
 }
 
-static int dateformat(struct tsql_session *s, struct str word, struct err *reterr)
+/* Dates are read in the order of us_english. Taking another one and not keeping to it would store wrong dates. */
+static int dateformat(struct str word, struct err *reterr)
 {
-	static const char *const known[] = { "mdy", "dmy", "ymd", "ydm", "myd", "dym" };
+	static const char *const others[] = { "dmy", "ymd", "ydm", "myd", "dym" };
 	char shown[65];
 
-	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-		if (str_eq_nocase(word, str_of(known[i]))) {
-			str_copy(s->dateformat, sizeof(s->dateformat), str_of(known[i]));
-			return 0;
-		}
+	if (str_eq_nocase(word, STR("mdy")))
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		if (str_eq_nocase(word, str_of(others[i])))
+			return err_set(reterr, ERR_NOT_SUPPORTED, "SET DATEFORMAT with another order than mdy", "Write dates as yyyymmdd, which every order reads alike.");
 	}
 	str_copy(shown, sizeof(shown), word);
 	return err_raise(reterr, 2742, 16, 1, "SET DATEFORMAT date order '%s' is invalid.", shown);
@@ -172,7 +171,7 @@ int set_word(struct tsql_host *h, const struct set_option *o, struct str word, s
 	if (o->id == SET_ID_LANGUAGE)
 		return language(h, word, reterr);
 	if (o->id == SET_ID_DATEFORMAT)
-		return dateformat(h->vars, word, reterr);
+		return dateformat(word, reterr);
 	return 0;
 }
 

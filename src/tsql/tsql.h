@@ -17,7 +17,6 @@ struct tsql_session {
 	int32_t lock_timeout_ms;    /* -1: the server's */
 	uint8_t isolation;          /* 1 … 5 as in the TM request */
 	uint8_t datefirst;
-	char dateformat[4];
 	char language[32];
 	bool has_context;           /* SET CONTEXT_INFO was given */
 	uint8_t context[128];

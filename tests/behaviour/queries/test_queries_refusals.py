@@ -39,3 +39,12 @@ def test_refused_with_advice(db, text):
     commands = re.findall(r"^  (\w+)", subprocess.run([command_binary(), "help"], capture_output=True, text=True, timeout=30, check=True).stdout, re.M)
     for command in re.findall(r"procession (\w+)", message.replace("by Procession", "")):
         assert command in commands
+
+
+def test_another_order_of_dates_is_refused_not_forgotten(db):
+    """Dates are read as month, day, year; who wants another order must not get wrong dates."""
+    for order in ("dmy", "ymd", "ydm", "myd", "dym"):
+        result = db.batch(f"SET DATEFORMAT {order}")
+        assert result.error == 50008 and "yyyymmdd" in result.errors[0][2]
+    assert db.batch("SET DATEFORMAT abc").error == 2742
+    assert db.batch("SET DATEFORMAT MDY SELECT DATEPART(month, CAST('12/31/2020' AS datetime))").rows == [(12,)]
