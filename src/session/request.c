@@ -51,6 +51,7 @@ static void request_finish(struct session *s)
 	/* What the answer was made of goes before the answer does: a large one may be a while on its way. */
 	tds_message_reset(&s->in);
 	arena_reset(&s->arena);
+	registry_doing(&s->entry, ACTIVITY_IDLE);       /* before its client, or another one, can ask */
 	session_send(s);
 	s->cancelled = false;
 	session_move(s, PHASE_READY);
