@@ -257,3 +257,26 @@ def test_killed_at_the_first_start():
         finally:
             server.kill()
             server.remove()
+
+
+def test_the_log_grows_in_steps():
+    """Few flushes also write the length of the file; and what lies behind the last commit is not taken for one."""
+    server = Server(settings={"log_level": "warn"})
+    names = [f"step-{n}" for n in range(60)]
+    sizes = set()
+    try:
+        server.start()
+        with open_path("wire", server, "StateService") as db:
+            for name in names:
+                assert db.call("proc_AddItem", id=name, item=name.encode() * 100, timeout=5).status == 0
+                sizes.add((server.data / "StateService.db-wal").stat().st_size)
+        server.kill()
+        assert len(sizes) <= 2 and all(size % (1 << 20) == 0 for size in sizes), sizes
+        server.start()
+        with open_path("wire", server, "StateService") as db:
+            assert sorted(row[0] for row in db.batch("SELECT Id FROM dbo.Items WHERE Id LIKE 'step-%'").rows) == sorted(names)
+        check_files(server)
+        server.stop()
+    finally:
+        server.kill()
+        server.remove()

@@ -3,6 +3,9 @@
  *
  * Safe because other connections look at the log only up to what the shared index tells them, and with synchronous=FULL the index is changed after the sync of a commit.
  *
+ * The log grows in steps: behind the first commit that makes it longer come zeros up to the next MiB, so that the next commits write where the file has bytes already and their
+ * flushes need not also write how long it is. SQLite takes the zeros for what they are, the end of the log.
+ *
  * A commit that may wait for its flush is the same but for the flush: the sync only writes what was gathered. The sync behind a new header stays what it is: frames of the
  * new log must never reach the disk before it. */
 #include <stdlib.h>
@@ -11,6 +14,7 @@
 #include "store/sqlite/sqlite_int.h"
 
 #define GATHER_MAX (64u << 10)      /* SQLite's own write takes less than 128 KiB at a time */
+#define STEP ((sqlite3_int64)1 << 20)
 
 struct logfile {
 	sqlite3_file base;
@@ -18,6 +22,8 @@ struct logfile {
 	uint8_t *data;                  /* gathered, not written yet; owned */
 	size_t len;
 	sqlite3_int64 offset;           /* of data in the file */
+	sqlite3_int64 end;              /* of what has been written since it was last this long … */
+	sqlite3_int64 size;             /* … and what the file had at least then */
 	bool lazy;                      /* a sync need not reach the disk … */
 	bool headed;                    /* … unless a header has been written since the last one */
 };
@@ -27,6 +33,13 @@ static struct logfile *of(sqlite3_file *f)
 	return (struct logfile *)f;
 }
 
+static int write_through(struct logfile *l, const void *p, int n, sqlite3_int64 at)
+{
+	if (at + n > l->end)
+		l->end = at + n;
+	return l->real->pMethods->xWrite(l->real, p, n, at);
+}
+
 static int flush(struct logfile *l)
 {
 	size_t n = l->len;
@@ -34,7 +47,26 @@ static int flush(struct logfile *l)
 	if (n == 0)
 		return SQLITE_OK;
 	l->len = 0;
-	return l->real->pMethods->xWrite(l->real, l->data, (int)n, l->offset);
+	return write_through(l, l->data, (int)n, l->offset);
+}
+
+/* Only a wish: where there is no room for the zeros, there is for the commit, or its own write would have failed. */
+static void lengthen(struct logfile *l)
+{
+	static const uint8_t zeros[GATHER_MAX];
+	sqlite3_int64 at = l->end, to = (at + STEP) / STEP * STEP;
+	sqlite3_file *f = l->real;
+
+	if (at <= l->size || (f->pMethods->xFileSize(f, &l->size) == SQLITE_OK && at < l->size))
+		return;
+	l->size = to;
+	while (at < to) {
+		sqlite3_int64 n = to - at < (sqlite3_int64)sizeof(zeros) ? to - at : (sqlite3_int64)sizeof(zeros);
+
+		if (f->pMethods->xWrite(f, zeros, (int)n, at) != SQLITE_OK)
+			return;
+		at += n;
+	}
 }
 
 static int log_close(sqlite3_file *f)
@@ -70,7 +102,7 @@ static int log_write(sqlite3_file *f, const void *p, int n, sqlite3_int64 at)
 	if (l->data == NULL)
 		l->data = malloc(GATHER_MAX);
 	if (l->data == NULL || (size_t)n > GATHER_MAX)
-		return l->real->pMethods->xWrite(l->real, p, n, at);
+		return write_through(l, p, n, at);
 	if (l->len == 0)
 		l->offset = at;
 	memcpy(l->data + l->len, p, (size_t)n);
@@ -82,6 +114,7 @@ static int log_truncate(sqlite3_file *f, sqlite3_int64 size)
 {
 	int rc = flush(of(f));
 
+	of(f)->end = of(f)->size = size;
 	return rc != SQLITE_OK ? rc : of(f)->real->pMethods->xTruncate(of(f)->real, size);
 }
 
@@ -90,6 +123,8 @@ static int log_sync(sqlite3_file *f, int flags)
 	struct logfile *l = of(f);
 	int rc = flush(l);
 
+	if (rc == SQLITE_OK)
+		lengthen(l);
 	if (rc != SQLITE_OK || (l->lazy && !l->headed))
 		return rc;
 	l->headed = false;
