@@ -1,5 +1,5 @@
 /* commit.c — how a commit is made: flushed before anybody is answered, as a rule. A relaxed database flushes afterwards. In others a group of calls that may be lost with the
- * power is not flushed at all while the service has a promise on the disk that makes such a loss harmless (procession_promise). */
+ * power is not flushed at all, nor committed at once (hold.c), while the service has a promise on the disk that makes such a loss harmless (procession_promise). */
 #include "base/clock.h"
 #include "executor/executor_int.h"
 
@@ -44,12 +44,20 @@ int commit_start(struct executor *ex, struct err *reterr)
 	return promise_alone(ex, PHASE_START, reterr);
 }
 
+int commit_call_in(struct executor *ex, struct err *reterr)
+{
+	ex->promised_until = 0;
+	return promise_alone(ex, PHASE_START, reterr);
+}
+
 void commit_end(struct executor *ex)
 {
 	struct err err;
 
-	if (ex->promised_until != 0 && promise_alone(ex, PHASE_END, &err) < 0)
+	if (hold_settle(ex, &err) < 0 || ex->hold.lost)
 		return;                         /* as after a crash: items live longer than they would */
+	if (ex->promised_until != 0 && promise_alone(ex, PHASE_END, &err) < 0)
+		return;
 }
 
 static bool is_relaxed(struct executor *ex)
@@ -69,22 +77,25 @@ static int commit_later(struct executor *ex, struct err *reterr)
 	int64_t until;
 
 	if (clock_ticks() < ex->promised_until)
-		return store_commit_lazily(ex->writer.conn, reterr);
+		return hold_on(ex, ex->ngroup, reterr);
 	if (promise(ex, PHASE_PROMISE, &until, reterr) < 0 || store_commit(ex->writer.conn, reterr) < 0)
 		return -1;
 	ex->promised_until = until;
+	hold_committed(ex);
 	return 0;
 }
 
 int commit_all(struct executor *ex, bool later, struct err *reterr)
 {
-	int rc;
+	bool relaxed;
 
-	if (is_relaxed(ex)) {
-		rc = store_commit_lazily(ex->writer.conn, reterr);
-		if (rc == 0)
-			keeper_committed(ex);
-		return rc;
-	}
-	return later && ex->promise != NULL ? commit_later(ex, reterr) : store_commit(ex->writer.conn, reterr);
+	if (later && ex->promise != NULL)
+		return commit_later(ex, reterr);
+	relaxed = is_relaxed(ex);
+	if ((relaxed ? store_commit_lazily(ex->writer.conn, reterr) : store_commit(ex->writer.conn, reterr)) < 0)
+		return -1;
+	hold_committed(ex);
+	if (relaxed)
+		keeper_committed(ex);
+	return 0;
 }

@@ -64,6 +64,7 @@ static int init_sync(struct executor *ex, struct err *reterr)
 	pthread_cond_init(&ex->reader_wake, &attr);
 	pthread_cond_init(&ex->keeper_wake, &attr);
 	pthread_cond_init(&ex->flushed, &attr);
+	pthread_cond_init(&ex->hold.over, &attr);
 	pthread_condattr_destroy(&attr);
 	return 0;
 }
@@ -77,6 +78,7 @@ static void executor_free(struct executor *ex)
 	pthread_cond_destroy(&ex->reader_wake);
 	pthread_cond_destroy(&ex->keeper_wake);
 	pthread_cond_destroy(&ex->flushed);
+	pthread_cond_destroy(&ex->hold.over);
 	pthread_cond_destroy(&ex->wake);
 	pthread_mutex_destroy(&ex->lock);
 	free(ex);
@@ -104,6 +106,7 @@ int executor_start(const struct executor_options *o, struct executor **ret, stru
 	ex->max_queue = o->max_queue;
 	ex->max_readers = o->readers < READERS_MAX ? o->readers : READERS_MAX;
 	atomic_init(&ex->next_deadline_ms, NEVER);
+	hold_init(&ex->hold);
 	list_init(&ex->queue);
 	list_init(&ex->reader_queue);
 	ex->writer.ex = ex;
@@ -144,6 +147,7 @@ void executor_stop(struct executor *ex)
 	nreaders = ex->nreaders;
 	pthread_cond_broadcast(&ex->wake);
 	pthread_cond_broadcast(&ex->flushed);
+	pthread_cond_broadcast(&ex->hold.over);
 	pthread_cond_broadcast(&ex->reader_wake);
 	pthread_mutex_unlock(&ex->lock);
 	pthread_join(ex->thread, NULL);

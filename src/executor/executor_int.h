@@ -51,6 +51,17 @@ struct slot {
 	bool dead;                          /* failed for good: not to be run again */
 };
 
+/* Renewals in a transaction that stays open. */
+struct hold {
+	bool open;                          /* under the lock when others look or the writer changes it */
+	bool lost;                          /* writer: some were, and the promise is not called in yet */
+	unsigned calls, limit;              /* writer: in it, and how many there may be */
+	int64_t until_ms, again_ms;         /* writer: when it must end; when more may be tried again */
+	atomic_bool wanted;                 /* a reader waits for its end */
+	unsigned times;                     /* under the lock: how many have ended */
+	pthread_cond_t over;
+};
+
 struct executor {
 	char name[129];
 	struct store *store;                /* borrowed */
@@ -75,6 +86,7 @@ struct executor {
 	size_t ngroup;
 	const struct proc *promise;         /* of the service, or NULL */
 	int64_t promised_until;             /* writer: in ticks; 0: never */
+	struct hold hold;
 	unsigned careful;                   /* writer: groups to run with savepoints, after one had to be run twice */
 
 	/* keeper: what commits leave behind; under the lock */
@@ -124,9 +136,26 @@ void keeper_stop(struct executor *ex);
 
 /* commit.c. Writer, without the lock: commits as the database and the calls ask for. later: all calls in it may be flushed later. */
 MUST_CHECK int commit_all(struct executor *ex, bool later, struct err *reterr);
+/* Writer, without the lock: renewals were lost; no item expires as if they had not been. */
+MUST_CHECK int commit_call_in(struct executor *ex, struct err *reterr);
 /* Before the writer starts, and after it has ended. */
 MUST_CHECK int commit_start(struct executor *ex, struct err *reterr);
 void commit_end(struct executor *ex);
+
+/* hold.c. Writer, without the lock, but for hold_wait(). */
+void hold_init(struct hold *h);
+/* The transaction of a group: a new one, or, not alone, that which is held. */
+MUST_CHECK int hold_begin(struct executor *ex, bool alone, struct err *reterr);
+/* Instead of a commit, when so many calls more may wait for theirs: it comes when it is time. */
+MUST_CHECK int hold_on(struct executor *ex, size_t calls, struct err *reterr);
+/* Commits what is held, if anything is. After a failure it is lost, which the next hold_begin() sets right. */
+int hold_settle(struct executor *ex, struct err *reterr);
+bool hold_is_due(const struct executor *ex);
+/* The writer's transaction was committed; or is to be undone. */
+void hold_committed(struct executor *ex);
+void hold_rollback(struct executor *ex);
+/* Reader, under the lock, which is given up meanwhile: until all that was answered before is committed. */
+void hold_wait(struct executor *ex);
 
 /* writer.c, reader.c: the threads. */
 void *writer_main(void *ex);

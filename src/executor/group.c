@@ -61,7 +61,7 @@ static void lost_silently(struct executor *ex, struct call *c)
 
 static void undo(struct executor *ex)
 {
-	store_rollback(ex->writer.conn);
+	hold_rollback(ex);
 	rewind_all(ex);
 }
 
@@ -122,13 +122,16 @@ static bool take_more(struct executor *ex, unsigned *rounds)
 	return ex->ngroup > before;
 }
 
+static bool call_may_wait(const struct call *c)
+{
+	return c->kind == CALL_PROC && c->proc->flush_later;
+}
+
 /* Nobody in the group asks for a flush before the answer. */
 static bool may_wait(const struct executor *ex)
 {
 	for (size_t i = 0; i < ex->ngroup; i++) {
-		const struct call *c = ex->group[i].call;
-
-		if (c->kind != CALL_PROC || !c->proc->flush_later)
+		if (!call_may_wait(ex->group[i].call))
 			return false;
 	}
 	return true;
@@ -136,11 +139,10 @@ static bool may_wait(const struct executor *ex)
 
 static enum attempt attempt(struct executor *ex, bool careful, struct slot **ret_culprit)
 {
-	struct store_conn *conn = ex->writer.conn;
 	unsigned rounds = 0;
 	struct err err;
 
-	if (store_begin(conn, &err) < 0) {
+	if (hold_begin(ex, !may_wait(ex), &err) < 0) {
 		fail_all(ex, &err);
 		return ATTEMPT_DONE;
 	}
@@ -157,29 +159,33 @@ static enum attempt attempt(struct executor *ex, bool careful, struct slot **ret
 		}
 	}
 	if (commit_all(ex, may_wait(ex), &err) < 0) {
-		store_rollback(conn);
+		hold_rollback(ex);
 		fail_all(ex, &err);
 	}
 	return ATTEMPT_DONE;
 }
 
-/* A call with a transaction to itself needs no savepoint: all of it goes. */
+/* A call with a transaction to itself needs no savepoint: all of it goes. Unless it changed nothing: then what is held may stay. */
 static void run_alone(struct executor *ex, struct slot *s)
 {
 	struct store_conn *conn = ex->writer.conn;
 	struct err err;
+	int rc;
 
-	if (store_begin(conn, &err) < 0) {
+	if (hold_begin(ex, !call_may_wait(s->call), &err) < 0) {
 		fail(s, &err);
-	} else if (run_call(&ex->writer, s->call) < 0) {
-		store_rollback(conn);
+		return;
+	}
+	rc = run_call(&ex->writer, s->call);
+	if (rc == 0 && !store_in_transaction(conn))
+		lost_silently(ex, s->call);
+	if (s->call->rc < 0) {
+		if (!ex->hold.open || s->call->rows_changed > 0 || !store_in_transaction(conn))
+			hold_rollback(ex);
 		run_rewind(s->call, s->mark);
 		s->call->rows_changed = 0;
-	} else if (!store_in_transaction(conn)) {
-		lost_silently(ex, s->call);
-		run_rewind(s->call, s->mark);
-	} else if (commit_all(ex, s->call->kind == CALL_PROC && s->call->proc->flush_later, &err) < 0) {
-		store_rollback(conn);
+	} else if (commit_all(ex, call_may_wait(s->call), &err) < 0) {
+		hold_rollback(ex);
 		fail(s, &err);
 	}
 }

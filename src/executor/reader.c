@@ -49,6 +49,7 @@ void *reader_main(void *arg)
 		struct list *item = list_pop(&ex->reader_queue);
 		ex->waiting--;
 		ex->reader_waiting--;
+		hold_wait(ex);
 		pthread_mutex_unlock(&ex->lock);
 		read_call(r, CONTAINER_OF(item, struct call, link));
 		pthread_mutex_lock(&ex->lock);

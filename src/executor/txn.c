@@ -132,7 +132,7 @@ static void lose(struct executor *ex, struct call *c)
 
 static int begin(struct executor *ex, struct call *c)
 {
-	if (store_begin(ex->writer.conn, &c->err) == 0)
+	if (hold_begin(ex, true, &c->err) == 0)
 		return 0;
 	run_fail(c, &c->err);
 	c->txn_lost = false;

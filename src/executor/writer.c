@@ -20,9 +20,20 @@ static bool doze(struct executor *ex, int64_t until_ms)
 	return woken;
 }
 
+/* Under the lock, which is given up meanwhile. A failure is in the log. */
+static void settle(struct executor *ex)
+{
+	struct err err;
+
+	pthread_mutex_unlock(&ex->lock);
+	hold_settle(ex, &err);
+	pthread_mutex_lock(&ex->lock);
+}
+
 static void tidy(struct executor *ex)
 {
 	ex->tidied = false;
+	settle(ex);
 	pthread_mutex_unlock(&ex->lock);
 	store_tidy(ex->writer.conn, true);
 	pthread_mutex_lock(&ex->lock);
@@ -43,7 +54,9 @@ static void idle_turn(struct executor *ex)
 {
 	bool wants = store_backlog(ex->store) >= BACKLOG_IDLE;
 
-	if (!doze(ex, wants ? clock_mono_ms() + IDLE_MS : NEVER) && list_empty(&ex->queue) && !ex->stopping)
+	if (ex->hold.open)
+		doze(ex, ex->hold.until_ms);
+	else if (!doze(ex, wants ? clock_mono_ms() + IDLE_MS : NEVER) && list_empty(&ex->queue) && !ex->stopping)
 		tidy(ex);
 }
 
@@ -152,6 +165,8 @@ void *writer_main(void *arg)
 			break;
 		if (ex->pinned != NULL)
 			pinned_turn(ex);
+		else if (hold_is_due(ex))
+			settle(ex);
 		else if (!list_empty(&ex->queue))
 			queue_turn(ex);
 		else

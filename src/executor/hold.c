@@ -1,0 +1,121 @@
+/* hold.c — renewals that are written together. Calls that may be flushed later (FLUSH LATER, under a promise) need not even be committed at once: their transaction stays
+ * open from one group to the next, and a page with a hundred renewals is written once. All that the writer runs sees them. Who reads on a connection of its own waits for
+ * a commit first; so does a group of calls one of which wants its flush.
+ *
+ * If they are lost, by an engine that gives the transaction up or by a commit that fails, it is as after a loss of power: the promise is called in before anything else runs.
+ *
+ * How many are held: more and more, as long as writing them takes a moment only. Where nearly each of them has a page of its own, holding them saves nothing and the commit
+ * is long: then few. */
+#include "base/clock.h"
+#include "executor/executor_int.h"
+
+#define HOLD_MS 5000
+#define CALLS_FEW 256
+#define CALLS_MOST (1u << 18)
+#define PAGES_MOST 4096                     /* a commit of so many takes some 15 ms */
+#define AGAIN_MS 60000                      /* after it was not worth while */
+
+void hold_init(struct hold *h)
+{
+	h->limit = CALLS_FEW;
+}
+
+/* The transaction is over, one way or the other. */
+static void release(struct executor *ex)
+{
+	struct hold *h = &ex->hold;
+
+	pthread_mutex_lock(&ex->lock);
+	h->open = false;
+	h->calls = 0;
+	h->times++;
+	atomic_store(&h->wanted, false);
+	pthread_cond_broadcast(&h->over);
+	pthread_mutex_unlock(&ex->lock);
+}
+
+static void learn(struct hold *h, unsigned pages)
+{
+	int64_t now = clock_mono_ms();
+
+	if (pages >= PAGES_MOST && pages > h->calls / 2) {
+		h->limit = CALLS_FEW;
+		h->again_ms = now + AGAIN_MS;
+	} else if (pages < PAGES_MOST && h->calls >= h->limit && h->limit < CALLS_MOST && now >= h->again_ms) {
+		h->limit *= 2;
+	}
+}
+
+int hold_settle(struct executor *ex, struct err *reterr)
+{
+	unsigned before = store_backlog(ex->store), after;
+
+	if (!ex->hold.open)
+		return 0;
+	if (store_commit_lazily(ex->writer.conn, reterr) < 0) {
+		hold_rollback(ex);
+		return -1;
+	}
+	after = store_backlog(ex->store);
+	learn(&ex->hold, after > before ? after - before : 0);
+	release(ex);
+	return 0;
+}
+
+void hold_committed(struct executor *ex)
+{
+	if (ex->hold.open)
+		release(ex);
+}
+
+void hold_rollback(struct executor *ex)
+{
+	store_rollback(ex->writer.conn);
+	if (!ex->hold.open)
+		return;
+	ex->hold.lost = true;
+	release(ex);
+}
+
+int hold_begin(struct executor *ex, bool alone, struct err *reterr)
+{
+	if (ex->hold.open && !alone)
+		return 0;
+	if (hold_settle(ex, reterr) < 0)
+		return -1;
+	if (ex->hold.lost && commit_call_in(ex, reterr) < 0)
+		return -1;
+	ex->hold.lost = false;
+	return store_begin(ex->writer.conn, reterr);
+}
+
+int hold_on(struct executor *ex, size_t calls, struct err *reterr)
+{
+	struct hold *h = &ex->hold;
+
+	if (!h->open) {
+		pthread_mutex_lock(&ex->lock);
+		h->open = true;
+		h->until_ms = clock_mono_ms() + HOLD_MS;
+		pthread_mutex_unlock(&ex->lock);
+	}
+	h->calls += (unsigned)calls;
+	return h->calls >= h->limit || hold_is_due(ex) ? hold_settle(ex, reterr) : 0;
+}
+
+bool hold_is_due(const struct executor *ex)
+{
+	return ex->hold.open && (atomic_load(&ex->hold.wanted) || clock_mono_ms() >= ex->hold.until_ms);
+}
+
+void hold_wait(struct executor *ex)
+{
+	struct hold *h = &ex->hold;
+	unsigned times = h->times;
+
+	while (h->open && h->times == times && !ex->stopping) {
+		atomic_store(&h->wanted, true);
+		pthread_cond_signal(&ex->wake);
+		pthread_cond_wait(&h->over, &ex->lock);
+	}
+}
