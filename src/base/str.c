@@ -13,7 +13,7 @@ bool str_eq(struct str a, struct str b)
 
 bool str_eq_nocase(struct str a, struct str b)
 {
-	return a.n == b.n && str_cmp_nocase(a, b) == 0;
+	return str_eq(a, b) || (a.n == b.n && str_cmp_nocase(a, b) == 0);
 }
 
 int str_cmp_nocase(struct str a, struct str b)
@@ -21,10 +21,10 @@ int str_cmp_nocase(struct str a, struct str b)
 	size_t n = a.n < b.n ? a.n : b.n;
 
 	for (size_t i = 0; i < n; i++) {
-		unsigned char x = lower((unsigned char)a.p[i]), y = lower((unsigned char)b.p[i]);
+		unsigned char x = (unsigned char)a.p[i], y = (unsigned char)b.p[i];
 
-		if (x != y)
-			return x < y ? -1 : 1;
+		if (x != y && lower(x) != lower(y))
+			return lower(x) < lower(y) ? -1 : 1;
 	}
 	if (a.n == b.n)
 		return 0;
