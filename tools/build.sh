@@ -9,7 +9,7 @@ dir=build/$flavour
 options=()
 case $flavour in
 plain) dir=build/meson; options=(-Dtests=false) ;;
-release) options=(--buildtype=release -Dwerror=false -Dtests=false "--prefix=${PREFIX:-/usr/local}") ;;
+release) options=(--buildtype=release -Db_lto=true -Dwerror=false -Dtests=false "--prefix=${PREFIX:-/usr/local}") ;;
 asan) options=(-Db_sanitize=address,undefined -Db_lundef=false) ;;
 tsan) options=(-Db_sanitize=thread -Db_lundef=false) ;;
 fuzz) options=(-Dfuzz=true -Dtests=false -Db_sanitize=address,undefined -Db_lundef=false); export CC=clang-14 ;;
