@@ -21,5 +21,7 @@ enum channel_status channel_handshake(struct channel *ch);
 enum channel_status channel_send(struct channel *ch, const void *p, size_t n, size_t *ret);
 /* CHANNEL_OK with *ret 0: the peer has closed. */
 enum channel_status channel_recv(struct channel *ch, void *p, size_t n, size_t *ret);
+/* Bytes have been read from the socket and not yet received: epoll says nothing of them. */
+bool channel_pending(const struct channel *ch);
 
 #endif

@@ -228,8 +228,8 @@ static void ready(struct client *c, uint32_t events)
 		flush(c);
 	if ((events & ~(uint32_t)EPOLLOUT) == 0)
 		return;
-	/* OpenSSL may hold bytes that epoll does not see: read until there is nothing. */
-	while (read_some(c) && opt.tls && c->phase != HANDSHAKE)
+	/* No read only to learn that there is nothing: epoll tells of what is left in the socket. */
+	while (read_some(c) && c->phase != HANDSHAKE && channel_pending(&c->channel))
 		;
 }
 
