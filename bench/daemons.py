@@ -1,6 +1,7 @@
 """The programs that are measured: Procession, and its peers on the same machine with the same durability.
 
 Each is started on a free port of loopback with its data in a folder of its own, and stopped by its process id."""
+import json
 import os
 import pathlib
 import re
@@ -89,6 +90,20 @@ class Echo(Daemon):
         self.spawn([self.program, str(min(8, max(2, os.cpu_count() or 2)))], stdout=subprocess.PIPE)
         self.wait_ready_line()
         return self
+
+
+class Store:
+    """SQLite without a server: a program that makes the calls itself, and ends. The first run fills the database."""
+
+    def __init__(self, folder, program):
+        self.command = [program, "--database", pathlib.Path(folder) / "store.db", "--schema", BENCH.parent / "procedures/state/schema.sql"]
+
+    def run(self, workload, connections, seconds):
+        command = [*self.command, "--workload", workload, "--connections", connections, "--seconds", seconds, "--warmup", 0.5]
+        done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{workload}: {done.stderr.strip()}")
+        return json.loads(done.stdout)
 
 
 class Redis(Daemon):

@@ -23,7 +23,7 @@ import time
 
 import machine
 import report
-from daemons import BENCH, Echo, Postgres, Procession, Redis
+from daemons import BENCH, Echo, Postgres, Procession, Redis, Store
 
 ROOT = BENCH.parent
 COUNTS = (1, 8, 32, 128, 1024)
@@ -31,6 +31,8 @@ WORKLOADS = ("select1", "state_read", "state_rw", "word_cycle", "translate_cycle
 PG_DATABASE = {"select1": "state", "state_read": "state", "state_rw": "state", "state_32k": "state", "word_cycle": "word",
                "translate_cycle": "translation", "sched_cycle": "schedule"}
 PG_CALLS = {"select1": 1, "state_read": 1, "state_rw": 2, "state_32k": 2, "word_cycle": 16, "translate_cycle": 16, "sched_cycle": 5}
+# Peers that are compared by some workloads only.
+ONLY = {"echo": ("select1", "state_read", "state_rw"), "store": ("state_read", "state_rw"), "relaxed": ("state_rw", "state_32k")}
 SERVICE_URI = {"word_cycle": "http://schemas.microsoft.com/office/server/word/2009/08/",
                "translate_cycle": "http://schemas.microsoft.com/office/server/translation/2010/11/"}
 
@@ -74,6 +76,11 @@ class Bench:
         result = json.loads(done.stdout)
         say(f"  {type(daemon).__name__.lower():11} {workload:17} {connections:5} connections "
             f"{result['calls_per_s']:10.0f} calls/s  p50 {result['p50_us']:8.0f} µs  p99 {result['p99_us']:8.0f} µs")
+        return result
+
+    def store(self, store, workload, connections):
+        result = store.run(workload, connections, self.seconds)
+        say(f"  {'store':11} {workload:17} {connections:5} connections {result['calls_per_s']:10.0f} calls/s")
         return result
 
     def pgbench(self, pg, workload, connections):
@@ -137,7 +144,7 @@ def job_documents(uri):
 
 def peers_of(bench):
     """Those that are installed, filled."""
-    peers = {"echo": bench.peer(Echo(bench.folder, bench.tools / "echo"))}
+    peers = {"echo": bench.peer(Echo(bench.folder, bench.tools / "echo")), "store": Store(bench.folder, bench.tools / "store")}
     if bench.versions["redis"]:
         for mode in ("always", "everysec"):
             peers["redis_" + mode] = redis = bench.peer(Redis(bench.folder, mode))
@@ -159,10 +166,8 @@ def calls(bench):
     runs = []
 
     def wanted(name, workload, count):
-        if name == "echo":
-            return workload in ("select1", "state_read") and (count == 32 or bench.args.full)
-        if name == "relaxed":
-            return workload in ("state_rw", "state_32k") and (count == 32 or bench.args.full)
+        if name in ONLY:
+            return workload in ONLY[name] and (count == 32 or (bench.args.full and name != "store"))
         if name.startswith("redis"):
             if not workload.startswith("state"):
                 return False
@@ -172,6 +177,8 @@ def calls(bench):
     def runner(name, daemon, workload, count):
         if name == "postgres":
             return lambda: bench.pgbench(daemon, workload, count)
+        if name == "store":
+            return lambda: bench.store(daemon, workload, count)
         if name == "echo":
             sizes = runs_of_sizes[workload]
             return lambda: bench.load(daemon, "echo", count, request=round(sizes["request_bytes"]), answer=round(sizes["answer_bytes"]))
