@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 # Each word is a package, or command=package where any program of that name will do.
 build_packages=(
-    libc6-dev meson ninja=ninja-build pkg-config python3 libuv1-dev libssl-dev libkrb5-dev libsqlite3-dev libargon2-dev
+    cc=gcc libc6-dev meson ninja=ninja-build pkg-config python3 libuv1-dev libssl-dev libkrb5-dev libsqlite3-dev libargon2-dev
     libinih-dev libxml2-dev libsystemd-dev freetds-dev
 )
 test_packages=(
@@ -16,7 +16,7 @@ test_packages=(
     freetds-bin tdsodbc unixodbc unixodbc-dev python3-tds python3-openssl python3-pymssql python3-pyodbc
     libdbd-sybase-perl php-cli php-sybase libjtds-java default-jdk-headless
     mono-mcs mono-runtime libmono-system-data4.0-cil libmono-i18n-west4.0-cil golang-go golang-github-denisenkom-go-mssqldb-dev
-    node=nodejs npm=npm libfaketime sqlite3 openssl
+    node=nodejs npm=npm libfaketime sqlite3 openssl pgrep=procps
     clang-14 libclang-rt-14-dev clang-tidy cppcheck clang-format
 )
 
