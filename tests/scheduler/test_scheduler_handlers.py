@@ -15,7 +15,7 @@ REFRESH = "proc_MIP_RefreshScheduledJob"
 
 def test_exit_status_and_output_are_kept(server, scheduler):
     server.add(ID, DL, utc(-1), name="fails")
-    with scheduler(handlers={"DLImportJob": "print('line one\\nline \"two\" \\x1b[2J'); print('no newline', end='', file=sys.stderr); sys.exit(7)"}) as s:
+    with scheduler(handlers={"DLImportJob": "print('line one\\nline \"two\" \\x1b[2J', flush=True); print('no newline', end='', file=sys.stderr); sys.exit(7)"}) as s:
         ended = s.wait_history(1)[0]
     assert (ended["status"], ended["outcome"], ended["id"], ended["name"]) == (7, "failed", ID, "fails")
     log = s.log()
