@@ -136,20 +136,29 @@ bool net_tls_reads(const struct net_stream *s)
 	return s->tls != NULL && (s->tls->mode == NET_TLS_DIRECT || s->tls->secured);
 }
 
-/* The plain bytes of the record at hand. */
+/* What the record made OpenSSL say goes out. */
+static ssize_t record_done(struct net_stream *s, size_t record)
+{
+	send_cipher(s);
+	return s->state == NET_OPEN ? (ssize_t)record : -1;
+}
+
+/* The plain bytes of the record at hand. Where all of them have been read, OpenSSL is not asked for more: its answer that there is nothing costs as much as a small record. */
 static ssize_t decrypt(struct net_stream *s, size_t record)
 {
 	struct net_tls *t = s->tls;
 	int n, e;
 
+	ERR_clear_error();
 	for (;;) {
-		ERR_clear_error();
 		n = SSL_read(t->ssl, s->loop->plain_buf, (int)NET_PLAIN_SIZE);
 		if (n <= 0)
 			break;
 		net_input_offer(s, s->loop->plain_buf, (size_t)n);
 		if (s->state != NET_OPEN)
 			return -1;
+		if (t->in_n == 0 && SSL_pending(t->ssl) == 0)
+			return record_done(s, record);
 	}
 	e = SSL_get_error(t->ssl, n);
 	if (e == SSL_ERROR_ZERO_RETURN) {
@@ -160,8 +169,7 @@ static ssize_t decrypt(struct net_stream *s, size_t record)
 		tls_fail(s, "TLS");
 		return -1;
 	}
-	send_cipher(s);
-	return s->state == NET_OPEN ? (ssize_t)record : -1;
+	return record_done(s, record);
 }
 
 ssize_t net_tls_record(struct net_stream *s, const uint8_t *p, size_t n)
