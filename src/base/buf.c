@@ -9,6 +9,7 @@
 #include "base/block.h"
 
 #define BUF_SMALLEST ((size_t)64)
+#define BUF_LARGE ((size_t)4 << 20)
 
 void buf_init(struct buf *b, size_t max)
 {
@@ -21,14 +22,15 @@ void buf_fini(struct buf *b)
 	*b = (struct buf){ .max = b->max };
 }
 
-/* Capacity for need bytes, at least half as large again as now so that appending stays linear. */
+/* Capacity for need bytes, and more in proportion so that appending stays linear. Large blocks grow without being copied (base/block.h), so small steps do; and a block
+ * of little more than the value is one of those that are kept for the next. */
 static bool buf_grow(struct buf *b, size_t need)
 {
-	size_t cap = b->cap < BUF_SMALLEST ? BUF_SMALLEST : b->cap;
+	size_t cap = b->cap < BUF_SMALLEST ? BUF_SMALLEST : b->cap, more = cap < BUF_LARGE ? cap : cap / 8;
 	uint8_t *data;
 
-	if (cap <= SIZE_MAX / 2)
-		cap *= 2;
+	if (cap <= SIZE_MAX - more)
+		cap += more;
 	if (cap > b->max)
 		cap = b->max;
 	if (cap < need)

@@ -96,6 +96,25 @@ static void reset_keeps_small_memory(void **state)
 	buf_fini(&b);
 }
 
+/* Otherwise a value of 64 MiB may hold twice that. */
+static void a_large_buffer_is_little_larger_than_its_bytes(void **state)
+{
+	static const uint8_t piece[65536] = { 1, 2, 3 };
+	struct buf b;
+
+	(void)state;
+	buf_init(&b, (size_t)1 << 30);
+	for (unsigned i = 0; i < 65 * 16; i++) {
+		buf_put(&b, piece, sizeof(piece));
+		assert_true(b.cap <= 2 * b.len);
+		assert_true(b.len < (size_t)8 << 20 || b.cap <= b.len + b.len / 4);
+	}
+	assert_false(b.failed);
+	assert_int_equal(b.len, (size_t)65 << 20);
+	assert_memory_equal(b.data + b.len - sizeof(piece), piece, sizeof(piece));
+	buf_fini(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,6 +122,7 @@ int main(void)
 		cmocka_unit_test(the_bound_is_exact_and_failure_stays),
 		cmocka_unit_test(printf_of_any_length),
 		cmocka_unit_test(reset_keeps_small_memory),
+		cmocka_unit_test(a_large_buffer_is_little_larger_than_its_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
