@@ -24,6 +24,7 @@ struct logfile {
 	sqlite3_int64 offset;           /* of data in the file */
 	sqlite3_int64 end;              /* of what has been written since it was last this long … */
 	sqlite3_int64 size;             /* … and what the file had at least then */
+	struct sqlite_window *window;   /* the connection's; NULL: every read is made */
 	bool lazy;                      /* a sync need not reach the disk … */
 	bool headed;                    /* … unless a header has been written since the last one */
 };
@@ -37,6 +38,7 @@ static int write_through(struct logfile *l, const void *p, int n, sqlite3_int64 
 {
 	if (at + n > l->end)
 		l->end = at + n;
+	sqlite_window_written(l->window, n, at);
 	return l->real->pMethods->xWrite(l->real, p, n, at);
 }
 
@@ -84,7 +86,7 @@ static int log_read(sqlite3_file *f, void *p, int n, sqlite3_int64 at)
 	bool elsewhere = at + n <= l->offset || at >= l->offset + (sqlite3_int64)l->len;
 	int rc = elsewhere ? SQLITE_OK : flush(l);
 
-	return rc != SQLITE_OK ? rc : of(f)->real->pMethods->xRead(of(f)->real, p, n, at);
+	return rc != SQLITE_OK ? rc : sqlite_window_read(l->window, l->real, l->real->pMethods, p, n, at);
 }
 
 static int log_write(sqlite3_file *f, const void *p, int n, sqlite3_int64 at)
@@ -189,14 +191,23 @@ static sqlite3_vfs *real_vfs(sqlite3_vfs *vfs)
 	return vfs->pAppData;
 }
 
-/* Everything but the log is opened as ever, by the system's own methods. */
+static size_t real_size(const sqlite3_vfs *real)
+{
+	return ((size_t)real->szOsFile + 7) & ~(size_t)7;
+}
+
+/* Everything but the log is opened as ever, by the system's own methods; of the main file's, one is ours. */
 static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int flags, int *ret_flags)
 {
 	struct logfile *l = of(f);
 	int rc;
 
-	if ((flags & SQLITE_OPEN_WAL) == 0)
-		return real_vfs(vfs)->xOpen(real_vfs(vfs), name, f, flags, ret_flags);
+	if ((flags & SQLITE_OPEN_WAL) == 0) {
+		rc = real_vfs(vfs)->xOpen(real_vfs(vfs), name, f, flags, ret_flags);
+		if (rc == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0)
+			sqlite_mainfile_init(f, (uint8_t *)f + real_size(real_vfs(vfs)));
+		return rc;
+	}
 	*l = (struct logfile){ .real = (sqlite3_file *)(l + 1) };
 	rc = real_vfs(vfs)->xOpen(real_vfs(vfs), name, l->real, flags, ret_flags);
 	if (l->real->pMethods != NULL)
@@ -204,12 +215,30 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int fla
 	return rc;
 }
 
-void sqlite_log_set_lazy(sqlite3 *db, bool lazy)
+/* NULL: there is no log yet. */
+static struct logfile *log_of(sqlite3 *db)
 {
 	sqlite3_file *f = NULL;
 
-	if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &f) == SQLITE_OK && f != NULL && f->pMethods == &log_methods)
-		of(f)->lazy = lazy;
+	if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &f) != SQLITE_OK || f == NULL || f->pMethods != &log_methods)
+		return NULL;
+	return of(f);
+}
+
+void sqlite_log_set_lazy(sqlite3 *db, bool lazy)
+{
+	struct logfile *l = log_of(db);
+
+	if (l != NULL)
+		l->lazy = lazy;
+}
+
+void sqlite_log_set_window(sqlite3 *db, struct sqlite_window *w)
+{
+	struct logfile *l = log_of(db);
+
+	if (l != NULL)
+		l->window = w;
 }
 
 /* The rest is the system's: its functions look at the vfs they are given only for what it shares with the real one. */
@@ -222,7 +251,7 @@ void sqlite_register_vfs(void)
 		return;
 	vfs = *real;
 	vfs.zName = SQLITE_VFS_NAME;
-	vfs.szOsFile = (int)sizeof(struct logfile) + real->szOsFile;
+	vfs.szOsFile = (int)(real_size(real) + (sizeof(struct logfile) > sqlite_mainfile_size() ? sizeof(struct logfile) : sqlite_mainfile_size()));
 	vfs.xOpen = vfs_open;
 	/* unix's own functions expect their finder of methods here; open() above gives it back to them */
 	vfs.pAppData = real;

@@ -97,6 +97,80 @@ static void the_cache_is_as_before_afterwards(void **state)
 	assert_int_equal(fixture_number(f, "SELECT cache_size FROM pragma_cache_size"), before);
 }
 
+/* Calls of this process that read from files so far. */
+static long reads(void)
+{
+	FILE *io = fopen("/proc/self/io", "r");
+	char line[80];
+	long n = -1;
+
+	assert_non_null(io);
+	while (fgets(line, sizeof(line), io) != NULL)
+		(void)sscanf(line, "syscr: %ld", &n);
+	fclose(io);
+	assert_true(n >= 0);
+	return n;
+}
+
+/* It has 2,305 pages, in the log at first and in the file afterwards. */
+static void reading_and_replacing_take_few_calls(void **state)
+{
+	struct fixture *f = *state;
+	long before;
+
+	assert_int_equal(put(f, 0, LARGE), 0);
+	for (int i = 0; i < 2; i++) {
+		before = reads();
+		assert_holds(f, (size_t)i, LARGE);
+		assert_true(reads() - before < 400);
+		assert_int_equal(store_begin(f->conn, &f->err), 0);
+		before = reads();
+		assert_int_equal(put(f, 1 - (size_t)i, LARGE), 0);
+		assert_true(reads() - before < 400);
+		assert_holds(f, 1 - (size_t)i, LARGE);
+		assert_int_equal(store_commit(f->conn, &f->err), 0);
+		store_tidy(f->conn, true);
+	}
+	assert_holds(f, 0, LARGE);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
+}
+
+/* Another connection writes it, so that the reader's memory does not have it. */
+static void what_was_read_before_is_read_anew(void **state)
+{
+	struct fixture *f = *state, reader = { .store = f->store };
+
+	assert_int_equal(store_connect(f->store, true, &reader.conn, &f->err), 0);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(put(f, i % 2, 60000), 0);
+		if (i < 3)
+			store_tidy(f->conn, true);
+		assert_holds(&reader, i % 2, 60000);
+	}
+	store_disconnect(reader.conn);
+}
+
+/* The log goes on, and is copied into the file as far as the reader allows. */
+static void a_reader_sees_its_own_moment_whatever_others_write(void **state)
+{
+	struct fixture *f = *state, reader = { .store = f->store };
+
+	assert_int_equal(put(f, 0, LARGE), 0);
+	store_tidy(f->conn, true);
+	assert_int_equal(put(f, 1, LARGE), 0);
+	assert_int_equal(store_connect(f->store, true, &reader.conn, &f->err), 0);
+	assert_int_equal(store_begin(reader.conn, &f->err), 0);
+	assert_holds(&reader, 1, LARGE);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(put(f, i % 2, LARGE - 5000 * i), 0);
+		store_tidy(f->conn, true);
+		assert_holds(&reader, 1, LARGE);
+	}
+	assert_int_equal(store_commit(reader.conn, &f->err), 0);
+	assert_holds(&reader, 0, LARGE - 10000);
+	store_disconnect(reader.conn);
+}
+
 static bool at_once(void *arg)
 {
 	++*(int *)arg;
@@ -142,6 +216,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_fetched_value_is_what_was_stored, large_up, large_down),
 		cmocka_unit_test_setup_teardown(what_a_transaction_replaced_is_seen_by_it_and_undone_with_it, large_up, large_down),
 		cmocka_unit_test_setup_teardown(the_cache_is_as_before_afterwards, large_up, large_down),
+		cmocka_unit_test_setup_teardown(reading_and_replacing_take_few_calls, large_up, large_down),
+		cmocka_unit_test_setup_teardown(what_was_read_before_is_read_anew, large_up, large_down),
+		cmocka_unit_test_setup_teardown(a_reader_sees_its_own_moment_whatever_others_write, large_up, large_down),
 		cmocka_unit_test_setup_teardown(a_fetch_can_be_stopped, large_up, large_down),
 		cmocka_unit_test_setup_teardown(a_row_that_is_not_there_and_an_arena_that_is_full_are_errors, large_up, large_down),
 	};
