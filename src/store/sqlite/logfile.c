@@ -25,6 +25,7 @@ struct logfile {
 	sqlite3_int64 end;              /* of what has been written since it was last this long … */
 	sqlite3_int64 size;             /* … and what the file had at least then */
 	struct sqlite_window *window;   /* the connection's; NULL: every read is made */
+	struct sqlite_writeout writeout;
 	bool lazy;                      /* a sync need not reach the disk … */
 	bool headed;                    /* … unless a header has been written since the last one */
 };
@@ -36,10 +37,14 @@ static struct logfile *of(sqlite3_file *f)
 
 static int write_through(struct logfile *l, const void *p, int n, sqlite3_int64 at)
 {
+	int rc;
+
 	if (at + n > l->end)
 		l->end = at + n;
 	sqlite_window_written(l->window, n, at);
-	return l->real->pMethods->xWrite(l->real, p, n, at);
+	rc = l->real->pMethods->xWrite(l->real, p, n, at);
+	sqlite_writeout_wrote(&l->writeout, n, at);
+	return rc;
 }
 
 static int flush(struct logfile *l)
@@ -75,6 +80,7 @@ static int log_close(sqlite3_file *f)
 {
 	int rc = flush(of(f)), closed = of(f)->real->pMethods->xClose(of(f)->real);
 
+	sqlite_writeout_fini(&of(f)->writeout);
 	free(of(f)->data);
 	return rc != SQLITE_OK ? rc : closed;
 }
@@ -130,6 +136,7 @@ static int log_sync(sqlite3_file *f, int flags)
 	if (rc != SQLITE_OK || (l->lazy && !l->headed))
 		return rc;
 	l->headed = false;
+	sqlite_writeout_flushed(&l->writeout);
 	return l->real->pMethods->xSync(l->real, flags);
 }
 
@@ -209,6 +216,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int fla
 		return rc;
 	}
 	*l = (struct logfile){ .real = (sqlite3_file *)(l + 1) };
+	sqlite_writeout_init(&l->writeout, name);
 	rc = real_vfs(vfs)->xOpen(real_vfs(vfs), name, l->real, flags, ret_flags);
 	if (l->real->pMethods != NULL)
 		l->base.pMethods = &log_methods;

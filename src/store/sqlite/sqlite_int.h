@@ -151,6 +151,17 @@ void sqlite_window_written(struct sqlite_window *w, int n, sqlite3_int64 at);
 size_t sqlite_mainfile_size(void);
 void sqlite_mainfile_init(sqlite3_file *f, void *room);
 
+/* writeout.c: begins to write large commits to the disk before their flush. */
+struct sqlite_writeout {
+	const char *path;                   /* of the log; SQLite's, until it is closed */
+	int fd;                             /* -1: not needed yet */
+	sqlite3_int64 from, end;            /* written one after the other, and not begun yet */
+};
+void sqlite_writeout_init(struct sqlite_writeout *w, const char *path);
+void sqlite_writeout_wrote(struct sqlite_writeout *w, int n, sqlite3_int64 at);
+void sqlite_writeout_flushed(struct sqlite_writeout *w);
+void sqlite_writeout_fini(struct sqlite_writeout *w);
+
 /* logfile.c: a VFS like the system's that writes the log of a commit at once. */
 #define SQLITE_VFS_NAME "procession"
 void sqlite_register_vfs(void);
