@@ -37,7 +37,21 @@ void request_abandon(struct session *s)
 	s->request = NULL;
 }
 
-/* The answer is complete: sends it, and makes the session ready for the next request. */
+/* Sends the answer, and makes the session ready for the next request. */
+void request_over(struct session *s)
+{
+	/* What the answer was made of goes before the answer does: a large one may be a while on its way. */
+	tds_message_reset(&s->in);
+	arena_reset(&s->arena);
+	session_send(s);
+	s->cancelled = false;
+	session_move(s, PHASE_READY);
+	attention_acknowledge(s);
+	if (atomic_load(&s->server->draining))
+		session_end(s, "server is shutting down");
+	session_resume(s);
+}
+
 static void request_finish(struct session *s)
 {
 	if (s->resp.out.payload == 0 && !s->resp.pending)
@@ -48,17 +62,11 @@ static void request_finish(struct session *s)
 		session_abort(s, "the answer exceeds max_result_size");
 		return;
 	}
-	/* What the answer was made of goes before the answer does: a large one may be a while on its way. */
-	tds_message_reset(&s->in);
-	arena_reset(&s->arena);
 	registry_doing(&s->entry, ACTIVITY_IDLE);       /* before its client, or another one, can ask */
-	session_send(s);
-	s->cancelled = false;
-	session_move(s, PHASE_READY);
-	attention_acknowledge(s);
-	if (atomic_load(&s->server->draining))
-		session_end(s, "server is shutting down");
-	session_resume(s);
+	if (leaving(s))
+		leaving_begin(s);
+	else
+		request_over(s);
 }
 
 void request_fail(struct session *s, const struct err *e)

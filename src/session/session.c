@@ -271,11 +271,11 @@ static bool type_fits(const struct session *s, uint8_t type)
 	}
 }
 
-/* The message's bytes stay while a request runs on them; request_finish lets go of them then. */
+/* The message's bytes stay while a request runs on them, or its answer may point to them; request_over lets go of them then. */
 static void message_arrived(struct session *s)
 {
 	phases[s->phase].message(s);
-	if (s->phase != PHASE_BUSY)
+	if (s->phase != PHASE_BUSY && !leaving(s))
 		tds_message_reset(&s->in);
 }
 
@@ -360,7 +360,7 @@ static bool take_packet(struct session *s, struct tds_cursor *in)
 /* A client that sends request after request and reads no answer is not served further: its answers would pile up here. */
 static bool unread_answers(const struct session *s)
 {
-	return s->phase == PHASE_READY && net_stream_pending(s->stream) >= UNREAD_MAX;
+	return s->phase == PHASE_READY && (leaving(s) || net_stream_pending(s->stream) >= UNREAD_MAX);
 }
 
 static size_t session_data(void *owner, const uint8_t *p, size_t n)
@@ -405,7 +405,8 @@ static void session_drained(void *owner)
 	struct session *s = owner;
 
 	stream_drained(s);
-	if (s->phase == PHASE_READY)            /* paused by unread_answers */
+	leaving_drained(s);
+	if (s->phase == PHASE_READY && !leaving(s))     /* paused by unread_answers */
 		session_resume(s);
 }
 
@@ -427,6 +428,8 @@ void session_drain(void *owner)
 {
 	struct session *s = owner;
 
+	if (leaving(s))                         /* request_over ends it */
+		return;
 	if (s->phase == PHASE_READY || (s->phase < PHASE_READY && !login_is_working(s)))
 		session_end(s, "server is shutting down");
 }

@@ -100,6 +100,7 @@ struct session {
 	struct buf stream_buf;
 	bool stream_full, stream_posted, stream_waits_drain;
 
+	size_t left;                    /* bytes of a large answer that left in this round of the loop */
 	bool paused;                    /* input is held back */
 	bool stream_gone;               /* net has let go: free when nothing is in flight */
 	const char *end_reason;
@@ -152,6 +153,8 @@ void request_fail(struct session *s, const struct err *e);
 void request_continue(struct session *s);
 void request_timer(struct session *s);
 void request_abandon(struct session *s);
+/* The answer is complete, and all of it in packets. */
+void request_over(struct session *s);
 
 /* response.c */
 void response_init(struct session *s);
@@ -166,6 +169,11 @@ void response_touch(struct session *s);
 void stream_enable(struct session *s, bool on);
 void stream_drained(struct session *s);
 void stream_wake(struct session *s);
+
+/* leaving.c: an answer that is not all in packets yet (tds_out_more); request_over follows. */
+void leaving_begin(struct session *s);
+bool leaving(const struct session *s);
+void leaving_drained(struct session *s);
 
 /* tran.c: the transaction of the session. */
 enum tran_next { TRAN_NOW, TRAN_WAIT };     /* done at once (*ret_rc tells), or a call was submitted: tran_finish when it is back */

@@ -1,6 +1,8 @@
 /* out.c — bytes → packets. Everything is written once, into the send buffer: the header of a packet is left empty when it begins and filled
  * when the next byte finds it full, or the message ends. So no packet but an empty message's is ever empty, and no length is known
- * in advance. */
+ * in advance.
+ *
+ * A large value may be lent: it is not written when it is put. What follows it is kept apart, without packets, until the value's turn has come. */
 #include "tds/out.h"
 
 #include <assert.h>
@@ -11,6 +13,7 @@
 
 #define B_VARCHAR_MAX 255
 #define US_VARCHAR_MAX 65535
+#define LEND_MIN ((size_t)1 << 20)      /* smaller ones are copied as fast */
 
 void tds_out_init(struct tds_out *o, size_t max)
 {
@@ -21,20 +24,22 @@ void tds_out_init(struct tds_out *o, size_t max)
 void tds_out_fini(struct tds_out *o)
 {
 	buf_fini(&o->wire);
+	buf_fini(&o->rest);
+	buf_fini(&o->front.wire);
 }
 
 /* Memory for the whole packet at once: afterwards writing into it needs one comparison. */
 static bool open_packet(struct tds_out *o)
 {
-	size_t left = o->wire.max - o->wire.len, want = o->packet_size < left ? o->packet_size : left;
+	size_t left = o->wire.max - o->wire.len, want = o->packet_size < left ? o->packet_size : left, header = o->apart ? 0 : TDS_HEADER_LEN;
 
-	if (o->wire.len > o->wire.max || want < TDS_HEADER_LEN || buf_reserve(&o->wire, want) == NULL) {
+	if (o->wire.len > o->wire.max || want == 0 || want < header || buf_reserve(&o->wire, want) == NULL) {
 		tds_out_fail(o);
 		return false;
 	}
 	o->packet_start = o->wire.len;
 	o->limit = o->packet_start + want;
-	o->wire.len += TDS_HEADER_LEN;
+	o->wire.len += header;
 	return true;
 }
 
@@ -70,6 +75,8 @@ static bool next_packet(struct tds_out *o)
 		tds_out_fail(o);
 		return false;
 	}
+	if (o->apart)
+		return open_packet(o);
 	close_packet(o, 0);
 	return flush_finished(o) && open_packet(o);
 }
@@ -81,14 +88,76 @@ void tds_out_begin(struct tds_out *o, uint8_t type)
 	o->packet_id = 1;
 	o->payload = 0;
 	o->holds = 0;
+	assert(!o->more && !o->apart);
 	o->open = true;
 	if (!o->wire.failed)
 		open_packet(o);
 }
 
+/* What n bytes of a value become in chunks and packets, at most. */
+static size_t wire_size(const struct tds_out *o, size_t n)
+{
+	size_t chunks = n + (n / TDS_PIECE + 1) * sizeof(uint32_t);
+
+	return chunks + (chunks / (o->packet_size - TDS_HEADER_LEN) + 1) * TDS_HEADER_LEN;
+}
+
+bool tds_out_lend(struct tds_out *o, struct str s)
+{
+	size_t left = o->wire.max - o->wire.len, n = wire_size(o, s.n);
+
+	if (!o->lends || o->apart || o->holds > 0 || o->wire.failed || s.n < LEND_MIN || n > left)
+		return false;
+	o->lent = s;
+	o->flushes++;
+	o->front = (struct tds_front){ o->wire, o->packet_start, o->limit };
+	o->apart = true;
+	buf_init(&o->wire, left - n);
+	open_packet(o);
+	return true;
+}
+
+/* All has been put: wire is again what comes first. */
+static void join(struct tds_out *o)
+{
+	o->rest = o->wire;
+	o->wire = o->front.wire;
+	o->packet_start = o->front.packet_start;
+	o->limit = o->front.limit;
+	buf_init(&o->front.wire, 0);
+	o->apart = false;
+	o->more = true;
+	if (o->rest.failed)
+		tds_out_fail(o);
+}
+
+bool tds_out_more(struct tds_out *o)
+{
+	size_t n = o->lent.n < TDS_PIECE ? o->lent.n : TDS_PIECE;
+
+	assert(o->more);
+	if (n > 0 && !o->wire.failed) {
+		tds_put_u32(o, (uint32_t)n);
+		tds_put(o, o->lent.p, n);
+		o->lent.p += n;
+		o->lent.n -= n;
+		return true;
+	}
+	tds_put(o, o->rest.data, o->rest.len);
+	buf_fini(&o->rest);
+	o->lent = (struct str){ NULL, 0 };
+	o->more = false;
+	tds_out_end(o);
+	return false;
+}
+
 void tds_out_end(struct tds_out *o)
 {
-	assert(o->open);
+	assert(o->open && !o->more);
+	if (o->apart) {
+		join(o);
+		return;
+	}
 	if (!o->wire.failed)
 		close_packet(o, TDS_STATUS_EOM);
 	o->open = false;

@@ -27,7 +27,14 @@ struct tds_out {
 	int (*flush)(struct tds_out *o, void *arg);
 	void *flush_arg;
 	size_t flush_at;
+	/* A large value that is put while `lends` is set is not copied: it comes into packets after tds_out_end, piece by piece, by tds_out_more. */
+	bool lends;
+	bool more;                  /* the message has ended, but some of it is not in packets yet: the value must stay where it is */
 	/* Private to out.c: */
+	struct str lent;            /* what is left of that value */
+	struct buf rest;            /* what was put behind it, not in packets */
+	struct tds_front { struct buf wire; size_t packet_start, limit; } front;    /* what comes before it, while rest is being written */
+	bool apart;                 /* … which is now: wire and its places are those of rest */
 	size_t limit;               /* offset in wire up to which the current packet may be filled; memory up to there is ours */
 	uint64_t flushes;           /* how often bytes left (or a message ended): marks from before are void */
 	unsigned holds;             /* lengths still to be filled in: nothing may leave meanwhile */
@@ -38,8 +45,10 @@ void tds_out_init(struct tds_out *o, size_t max);
 void tds_out_fini(struct tds_out *o);
 /* A message begins (its first packet header is reserved) … */
 void tds_out_begin(struct tds_out *o, uint8_t type);
-/* … and ends: EOM. After it wire holds whole messages only. */
+/* … and ends: EOM. After it wire holds whole messages only, unless a value was lent: then `more` is set, and no message begins before it is all in packets. */
 void tds_out_end(struct tds_out *o);
+/* Puts the next piece of such a message into packets (flush may take them). False: that was the last, the message has ended. */
+bool tds_out_more(struct tds_out *o);
 /* For taking back what has not left: a mark is valid until the next flush or end. Rewinding also forgives a failure (wire.max, memory) that
  * came after the mark, so that an error can be sent instead. */
 struct tds_mark { size_t wire_len, packet_start; uint64_t payload, flushes; uint8_t packet_id; bool open, failed; };

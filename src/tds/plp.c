@@ -60,6 +60,8 @@ static void put_chunks(struct tds_out *o, struct str s, enum tds_charset cs)
 {
 	uint8_t piece[TDS_PIECE];
 
+	if (cs == CHARSET_BINARY && tds_out_lend(o, s))
+		return;
 	if (cs == CHARSET_BINARY || cs == CHARSET_UTF8) {       /* nothing to convert: straight from where it lies */
 		for (; s.n > 0 && !o->wire.failed;) {
 			size_t n = s.n < TDS_PIECE ? s.n : TDS_PIECE;

@@ -98,6 +98,8 @@ bool tds_collation_is_utf8(const uint8_t collation[5]);
 struct tds_length { size_t at[4]; uint64_t from; uint8_t width; };
 struct tds_length tds_length_begin(struct tds_out *o, uint8_t width);
 void tds_length_end(struct tds_out *o, const struct tds_length *l, unsigned unit);   /* unit 2: counts characters */
+/* True: the bytes come later, in chunks of PLP, before what is put from now on. */
+bool tds_out_lend(struct tds_out *o, struct str s);
 /* The stream would become wrong: nothing more is written. */
 static inline void tds_out_fail(struct tds_out *o) { o->wire.failed = true; }
 /* Where n bytes may be written at once, all in the current packet; NULL: go the long way by tds_put. */

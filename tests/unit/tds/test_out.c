@@ -308,6 +308,163 @@ static void names_are_cut_to_what_their_count_can_say(void **state)
 	tds_out_fini(&o);
 }
 
+static const struct tds_wire_type max_binary = { .token = 0xA5, .type = { TYPE_VARBINARY, 0, 0, TYPE_MAX } };
+
+/* An answer of two output values, the first of n bytes, after some bytes and before more of them. */
+static void put_answer(struct tds_out *o, const uint8_t *data, size_t n, size_t before, bool lend)
+{
+	struct value large = value_bytes(max_binary.type, data, n), small = value_bytes(max_binary.type, data, 3);
+
+	tds_out_begin(o, TDS_MSG_RESPONSE);
+	for (size_t i = 0; i < before; i++)
+		tds_put_u8(o, 0xEE);
+	o->lends = lend;
+	tds_put_returnvalue(o, 0, STR("@large"), &max_binary, &large);
+	tds_put_returnvalue(o, 1, STR("@small"), &max_binary, &small);
+	o->lends = false;
+	for (int i = 0; i < 300; i++)
+		tds_put_us_varchar(o, STR("some text"));
+	tds_out_end(o);
+}
+
+static uint8_t *new_pattern(size_t n)
+{
+	uint8_t *data = malloc(n);
+
+	assert_non_null(data);
+	for (size_t i = 0; i < n; i++)
+		data[i] = (uint8_t)(i * 13 + i / 8000);
+	return data;
+}
+
+static void a_lent_value_gives_the_same_packets(void **state)
+{
+	static const size_t sizes[] = { 1000, 1 << 20, (1 << 20) + 7999, (1 << 20) + 8001 };
+	uint8_t *data = new_pattern(2 << 20);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		for (size_t before = 0; before < 600; before += 37) {
+			struct tds_out a, b;
+
+			tds_out_init(&a, 4 << 20);
+			tds_out_init(&b, 4 << 20);
+			a.packet_size = b.packet_size = before % 2 == 0 ? 512 : 4096;
+			put_answer(&a, data, sizes[i], before, false);
+			put_answer(&b, data, sizes[i], before, true);
+			assert_false(a.more);
+			assert_int_equal(b.more, sizes[i] >= 1 << 20);
+			assert_true(!b.more || b.wire.len < 10000);
+			while (b.more && tds_out_more(&b))
+				assert_true(b.more);
+			assert_false(b.more);
+			assert_false(b.wire.failed || b.open);
+			assert_int_equal(a.wire.len, b.wire.len);
+			assert_memory_equal(a.wire.data, b.wire.data, a.wire.len);
+			tds_out_fini(&a);
+			tds_out_fini(&b);
+		}
+	}
+	free(data);
+}
+
+static int collect(struct tds_out *o, void *arg)
+{
+	buf_put(arg, o->wire.data, o->wire.len);
+	return 0;
+}
+
+static void a_lent_value_leaves_while_it_is_written(void **state)
+{
+	uint8_t *data = new_pattern(2 << 20);
+	struct tds_out a, b;
+	struct buf left;
+
+	(void)state;
+	tds_out_init(&a, 4 << 20);
+	tds_out_init(&b, 4 << 20);
+	buf_init(&left, 4 << 20);
+	put_answer(&a, data, 2 << 20, 5, false);
+	put_answer(&b, data, 2 << 20, 5, true);
+	b.flush = collect;
+	b.flush_arg = &left;
+	b.flush_at = 20000;
+	while (tds_out_more(&b))
+		assert_true(b.wire.len < 40000);
+	buf_put(&left, b.wire.data, b.wire.len);
+	assert_int_equal(left.len, a.wire.len);
+	assert_memory_equal(left.data, a.wire.data, left.len);
+	b.flush = NULL;
+	b.wire.len = 0;
+	tds_out_begin(&b, TDS_MSG_RESPONSE);            /* and the next message is as ever */
+	tds_put_u8(&b, 1);
+	tds_out_end(&b);
+	assert_payload(&b, "01");
+	buf_fini(&left);
+	tds_out_fini(&a);
+	tds_out_fini(&b);
+	free(data);
+}
+
+/* What lies before it may have left already when the rest is taken back. */
+static void behind_a_lent_value_marks_hold_and_before_it_they_do_not(void **state)
+{
+	uint8_t *data = new_pattern(1 << 20);
+	struct value large = value_bytes(max_binary.type, data, 1 << 20);
+	struct tds_mark before, behind;
+	struct tds_out o, plain;
+
+	(void)state;
+	tds_out_init(&o, 2 << 20);
+	tds_out_init(&plain, 2 << 20);
+	tds_out_begin(&o, TDS_MSG_RESPONSE);
+	tds_out_begin(&plain, TDS_MSG_RESPONSE);
+	before = tds_out_mark(&o);
+	o.lends = true;
+	tds_put_returnvalue(&o, 0, STR("@large"), &max_binary, &large);
+	tds_put_returnvalue(&plain, 0, STR("@large"), &max_binary, &large);
+	behind = tds_out_mark(&o);
+	for (int i = 0; i < 9000; i++)
+		tds_put_u8(&o, 7);
+	assert_true(tds_out_rewind(&o, &behind));
+	assert_false(tds_out_rewind(&o, &before));
+	tds_put_u32(&o, 8);
+	tds_put_u32(&plain, 8);
+	tds_out_end(&o);
+	tds_out_end(&plain);
+	while (tds_out_more(&o))
+		;
+	assert_int_equal(o.wire.len, plain.wire.len);
+	assert_memory_equal(o.wire.data, plain.wire.data, o.wire.len);
+	tds_out_fini(&o);
+	tds_out_fini(&plain);
+	free(data);
+}
+
+/* The bound counts what is lent; an answer given up half-way leaves nothing behind. */
+static void a_lent_value_is_bounded_as_others(void **state)
+{
+	uint8_t *data = new_pattern(1 << 20);
+
+	(void)state;
+	for (size_t max = (1 << 20) - 5000; max < (1 << 20) + 40000; max += 1000) {
+		struct tds_out a, b;
+
+		tds_out_init(&a, max);
+		tds_out_init(&b, max);
+		put_answer(&a, data, 1 << 20, 5, false);
+		put_answer(&b, data, 1 << 20, 5, true);
+		while (b.more && tds_out_more(&b))
+			;
+		assert_true(a.wire.failed ? b.wire.failed : max < (1 << 20) + 20000 || !b.wire.failed);
+		tds_out_fini(&a);
+		put_answer(&a, data, 1 << 20, 5, true);
+		tds_out_fini(&a);
+		tds_out_fini(&b);
+	}
+	free(data);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +479,10 @@ int main(void)
 		cmocka_unit_test(a_receiver_that_is_gone_fails_the_message),
 		cmocka_unit_test(nothing_leaves_while_a_length_is_open),
 		cmocka_unit_test(names_are_cut_to_what_their_count_can_say),
+		cmocka_unit_test(a_lent_value_gives_the_same_packets),
+		cmocka_unit_test(a_lent_value_leaves_while_it_is_written),
+		cmocka_unit_test(behind_a_lent_value_marks_hold_and_before_it_they_do_not),
+		cmocka_unit_test(a_lent_value_is_bounded_as_others),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
