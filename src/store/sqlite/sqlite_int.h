@@ -142,7 +142,7 @@ int sqlite_set_cache(struct sqlite_conn *c);
 void sqlite_narrow(struct sqlite_conn *c);
 void sqlite_widen(struct sqlite_conn *c);
 
-/* ahead.c: many pages at once. Only inside a transaction; off before it ends. */
+/* ahead.c: many pages at once. Only inside a transaction or a checkpoint; off before it ends. */
 void sqlite_read_ahead(struct sqlite_conn *c, bool on);
 /* Like m->xRead of f; w NULL: the same. */
 int sqlite_window_read(struct sqlite_window *w, sqlite3_file *f, const sqlite3_io_methods *m, void *p, int n, sqlite3_int64 at);

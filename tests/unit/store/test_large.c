@@ -113,7 +113,7 @@ static long reads(void)
 }
 
 /* It has 2,305 pages, in the log at first and in the file afterwards. */
-static void reading_and_replacing_take_few_calls(void **state)
+static void reading_replacing_and_tidying_take_few_calls(void **state)
 {
 	struct fixture *f = *state;
 	long before;
@@ -129,7 +129,10 @@ static void reading_and_replacing_take_few_calls(void **state)
 		assert_true(reads() - before < 400);
 		assert_holds(f, 1 - (size_t)i, LARGE);
 		assert_int_equal(store_commit(f->conn, &f->err), 0);
+		before = reads();
 		store_tidy(f->conn, true);
+		assert_true(reads() - before < 400);
+		assert_int_equal(store_backlog(f->store), 0);
 	}
 	assert_holds(f, 0, LARGE);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
@@ -169,6 +172,28 @@ static void a_reader_sees_its_own_moment_whatever_others_write(void **state)
 	assert_int_equal(store_commit(reader.conn, &f->err), 0);
 	assert_holds(&reader, 0, LARGE - 10000);
 	store_disconnect(reader.conn);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
+}
+
+/* What is copied of the log is what a reader has seen; the rest follows when it has gone. The pages that were copied are read from the file from then on. */
+static void a_log_that_is_copied_in_parts_loses_nothing(void **state)
+{
+	struct fixture *f = *state, reader = { .store = f->store }, late = { .store = f->store };
+
+	assert_int_equal(store_connect(f->store, true, &reader.conn, &f->err), 0);
+	assert_int_equal(store_connect(f->store, true, &late.conn, &f->err), 0);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(put(f, i % 2, LARGE), 0);
+		assert_int_equal(store_begin(reader.conn, &f->err), 0);
+		assert_holds(&reader, i % 2, LARGE);
+		assert_int_equal(fixture_run(f, "INSERT INTO item (id, n) VALUES (hex(randomblob(8)), 1)"), 0);
+		store_tidy(f->conn, false);
+		assert_holds(&late, i % 2, LARGE);
+		assert_int_equal(store_commit(reader.conn, &f->err), 0);
+	}
+	store_disconnect(reader.conn);
+	store_disconnect(late.conn);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
 }
 
 static bool at_once(void *arg)
@@ -216,9 +241,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_fetched_value_is_what_was_stored, large_up, large_down),
 		cmocka_unit_test_setup_teardown(what_a_transaction_replaced_is_seen_by_it_and_undone_with_it, large_up, large_down),
 		cmocka_unit_test_setup_teardown(the_cache_is_as_before_afterwards, large_up, large_down),
-		cmocka_unit_test_setup_teardown(reading_and_replacing_take_few_calls, large_up, large_down),
+		cmocka_unit_test_setup_teardown(reading_replacing_and_tidying_take_few_calls, large_up, large_down),
 		cmocka_unit_test_setup_teardown(what_was_read_before_is_read_anew, large_up, large_down),
 		cmocka_unit_test_setup_teardown(a_reader_sees_its_own_moment_whatever_others_write, large_up, large_down),
+		cmocka_unit_test_setup_teardown(a_log_that_is_copied_in_parts_loses_nothing, large_up, large_down),
 		cmocka_unit_test_setup_teardown(a_fetch_can_be_stopped, large_up, large_down),
 		cmocka_unit_test_setup_teardown(a_row_that_is_not_there_and_an_arena_that_is_full_are_errors, large_up, large_down),
 	};
