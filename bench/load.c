@@ -43,7 +43,7 @@ static void usage(void)
 			"  --login-storm      a new connection and login for every call\n"
 			"  --bytes N          of an item (state_large)\n"
 			"  --items N          of the big group (word_group, word_items)\n"
-			"  --jobs N           of 100 items each (word_fill, word_batch100, word_status100, word_done, and translation_…)\n"
+			"  --jobs N           of 100 items each (word_fill, word_batch100, word_status100, word_done, word_again, and translation_…)\n"
 			"  --first-job N, --last-job N   which of them word_fill and translation_fill add (all)\n"
 			"  --text SQL         sent once (text)\n"
 			"  --request N, --answer N   sizes of messages (echo)\nworkloads:\n");

@@ -334,7 +334,7 @@ def scale(bench):
     for service in ("word", "translation"):
         before = {name: fill(bench, server, service, jobs[name]) for name, server in servers.items()}
         cycle = {"word": "word_cycle", "translation": "translate_cycle"}[service]
-        for workload in (f"{service}_batch100", f"{service}_status100", f"{service}_done", cycle):
+        for workload in (f"{service}_batch100", f"{service}_status100", f"{service}_done", f"{service}_again", cycle):
             best = bench.alternate(*(lambda n=n: bench.load(servers[n], workload, 8, jobs=jobs[n]) for n in jobs))
             runs += [{**r, "items": 100 * jobs[n]} for n, r in zip(jobs, best)]
         runs.append(expire(bench, servers["big"], service, jobs["big"], before["big"]))

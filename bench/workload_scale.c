@@ -100,14 +100,29 @@ static void done_prepare(struct script *s)
 	s->at[0][0] = jobs_done(&s->messages[0], &s->at[0][1]);
 }
 
+static const struct message *done(struct script *s, uint64_t job)
+{
+	patch_le(&s->messages[0], s->at[0][0], job, 8);
+	patch_le(&s->messages[0], s->at[0][1], script_random(s) % JOB_ITEMS + 1, 4);
+	return &s->messages[0];
+}
+
+/* As a worker does: an item of those jobs that are not over. */
 static const struct message *done_next(struct script *s, const struct answer *last)
+{
+	uint64_t waiting = s->sizes->jobs < WAITING_JOBS ? s->sizes->jobs : WAITING_JOBS;
+
+	(void)last;
+	return done(s, s->sizes->jobs - script_random(s) % waiting);
+}
+
+/* As nobody does: once more, an item that was finished long ago, anywhere. */
+static const struct message *again_next(struct script *s, const struct answer *last)
 {
 	uint64_t finished = s->sizes->jobs > WAITING_JOBS ? s->sizes->jobs - WAITING_JOBS : 1;
 
 	(void)last;
-	patch_le(&s->messages[0], s->at[0][0], script_random(s) % finished + 1, 8);
-	patch_le(&s->messages[0], s->at[0][1], script_random(s) % JOB_ITEMS + 1, 4);
-	return &s->messages[0];
+	return done(s, script_random(s) % finished + 1);
 }
 
 /* ---- one big group ---- */
@@ -166,9 +181,11 @@ const struct workload workloads_scale[] = {
 	{ "translation_batch100", "Translation", &protocol_tds, batch_prepare, batch_next, batch_check, false, NULL },
 	{ "translation_status100", "Translation", &protocol_tds, status_prepare, status_next, check_one_row, false, NULL },
 	{ "translation_done", "Translation", &protocol_tds, done_prepare, done_next, NULL, false, NULL },
+	{ "translation_again", "Translation", &protocol_tds, done_prepare, again_next, NULL, false, NULL },
 	{ "word_batch100", "WordAutomation", &protocol_tds, batch_prepare, batch_next, batch_check, false, NULL },
 	{ "word_status100", "WordAutomation", &protocol_tds, status_prepare, status_next, check_one_row, false, NULL },
 	{ "word_done", "WordAutomation", &protocol_tds, done_prepare, done_next, NULL, false, NULL },
+	{ "word_again", "WordAutomation", &protocol_tds, done_prepare, again_next, NULL, false, NULL },
 	{ "word_group", "WordAutomation", &protocol_tds, group_prepare, group_next, NULL, true, group_kinds },
 	{ "word_items", "WordAutomation", &protocol_tds, items_prepare, items_next, items_check, true, NULL },
 	{ .name = NULL },
