@@ -1,10 +1,12 @@
 /* input.c — from the socket to the owner.
- * All streams of a loop read into one buffer; only bytes that the owner leaves are copied, and a stream without such bytes holds no memory for them.
+ * All streams of a loop read into one buffer; only bytes that the owner leaves are copied, and a stream without such bytes holds no memory for them. The next read finds them
+ * put before it, so that the many bytes of a read need not be put behind the few that were left.
  * `in` holds bytes for the owner, `raw` TLS records before decryption. In clear there is no raw: what the owner has not consumed when TLS begins
  * becomes raw, so a byte that came before the handshake's end can only be taken for a record, never for plain text. */
 #include "net/net.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "net/net_int.h"
 
@@ -13,7 +15,7 @@ void net_input_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *ret)
 	struct net_stream *s = h->data;
 
 	(void)suggested;
-	*ret = uv_buf_init((char *)s->loop->read_buf, (unsigned)NET_READ_SIZE);
+	*ret = uv_buf_init((char *)s->loop->read_buf + NET_KEPT_SIZE, (unsigned)NET_READ_SIZE);
 }
 
 /* Drops what was used and gives memory back as soon as there is nothing to hold. */
@@ -37,6 +39,16 @@ static void check_limit(struct net_stream *s)
 	}
 }
 
+/* Of n bytes at p, which are those of b when kept, pos were used. */
+static void keep(struct net_stream *s, struct buf *b, bool kept, const uint8_t *p, size_t n, size_t pos)
+{
+	if (!kept && pos < n && s->state == NET_OPEN)
+		buf_put(b, p + pos, n - pos);
+	else
+		buf_drop(b, kept ? pos : 0);
+	check_limit(s);
+}
+
 void net_input_offer(struct net_stream *s, const uint8_t *p, size_t n)
 {
 	bool kept = s->in.len > 0 || s->paused;
@@ -54,11 +66,7 @@ void net_input_offer(struct net_stream *s, const uint8_t *p, size_t n)
 			break;
 		pos += used < n - pos ? used : n - pos;
 	}
-	if (kept)
-		buf_drop(&s->in, pos);
-	else if (pos < n && s->state == NET_OPEN)
-		buf_put(&s->in, p + pos, n - pos);
-	check_limit(s);
+	keep(s, &s->in, kept, p, n, pos);
 }
 
 /* The owner's leftover is the first of the records. */
@@ -106,11 +114,7 @@ static void run_records(struct net_stream *s, const uint8_t *p, size_t n)
 			break;
 		pos += (size_t)used;
 	}
-	if (kept)
-		buf_drop(&s->raw, pos);
-	else if (pos < n && s->state == NET_OPEN)
-		buf_put(&s->raw, p + pos, n - pos);
-	check_limit(s);
+	keep(s, &s->raw, kept, p, n, pos);
 }
 
 /* n new bytes from the socket; with none, those kept are looked at again. */
@@ -144,15 +148,31 @@ void net_input_again(struct net_stream *s)
 	net_stream_update_reading(s);
 }
 
+/* Puts what was left of the last read before the new bytes, where it fits. Returns how much that is. */
+static size_t join_kept(struct net_stream *s, uint8_t *p)
+{
+	struct buf *b = net_tls_reads(s) || s->raw.len > 0 ? &s->raw : &s->in;
+	size_t n = b->len;
+
+	if (s->paused || n == 0 || n > NET_KEPT_SIZE)
+		return 0;
+	memcpy(p - n, b->data, n);
+	b->len = 0;                     /* its memory stays: there is often a rest again */
+	return n;
+}
+
 void net_input_read(uv_stream_t *h, ssize_t n, const uv_buf_t *b)
 {
 	struct net_stream *s = h->data;
+	uint8_t *p = (uint8_t *)b->base;
+	size_t kept;
 
 	if (n == UV_EOF) {
 		net_stream_peer_ended(s);
 	} else if (n < 0) {
 		net_stream_fail(s, "read", uv_strerror((int)n));
 	} else if (n > 0 && s->state == NET_OPEN) {
-		input_run(s, (const uint8_t *)b->base, (size_t)n);
+		kept = join_kept(s, p);
+		input_run(s, p - kept, kept + (size_t)n);
 	}
 }

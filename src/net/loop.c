@@ -107,7 +107,7 @@ int net_loop_init(struct net_loop *l, struct net *n, unsigned index, struct err 
 	list_init(&l->last);
 	list_init(&l->ready);
 	buf_init(&l->cipher, SIZE_MAX / 2);
-	l->read_buf = malloc(NET_READ_SIZE);
+	l->read_buf = malloc(NET_KEPT_SIZE + NET_READ_SIZE);
 	l->plain_buf = malloc(NET_PLAIN_SIZE);
 	if (l->read_buf == NULL || l->plain_buf == NULL) {
 		err_nomem(reterr);

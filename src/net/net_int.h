@@ -18,7 +18,8 @@
 #include "base/buf.h"
 #include "net/net.h"
 
-#define NET_READ_SIZE ((size_t)65536)           /* one read buffer per loop, for all its streams */
+#define NET_READ_SIZE ((size_t)65536)           /* one read buffer per loop, for all its streams … */
+#define NET_KEPT_SIZE ((size_t)32768)           /* … and room before it for what an owner left of the last read */
 #define NET_PLAIN_SIZE ((size_t)16384)          /* the plain bytes of one TLS record */
 #define NET_LOW_WATER ((size_t)256 * 1024)
 #define NET_LIMIT ((size_t)65536)               /* unconsumed bytes, until the owner sets another bound */
@@ -53,7 +54,7 @@ struct net_loop {
 	struct list ready;          /* streams whose buffered input is to be looked at again */
 	atomic_uint nstreams;       /* assigned to this loop; counted by the accepting thread */
 	bool stopping;              /* no new streams */
-	uint8_t *read_buf;          /* NET_READ_SIZE; owned */
+	uint8_t *read_buf;          /* NET_KEPT_SIZE + NET_READ_SIZE; owned */
 	uint8_t *plain_buf;         /* NET_PLAIN_SIZE; owned */
 	struct buf cipher;          /* what OpenSSL wants to send, between its call and ours */
 };

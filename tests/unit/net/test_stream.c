@@ -72,6 +72,52 @@ static void unconsumed_bytes_are_offered_again(void **state)
 	harness_stop(&h);
 }
 
+#define UNITS 400
+
+/* Takes the bytes in units of the size that the test says; number counts the units, and the first wrong one stops it. Byte i of the stream is i * 7 + i / 256. */
+static size_t unit_data(struct conn *c, const uint8_t *p, size_t n)
+{
+	size_t unit = *(size_t *)c->h->test, at = (size_t)c->number * unit;
+
+	if (n < unit)
+		return 0;
+	for (size_t i = 0; i < unit; i++) {
+		if (p[i] != (uint8_t)((at + i) * 7 + (at + i) / 256)) {
+			net_stream_close(c->s, false, "another byte than was sent");
+			return n;
+		}
+	}
+	if (++c->number == UNITS)
+		net_stream_write(c->s, (const uint8_t *)"!", 1);
+	return unit;
+}
+
+/* What is left of a read is less than a packet, or more than fits before the next read. */
+static void what_is_left_and_what_follows_are_one(void **state)
+{
+	static const size_t units[] = { 1, 4096, 4099, 32767, 40000, 61000 };
+
+	(void)state;
+	for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
+		size_t unit = units[u], n = unit * UNITS;
+		struct harness h = { .data = unit_data, .test = &unit };
+		uint8_t *bytes = malloc(n), answer;
+		int fd;
+
+		assert_non_null(bytes);
+		for (size_t i = 0; i < n; i++)
+			bytes[i] = (uint8_t)(i * 7 + i / 256);
+		harness_start(&h, 1, 10);
+		fd = client_connect(&h);
+		send_all(fd, bytes, n);
+		recv_all(fd, &answer, 1);
+		assert_int_equal(answer, '!');
+		close(fd);
+		harness_stop(&h);
+		free(bytes);
+	}
+}
+
 static size_t consume_nothing(struct conn *c, const uint8_t *p, size_t n)
 {
 	(void)c;
@@ -467,6 +513,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_clients_get_their_own_bytes_back),
 		cmocka_unit_test(unconsumed_bytes_are_offered_again),
+		cmocka_unit_test(what_is_left_and_what_follows_are_one),
 		cmocka_unit_test(more_unconsumed_bytes_than_the_limit_end_the_stream),
 		cmocka_unit_test(a_half_closed_client_still_gets_its_answer),
 		cmocka_unit_test(a_client_that_does_not_read_is_held_back),
