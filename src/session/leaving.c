@@ -2,7 +2,7 @@
  * what was sent of it is still in the processor's cache. The session is ready meanwhile, but takes no request until all has left. */
 #include "session/session_int.h"
 
-#define PIECE (128u << 10)          /* handed to the socket at once */
+#define PIECE (256u << 10)          /* handed to the socket at once */
 #define ROUND (4u << 20)            /* then other sessions of the loop have their turn */
 
 static int give(struct tds_out *o, void *arg)

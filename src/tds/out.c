@@ -13,7 +13,7 @@
 
 #define B_VARCHAR_MAX 255
 #define US_VARCHAR_MAX 65535
-#define LEND_MIN ((size_t)1 << 20)      /* smaller ones are copied as fast */
+#define LEND_MIN ((size_t)4 << 20)      /* smaller ones are sent faster as a whole */
 
 void tds_out_init(struct tds_out *o, size_t max)
 {

@@ -37,7 +37,7 @@ def w(request, server, witness):
         yield made
 
 
-@pytest.mark.parametrize("size", ((1 << 20) - 1, 1 << 20, (1 << 20) + 8001, 5 << 20))
+@pytest.mark.parametrize("size", ((4 << 20) - 1, 4 << 20, (4 << 20) + 8001, 9 << 20))
 def test_the_value_and_what_follows_it(w, key, size):
     data = pattern(size)
     add(w, key, data).ok()
@@ -70,7 +70,7 @@ def test_requests_that_come_before_the_answer_was_read(w, witness, key):
 
 
 def test_several_calls_in_one_message(w, key):
-    first, second = pattern(3 << 20), pattern(2 << 20, b"second")
+    first, second = pattern(5 << 20), pattern(4 << 20, b"second")
     add(w, key, first).ok()
     add(w, key + "2", second).ok()
     ask(w, key, key + "2", "nowhere", key)

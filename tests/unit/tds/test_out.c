@@ -308,6 +308,8 @@ static void names_are_cut_to_what_their_count_can_say(void **state)
 	tds_out_fini(&o);
 }
 
+#define LENT ((size_t)4 << 20)          /* values from this size on are */
+
 static const struct tds_wire_type max_binary = { .token = 0xA5, .type = { TYPE_VARBINARY, 0, 0, TYPE_MAX } };
 
 /* An answer of two output values, the first of n bytes, after some bytes and before more of them. */
@@ -339,21 +341,21 @@ static uint8_t *new_pattern(size_t n)
 
 static void a_lent_value_gives_the_same_packets(void **state)
 {
-	static const size_t sizes[] = { 1000, 1 << 20, (1 << 20) + 7999, (1 << 20) + 8001 };
-	uint8_t *data = new_pattern(2 << 20);
+	static const size_t sizes[] = { 1000, LENT - 1, LENT, LENT + 7999, LENT + 8001 };
+	uint8_t *data = new_pattern(LENT + 9000);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		for (size_t before = 0; before < 600; before += 37) {
+		for (size_t before = 0; before < 600; before += 97) {
 			struct tds_out a, b;
 
-			tds_out_init(&a, 4 << 20);
-			tds_out_init(&b, 4 << 20);
+			tds_out_init(&a, 2 * LENT);
+			tds_out_init(&b, 2 * LENT);
 			a.packet_size = b.packet_size = before % 2 == 0 ? 512 : 4096;
 			put_answer(&a, data, sizes[i], before, false);
 			put_answer(&b, data, sizes[i], before, true);
 			assert_false(a.more);
-			assert_int_equal(b.more, sizes[i] >= 1 << 20);
+			assert_int_equal(b.more, sizes[i] >= LENT);
 			assert_true(!b.more || b.wire.len < 10000);
 			while (b.more && tds_out_more(&b))
 				assert_true(b.more);
@@ -376,16 +378,16 @@ static int collect(struct tds_out *o, void *arg)
 
 static void a_lent_value_leaves_while_it_is_written(void **state)
 {
-	uint8_t *data = new_pattern(2 << 20);
+	uint8_t *data = new_pattern(LENT + 9000);
 	struct tds_out a, b;
 	struct buf left;
 
 	(void)state;
-	tds_out_init(&a, 4 << 20);
-	tds_out_init(&b, 4 << 20);
-	buf_init(&left, 4 << 20);
-	put_answer(&a, data, 2 << 20, 5, false);
-	put_answer(&b, data, 2 << 20, 5, true);
+	tds_out_init(&a, 2 * LENT);
+	tds_out_init(&b, 2 * LENT);
+	buf_init(&left, 2 * LENT);
+	put_answer(&a, data, LENT, 5, false);
+	put_answer(&b, data, LENT, 5, true);
 	b.flush = collect;
 	b.flush_arg = &left;
 	b.flush_at = 20000;
@@ -409,14 +411,14 @@ static void a_lent_value_leaves_while_it_is_written(void **state)
 /* What lies before it may have left already when the rest is taken back. */
 static void behind_a_lent_value_marks_hold_and_before_it_they_do_not(void **state)
 {
-	uint8_t *data = new_pattern(1 << 20);
-	struct value large = value_bytes(max_binary.type, data, 1 << 20);
+	uint8_t *data = new_pattern(LENT);
+	struct value large = value_bytes(max_binary.type, data, LENT);
 	struct tds_mark before, behind;
 	struct tds_out o, plain;
 
 	(void)state;
-	tds_out_init(&o, 2 << 20);
-	tds_out_init(&plain, 2 << 20);
+	tds_out_init(&o, 2 * LENT);
+	tds_out_init(&plain, 2 * LENT);
 	tds_out_begin(&o, TDS_MSG_RESPONSE);
 	tds_out_begin(&plain, TDS_MSG_RESPONSE);
 	before = tds_out_mark(&o);
@@ -444,21 +446,21 @@ static void behind_a_lent_value_marks_hold_and_before_it_they_do_not(void **stat
 /* The bound counts what is lent; an answer given up half-way leaves nothing behind. */
 static void a_lent_value_is_bounded_as_others(void **state)
 {
-	uint8_t *data = new_pattern(1 << 20);
+	uint8_t *data = new_pattern(LENT);
 
 	(void)state;
-	for (size_t max = (1 << 20) - 5000; max < (1 << 20) + 40000; max += 1000) {
+	for (size_t max = LENT - 5000; max < LENT + 80000; max += 5000) {
 		struct tds_out a, b;
 
 		tds_out_init(&a, max);
 		tds_out_init(&b, max);
-		put_answer(&a, data, 1 << 20, 5, false);
-		put_answer(&b, data, 1 << 20, 5, true);
+		put_answer(&a, data, LENT, 5, false);
+		put_answer(&b, data, LENT, 5, true);
 		while (b.more && tds_out_more(&b))
 			;
-		assert_true(a.wire.failed ? b.wire.failed : max < (1 << 20) + 20000 || !b.wire.failed);
+		assert_true(a.wire.failed ? b.wire.failed : max < LENT + 40000 || !b.wire.failed);
 		tds_out_fini(&a);
-		put_answer(&a, data, 1 << 20, 5, true);
+		put_answer(&a, data, LENT, 5, true);
 		tds_out_fini(&a);
 		tds_out_fini(&b);
 	}
