@@ -1,9 +1,10 @@
 /* ahead.c — the pages of a large value in few system calls. SQLite reads every page by itself, and a value of 64 MiB has 16,384 of them; as a rule they lie one behind the
- * other, in the log as in the file. While such a value is read or replaced, or the log copied into the file, a read that goes on where the last one ended takes many pages at once into a window, and the
- * next ones are found there.
+ * other, in the log as in the file. While such a value is read or replaced, or the log copied into the file, a read that goes on where the last one ended takes many pages
+ * at once into a window, and the next ones are found there.
  *
  * Safe because a window lives within one transaction or checkpoint. What the transaction may read does not change under it: frames of the log up to its snapshot stay, and a
- * page that a checkpoint writes into the file is one that the transaction finds in the log first. A checkpoint copies frames of commits that were there when it began. What the connection itself writes into the log ends a window that has it. */
+ * page that a checkpoint writes into the file is one that the transaction finds in the log first. A checkpoint copies frames of commits that were there when it began. What
+ * the connection itself writes into the log ends a window that has it. */
 #include <stdlib.h>
 #include <string.h>
 
