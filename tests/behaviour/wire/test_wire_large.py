@@ -5,31 +5,18 @@ The plain build is used (PROCESSIOND_PLAIN): a sanitizer makes of this a test of
 """
 import hashlib
 import os
-import pathlib
-import re
 
 import pytds
 import pytest
 
 from support.calls import open_path
-from support.server import Server, binary, is_sanitized
+from support.plain import PlainServer
 
 SIZE = int(os.environ.get("PROCESSION_VALUE_BYTES", str(256 << 20)))
 
 
-class PlainServer(Server):
-    def arguments(self):
-        return [os.environ.get("PROCESSIOND_PLAIN") or str(binary())] + super().arguments()[1:]
-
-    def peak_bytes(self):
-        text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
-        return int(re.search(r"VmHWM:\s+(\d+)", text).group(1)) << 10
-
-
 @pytest.fixture
 def large():
-    if is_sanitized() and not os.environ.get("PROCESSIOND_PLAIN"):
-        pytest.skip("only in a build without sanitizer: name one in PROCESSIOND_PLAIN")
     with PlainServer(settings={"max_value_size": SIZE}) as server:
         yield server
 

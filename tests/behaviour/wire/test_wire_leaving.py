@@ -1,15 +1,13 @@
 """Large values of OUTPUT parameters leave from where they lie, as the client takes them: whatever it does meanwhile, the answer is whole and in its place."""
 import hashlib
-import os
-import pathlib
-import re
 import signal
 
 import pytest
 
 from support import wire as tds
 from support import wiretypes as t
-from support.server import Server, binary, is_sanitized
+from support.plain import PlainServer
+from support.server import Server
 from support.wire import Param, Wire
 
 from statecalls import add, get
@@ -104,19 +102,8 @@ def test_a_server_that_is_told_to_stop(key, encryption):
             assert w.is_closed()
 
 
-class PlainServer(Server):
-    def arguments(self):
-        return [os.environ.get("PROCESSIOND_PLAIN") or str(binary())] + super().arguments()[1:]
-
-    def peak_bytes(self):
-        text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
-        return int(re.search(r"VmHWM:\s+(\d+)", text).group(1)) << 10
-
-
 @pytest.mark.parametrize("encryption", (tds.ENCRYPT_NOT_SUP, tds.ENCRYPT_ON), ids=("clear", "tls"))
 def test_a_value_that_is_read_is_in_memory_once(key, encryption):
-    if is_sanitized() and not os.environ.get("PROCESSIOND_PLAIN"):
-        pytest.skip("only in a build without sanitizer: name one in PROCESSIOND_PLAIN")
     data = pattern(64 << 20)
     with PlainServer() as server:
         with Wire(server).login() as w:
