@@ -82,12 +82,14 @@ class Procession(Daemon):
 
 
 class Echo(Daemon):
-    def __init__(self, folder, program):
+    """With TLS, if flags say so; without, otherwise."""
+
+    def __init__(self, folder, program, *flags):
         super().__init__(folder, "echo")
-        self.program = program
+        self.program, self.flags = program, flags
 
     def start(self):
-        self.spawn([self.program, str(min(8, max(2, os.cpu_count() or 2)))], stdout=subprocess.PIPE)
+        self.spawn([self.program, str(min(8, max(2, os.cpu_count() or 2))), *self.flags], stdout=subprocess.PIPE)
         self.wait_ready_line()
         return self
 

@@ -14,7 +14,7 @@ struct protocol {
 
 extern const struct protocol protocol_tds;
 extern const struct protocol protocol_resp;         /* Redis */
-extern const struct protocol protocol_echo;         /* bench/echo.c */
+extern const struct protocol protocol_echo;         /* bench/peers/echo.c */
 
 /* Builds a RESP request: an array of n strings. */
 void resp_begin(struct message *m, unsigned n);

@@ -86,9 +86,16 @@ def call_targets(r, t):
             t.at_most(f"{workload}, 32 connections, server CPU a call", run["server_cpu_us_per_call"], 12, " µs")
 
 
+def tls_to_clear(r, workload):
+    """Calls a second; "—" where one of the two was not measured."""
+    clear, secured = (r.find("tls", workload=workload, tls=tls) for tls in (False, True))
+    return number(secured["calls_per_s"] / clear["calls_per_s"]) + " ×" if clear and secured else "—"
+
+
 def other_targets(r, t):
     for workload in ("select1", "state_read", "state_rw"):
-        t.ratio(f"{workload}, TLS to clear text", r.find("tls", workload=workload, tls=True), r.find("tls", workload=workload, tls=False), 0.7)
+        beside = f" ({NAMES['echo']} of the same lengths: {tls_to_clear(r, 'echo')})" if workload == "select1" else ""
+        t.ratio(f"{workload}, TLS to clear text{beside}", r.find("tls", workload=workload, tls=True), r.find("tls", workload=workload, tls=False), 0.7)
     for tls in (False, True):
         run = r.find("login", connections=1, tls=tls)
         if run:
@@ -187,10 +194,12 @@ def calls_tables(r):
 
 def other_tables(r):
     text = ""
-    rows = [(x["workload"], "TLS" if x["tls"] else "clear", number(x["calls_per_s"]), number(x["p50_us"]), number(x["p99_us"]),
-             number(x["server_cpu_us_per_call"])) for x in r.runs("tls")]
+    rows = [(NAMES.get(x["workload"], x["workload"]), "TLS" if x["tls"] else "clear", number(x["calls_per_s"]),
+             tls_to_clear(r, x["workload"]) if x["tls"] else "", number(x["p50_us"]), number(x["p99_us"]), number(x["server_cpu_us_per_call"]),
+             number(x["load_cpu_us_per_call"])) for x in r.runs("tls")]
     if rows:
-        text += "\n### With and without TLS, 32 connections\n\n" + table(("workload", "", "calls/s", "p50 µs", "p99 µs", "CPU µs a call"), rows)
+        text += "\n### With and without TLS, 32 connections\n\n" + table(("workload", "", "calls/s", "to clear text", "p50 µs", "p99 µs", "CPU µs a call",
+                                                                        "load generator's CPU µs a call"), rows)
     rows = [("TLS" if x["tls"] else "clear", x["connections"], number(x["calls_per_s"]), number(x["p50_us"]), number(x["p99_us"]),
              number(x["server_cpu_us_per_call"])) for x in r.runs("login")]
     if rows:

@@ -199,11 +199,16 @@ def calls(bench):
 
 
 def tls(bench):
-    """The same calls with and without TLS."""
+    """The same calls with and without TLS; and messages as long as those of select1 with nothing done in between."""
     server = bench.server("tls")
     bench.load(server, "state_fill", 512)
-    runs = []
-    for workload in ("select1", "state_read", "state_rw"):
+    echo = bench.peer(Echo(bench.folder, bench.tools / "echo"))
+    secured = bench.peer(Echo(bench.folder, bench.tools / "echo", "--tls", server.folder / "data/server.crt", server.folder / "data/server.key"))
+    small = bench.load(server, "select1", 1, 0.3, 0.1)
+    sizes = {"request": round(small["request_bytes"]), "answer": round(small["answer_bytes"])}
+    runs = bench.alternate(lambda: bench.load(echo, "echo", **sizes), lambda: bench.load(secured, "echo", tls=True, **sizes),
+                           lambda: bench.load(server, "select1"), lambda: bench.load(server, "select1", tls=True))
+    for workload in ("state_read", "state_rw"):
         runs += bench.alternate(lambda: bench.load(server, workload), lambda: bench.load(server, workload, tls=True))
     bench.save("tls", runs)
 

@@ -16,7 +16,7 @@ case " $* " in
     fi
     ninja -C $dir --quiet
     cc -std=gnu11 -O2 -Wall -Wextra -o $dir/load bench/*.c -lssl -lcrypto
-    cc -std=gnu11 -O2 -Wall -Wextra -o $dir/echo bench/peers/echo.c -luv -pthread
+    cc -std=gnu11 -O2 -Wall -Wextra -o $dir/echo bench/peers/echo.c -luv -lssl -lcrypto -pthread
     cc -std=gnu11 -O2 -Wall -Wextra -Isrc -o $dir/store bench/peers/store.c bench/usage.c src/store/sqlite/{ahead,logfile,pagecache,writeout}.c -lsqlite3
     ;;
 esac
