@@ -1,6 +1,6 @@
 /* echo.c — the physical limit of the network part: the same message sizes through the same event loop as the server (libuv, as many loops as
  * it has threads), and nothing done in between. A request says how long it is and how long its answer shall be. Prints "ready HOST:PORT".
- * With TLS it has the server's rules: what TLS costs here, no server can save.
+ * With TLS it keeps the server's rules: what TLS costs here is OpenSSL's and the kernel's.
  *
  *   echo [LOOPS [--tls CERTIFICATE KEY]]           (two files in PEM; every connection then begins with TLS) */
 #include <arpa/inet.h>
