@@ -164,6 +164,20 @@ def floor_table(r):
         ("workload", NAMES["echo"], NAMES["store"], "both: the floor", NAMES["procession"], "to the floor"), rows)
 
 
+def item_floor_table(r):
+    """An item is stored after it has come: both take their time, one after the other."""
+    rows = []
+    for run in r.runs("large"):
+        update = run["kinds"].get("update", {}).get("p50_us")
+        if update and run.get("send_us"):
+            both = run["disk_write_us"] + run["send_us"]
+            rows.append((run["bytes"], number(run["send_us"]), number(run["disk_write_us"]), number(both), number(update), number(both / update) + " ×"))
+    if not rows:
+        return ""
+    return "\n### What storing an item takes at least here\n\nµs, one connection.\n\n" + table(
+        ("bytes", "sent to the echo", "written and flushed", "both: the floor", "proc_UpdateItem p50", "rate to the floor's"), rows)
+
+
 def where(r):
     """When, where and with which command each file was measured."""
     out = []
@@ -255,7 +269,7 @@ def write(results, root):
     page = root / "docs/performance.md"
     pictures = plots(r, root / "docs/img")
     text = "\n## Targets\n\n" + table(("what", "measured", "target", "reached"), [(a, b, c, "yes" if ok else "**no**") for a, b, c, ok in rows])
-    text += floor_table(r)
+    text += floor_table(r) + item_floor_table(r)
     text += "\n## Where and when\n\n" + where(r) + "\n## Plots\n\n" + "".join(f"![{caption}](img/{name})\n\n" for name, caption in pictures.items())
     text += "## Tables\n" + calls_tables(r) + other_tables(r) + "\n"
     old = page.read_text()
