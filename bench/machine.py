@@ -1,7 +1,9 @@
 """What the numbers were measured on, and what its disk can do."""
+import contextlib
 import os
 import pathlib
 import platform
+import sqlite3
 import statistics
 import subprocess
 import time
@@ -54,6 +56,23 @@ def write_seconds(folder, size, times):
     finally:
         os.close(fd)
         path.unlink()
+    return statistics.median(taken[1:])
+
+
+def update_seconds(folder, size, times):
+    """Seconds to replace a value of this size in SQLite as it comes, durably: no server, no network."""
+    path = pathlib.Path(folder) / "update.tmp"
+    values = os.urandom(size), os.urandom(size)
+    taken = []
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0; CREATE TABLE body (n INTEGER PRIMARY KEY, data BLOB)")
+        db.execute("INSERT INTO body VALUES (1, ?)", (values[1],))
+        for i in range(times + 1):
+            began = time.monotonic()
+            db.execute("UPDATE body SET data = ? WHERE n = 1", (values[i % 2],))
+            taken.append(time.monotonic() - began)
+            db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    path.unlink()
     return statistics.median(taken[1:])
 
 

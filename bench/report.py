@@ -172,11 +172,11 @@ def item_floor_table(r):
         update = run["kinds"].get("update", {}).get("p50_us")
         if update and run.get("send_us"):
             both = run["disk_write_us"] + run["send_us"]
-            rows.append((run["bytes"], number(run["send_us"]), number(run["disk_write_us"]), number(both), number(update), number(both / update) + " ×"))
+            rows.append((run["bytes"], number(run["send_us"]), number(run["disk_write_us"]), number(both), number(update), number(both / update) + " ×", number(run.get("sqlite_us"))))
     if not rows:
         return ""
     return "\n### What storing an item takes at least here\n\nµs, one connection.\n\n" + table(
-        ("bytes", "sent to the echo", "written and flushed", "both: the floor", "proc_UpdateItem p50", "rate to the floor's"), rows)
+        ("bytes", "sent to the echo", "written and flushed", "both: the floor", "proc_UpdateItem p50", "rate to the floor's", "SQLite as it comes, no network"), rows)
 
 
 def where(r):

@@ -261,14 +261,14 @@ def large(bench):
     runs = []
     for size in (1 << 10, 32 << 10, 1 << 20, 16 << 20, 64 << 20):
         seconds = 2 if size < 16 << 20 else 4 if size < 64 << 20 else 8
-        disk = machine.write_seconds(bench.folder, size, 5)
+        disk, stock = machine.write_seconds(bench.folder, size, 5), machine.update_seconds(bench.folder, size, 7)
         sent = bench.load(echo, "echo", 1, 1, 0.1, request=size, answer=64)
         through = bench.load(echo, "echo", 1, 1, 0.1, request=200, answer=size)
         server.restart()
         # A small one pays for what is kept open.
         bench.load(server, "state_large", 1, 0.3, 0.0, bytes=1024)
         result = bench.load(server, "state_large", 1, seconds, 0.0, bytes=size)
-        runs.append({**result, "bytes": size, "disk_write_us": disk * 1e6, "send_us": sent["p50_us"], "echo_us": through["p50_us"]})
+        runs.append({**result, "bytes": size, "disk_write_us": disk * 1e6, "sqlite_us": stock * 1e6, "send_us": sent["p50_us"], "echo_us": through["p50_us"]})
     bench.save("large", runs)
 
 
