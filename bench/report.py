@@ -151,8 +151,8 @@ def targets(r):
     return t.rows
 
 
-def floor_table(r):
-    """The parts of a call that no server can leave out, measured by themselves."""
+def parts_table(r):
+    """The network and the store of a call, each measured by itself."""
     rows = []
     for workload in ("state_read", "state_rw"):
         cpu = [(r.call(workload, peer) or {}).get("server_cpu_us_per_call") for peer in ("echo", "store", "procession")]
@@ -161,11 +161,11 @@ def floor_table(r):
             rows.append((workload, number(echo), number(store), number(echo + store), number(mine), number(mine / (echo + store)) + " ×"))
     if not rows:
         return ""
-    return "\n### What a one-row call costs at least here\n\nCPU µs a call, 32 connections.\n\n" + table(
-        ("workload", NAMES["echo"], NAMES["store"], "both: the floor", NAMES["procession"], "to the floor"), rows)
+    return "\n### Network and store by themselves\n\nCPU µs a call, 32 connections.\n\n" + table(
+        ("workload", NAMES["echo"], NAMES["store"], "both", NAMES["procession"], "to both"), rows)
 
 
-def item_floor_table(r):
+def item_parts_table(r):
     """An item is stored after it has come: both take their time, one after the other."""
     rows = []
     for run in r.runs("large"):
@@ -175,8 +175,8 @@ def item_floor_table(r):
             rows.append((run["bytes"], number(run["send_us"]), number(run["disk_write_us"]), number(both), number(update), number(both / update) + " ×", number(run.get("sqlite_us"))))
     if not rows:
         return ""
-    return "\n### What storing an item takes at least here\n\nµs, one connection.\n\n" + table(
-        ("bytes", "sent to the echo", "written and flushed", "both: the floor", "proc_UpdateItem p50", "rate to the floor's", "SQLite as it comes, no network"), rows)
+    return "\n### Receiving and storing an item by themselves\n\nµs, one connection.\n\n" + table(
+        ("bytes", "sent to the echo", "written and flushed", "both", "proc_UpdateItem p50", "rate to both", "SQLite as it comes, no network"), rows)
 
 
 def where(r):
@@ -270,7 +270,7 @@ def write(results, root):
     page = root / "docs/performance.md"
     pictures = plots(r, root / "docs/img")
     text = "\n## Targets\n\n" + table(("what", "measured", "target", "reached"), [(a, b, c, "yes" if ok else "**no**") for a, b, c, ok in rows])
-    text += floor_table(r) + item_floor_table(r)
+    text += parts_table(r) + item_parts_table(r)
     text += "\n## Where and when\n\n" + where(r) + "\n## Plots\n\n" + "".join(f"![{caption}](img/{name})\n\n" for name, caption in pictures.items())
     text += "## Tables\n" + calls_tables(r) + other_tables(r) + "\n"
     old = page.read_text()

@@ -12,7 +12,7 @@
 #define HOLD_MS 5000
 #define CALLS_FEW 256
 #define CALLS_MOST (1u << 18)
-#define PAGES_MOST 4096                     /* a commit of so many takes some 15 ms */
+#define PAGES_MOST 4096                     /* bounds how long the commit keeps others waiting */
 #define AGAIN_MS 60000                      /* after it was not worth while */
 
 void hold_init(struct hold *h)
