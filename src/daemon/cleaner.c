@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "daemon/oneshot.h"
 
 #define STEP_PAUSE_MS 2
@@ -126,7 +127,7 @@ int cleaner_start(struct databases *dbs, int state_interval_s, struct cleaner **
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&c->wake, &attr);
 	pthread_condattr_destroy(&attr);
-	if (pthread_create(&c->thread, NULL, cleaner_main, c) != 0) {
+	if (thread_start(&c->thread, cleaner_main, c) < 0) {
 		free(c);
 		return err_nomem(reterr);
 	}

@@ -3,12 +3,12 @@
 #include "executor/executor.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "executor/executor_int.h"
 
 void call_refuse(struct call *c, enum err_id id, const char *arg)
@@ -38,18 +38,6 @@ void thread_name(const struct executor *ex, char kind)
 
 	snprintf(name, sizeof(name), "%c-%.13s", kind, ex->name);
 	pthread_setname_np(pthread_self(), name);
-}
-
-int thread_start(pthread_t *ret, void *(*fn)(void *arg), void *arg)
-{
-	sigset_t all, before;
-	int rc;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(ret, NULL, fn, arg);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return rc == 0 ? 0 : -1;
 }
 
 static int init_sync(struct executor *ex, struct err *reterr)

@@ -119,8 +119,6 @@ int64_t queue_deadline(const struct executor *ex, const struct call *c, int64_t 
 bool wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t at_ms);
 /* For those who look at the server from outside: "w-StateService". Called by the thread itself. */
 void thread_name(const struct executor *ex, char kind);
-/* Under the lock: starts a thread that leaves signals to others. */
-MUST_CHECK int thread_start(pthread_t *ret, void *(*fn)(void *arg), void *arg);
 
 /* writer.c, under the lock: adds waiting calls to ex->group, up to the first one that begins a transaction. */
 void group_take(struct executor *ex);

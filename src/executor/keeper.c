@@ -2,6 +2,7 @@
  * writer. Started when there is first something to do; sleeps without a time-out when there is nothing. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "executor/executor_int.h"
 
 /* Under the lock, which is given up meanwhile. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/thread.h"
 #include "net/net_int.h"
 
 /* What is posted while the batch runs waits for the next one, so that posts cannot starve the sockets. */
@@ -152,7 +153,7 @@ static void *loop_main(void *arg)
 
 int net_loop_start(struct net_loop *l, struct err *reterr)
 {
-	if (net_thread_start(&l->thread, loop_main, l) < 0)
+	if (thread_start(&l->thread, loop_main, l) < 0)
 		return net_fail(reterr, "Cannot start an I/O thread. Lower io_threads or raise the limit of processes (ulimit -u).");
 	l->running = true;
 	return 0;

@@ -2,7 +2,6 @@
  * no new connections, no streams, no blocking work, and only then no loops — so that whatever is posted on the way still finds its thread. */
 #include "net/net.h"
 
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,19 +18,6 @@ int net_fail(struct err *reterr, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	return err_set(reterr, ERR_START, text);
-}
-
-int net_thread_start(pthread_t *ret, void *(*fn)(void *), void *arg)
-{
-	sigset_t all, before;
-	int rc;
-
-	/* Signals are the daemon's; and a blocked SIGPIPE harms nobody who writes to a vanished client. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(ret, NULL, fn, arg);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return rc == 0 ? 0 : -1;
 }
 
 /* Each connection needs a descriptor; the soft limit is often 1024 where the hard one allows far more. */

@@ -128,8 +128,6 @@ struct net_stream {
 
 /* net.c */
 int net_fail(struct err *reterr, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* A thread that no signal is delivered to. */
-MUST_CHECK int net_thread_start(pthread_t *ret, void *(*fn)(void *), void *arg);
 
 /* loop.c */
 MUST_CHECK int net_loop_init(struct net_loop *l, struct net *n, unsigned index, struct err *reterr);

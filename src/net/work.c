@@ -2,6 +2,7 @@
  * The number of threads bounds how much of it happens at once; whoever submits bounds the queue. */
 #include "net/net.h"
 
+#include "base/thread.h"
 #include "net/net_int.h"
 
 static void run_done(struct net_post *item)
@@ -49,7 +50,7 @@ void net_work_submit(struct net *n, struct net_work *w)
 	pthread_mutex_lock(&n->lock);
 	/* An idle worker counts as taken while earlier work is still in the queue. */
 	if (!n->work_ended && (n->idle_workers == 0 || !list_empty(&n->work)) && n->nworkers < NET_WORKERS)
-		if (net_thread_start(&n->workers[n->nworkers], worker_main, n) == 0)
+		if (thread_start(&n->workers[n->nworkers], worker_main, n) == 0)
 			n->nworkers++;
 	/* Without a thread (the system has none to give, or we are stopping) it is done here: late, but done. */
 	inline_run = n->work_ended || n->nworkers == 0;

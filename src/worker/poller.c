@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "worker/take.h"
 
 #define BACKOFF_FIRST_MS 1000
@@ -179,7 +180,7 @@ int poller_start(const struct scheduler_options *o, struct ledger *l, int wake_f
 	p->wake_fd = wake_fd;
 	p->seed = (unsigned)clock_mono_ms() ^ (unsigned)getpid();
 	p->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (p->stop_fd < 0 || pthread_create(&p->thread, NULL, run_thread, p) != 0) {
+	if (p->stop_fd < 0 || thread_start(&p->thread, run_thread, p) < 0) {
 		poller_free(p);
 		return err_raise(reterr, 50000, 16, 1, "the thread that asks the server could not be started");
 	}
