@@ -355,7 +355,7 @@ bool executor_submit_quietly(struct executor *ex, struct call *c)
 	return wake;
 }
 
-void executor_wake(struct executor *ex)
+void executor_wake(struct executor *ex, bool alone)
 {
 	unsigned readers;
 	bool writer;
@@ -364,6 +364,10 @@ void executor_wake(struct executor *ex)
 	readers = ex->reader_waiting < ex->idle_readers ? ex->reader_waiting : ex->idle_readers;
 	writer = ex->wake_writer;
 	ex->wake_due = ex->wake_writer = false;
+	if (alone && writer && lead_may(ex)) {
+		lead_run(ex);
+		writer = false;
+	}
 	pthread_mutex_unlock(&ex->lock);
 	if (writer)
 		pthread_cond_signal(&ex->wake);
@@ -374,7 +378,7 @@ void executor_wake(struct executor *ex)
 void executor_submit(struct executor *ex, struct call *c)
 {
 	if (executor_submit_quietly(ex, c))
-		executor_wake(ex);
+		executor_wake(ex, false);
 }
 
 /* A queued call is taken out and answered here; one that runs looks at the flag itself. */

@@ -24,14 +24,15 @@ struct executor_options {
 };
 
 MUST_CHECK int executor_start(const struct executor_options *o, struct executor **ret, struct err *reterr);
-/* Finishes what runs, answers the rest with 50009, joins the threads. */
+/* Finishes what runs, answers the rest with 50009, joins the threads. Nobody submits or wakes any more. */
 void executor_stop(struct executor *ex);
 const char *executor_name(const struct executor *ex);
 /* Thread-safe. complete() may be called before this returns. Calls of one session are submitted one after another. */
 void executor_submit(struct executor *ex, struct call *c);
 /* The same, but threads that sleep are left asleep: true: call executor_wake() once the other calls at hand have been submitted, too. They share a commit then, and a wake-up. */
 MUST_CHECK bool executor_submit_quietly(struct executor *ex, struct call *c);
-void executor_wake(struct executor *ex);
+/* alone: this thread has nobody else to serve. It may run a short call itself then, and be back when that is completed. */
+void executor_wake(struct executor *ex, bool alone);
 /* Sets c->cancelled and sees to it that the call is answered soon even where it waits for a transaction. Thread-safe; c must not have been freed. */
 void executor_cancel(struct executor *ex, struct call *c);
 /* Settings that may change while it runs (SIGHUP, ALTER of a database). Thread-safe. */

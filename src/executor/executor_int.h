@@ -1,6 +1,6 @@
 /* executor_int.h — what the files of this folder share.
  *
- * Threads: whoever submits; one writer; readers. `lock` guards the queues, the pinned transaction and the flags; it is never held while a call runs,
+ * Threads: whoever submits; one writer, whose work somebody else may do while it sleeps (lead.c); readers. `lock` guards the queues, the pinned transaction and the flags; it is never held while a call runs,
  * a sink is filled or complete() is called. A runner is touched by its own thread only. */
 #ifndef EXECUTOR_EXECUTOR_INT_H
 #define EXECUTOR_EXECUTOR_INT_H
@@ -77,7 +77,10 @@ struct executor {
 	/* writer */
 	pthread_t thread;
 	pthread_cond_t wake;
-	bool asleep;                        /* the writer waits for wake */
+	bool asleep, dozing;                /* the writer waits for wake; it does so also when it has been sent */
+	int64_t doze_until_ms;              /* … until then */
+	bool led;                           /* another thread does the writer's work */
+	int64_t led_ms, lead_again_ms;      /* when that was last; not before */
 	struct list queue;
 	struct txn *pinned;                 /* the transaction that has the writer, or NULL */
 	atomic_llong next_deadline_ms;      /* earliest end of waiting in the queue while pinned; may be too early, never too late */
@@ -122,6 +125,11 @@ void thread_name(const struct executor *ex, char kind);
 
 /* writer.c, under the lock: adds waiting calls to ex->group, up to the first one that begins a transaction. */
 void group_take(struct executor *ex);
+/* writer.c, under the lock: it has something to do, or to do sooner than it would wake by itself. */
+bool writer_is_wanted(struct executor *ex);
+/* lead.c, under the lock: whether the one call that waits may be run by this thread; runs it, giving up the lock meanwhile. */
+bool lead_may(const struct executor *ex);
+void lead_run(struct executor *ex);
 /* group.c: runs the calls in ex->group, commits, and completes them. Writer, without the lock. */
 void group_run(struct executor *ex);
 

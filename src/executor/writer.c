@@ -14,9 +14,12 @@ static bool doze(struct executor *ex, int64_t until_ms)
 {
 	bool woken;
 
-	ex->asleep = true;
+	ex->asleep = ex->dozing = true;
+	ex->doze_until_ms = until_ms;
 	woken = wait_until(&ex->wake, &ex->lock, until_ms);
-	ex->asleep = false;
+	ex->asleep = ex->dozing = false;
+	while (ex->led)
+		pthread_cond_wait(&ex->wake, &ex->lock);
 	return woken;
 }
 
@@ -50,14 +53,24 @@ static void keep_log_short(struct executor *ex)
 		tidy(ex);
 }
 
+static int64_t idle_until(struct executor *ex)
+{
+	if (ex->hold.open)
+		return ex->hold.until_ms;
+	return store_backlog(ex->store) >= BACKLOG_IDLE ? clock_mono_ms() + IDLE_MS : NEVER;
+}
+
 static void idle_turn(struct executor *ex)
 {
-	bool wants = store_backlog(ex->store) >= BACKLOG_IDLE;
+	bool held = ex->hold.open, woken = doze(ex, idle_until(ex));
 
-	if (ex->hold.open)
-		doze(ex, ex->hold.until_ms);
-	else if (!doze(ex, wants ? clock_mono_ms() + IDLE_MS : NEVER) && list_empty(&ex->queue) && !ex->stopping)
+	if (!woken && !held && list_empty(&ex->queue) && !ex->stopping && clock_mono_ms() - ex->led_ms >= IDLE_MS)
 		tidy(ex);
+}
+
+bool writer_is_wanted(struct executor *ex)
+{
+	return !list_empty(&ex->queue) || idle_until(ex) < ex->doze_until_ms;
 }
 
 void group_take(struct executor *ex)

@@ -1,6 +1,6 @@
 /* listen.c — addresses to listen on, and the distribution of connections to the loops.
  * Loop 0 accepts for all: each connection goes to the loop that has the fewest, so that one port (also "any port") serves every loop
- * and long-lived connections stay balanced. The options of a listening socket are inherited by what it accepts (tcp(7)): set once. */
+ * and long-lived connections stay balanced; among equals not to loop 0, which has something to do already. The options of a listening socket are inherited by what it accepts (tcp(7)): set once. */
 #define _GNU_SOURCE             /* accept4 */
 #include "net/net.h"
 
@@ -221,22 +221,20 @@ int net_listen(struct net *n, const char *where, struct err *reterr)
 	return rc;
 }
 
-/* The loop with the fewest connections; among equals they take turns. */
+/* The loop with the fewest connections; among equals the last. */
 static struct net_loop *choose_loop(struct net *n)
 {
-	struct net_loop *best = &n->loops[n->next_loop % n->nloops];
+	struct net_loop *best = &n->loops[0];
 	unsigned fewest = atomic_load_explicit(&best->nstreams, memory_order_relaxed);
 
 	for (unsigned i = 1; i < n->nloops; i++) {
-		struct net_loop *l = &n->loops[(n->next_loop + i) % n->nloops];
-		unsigned count = atomic_load_explicit(&l->nstreams, memory_order_relaxed);
+		unsigned count = atomic_load_explicit(&n->loops[i].nstreams, memory_order_relaxed);
 
-		if (count < fewest) {
-			best = l;
+		if (count <= fewest) {
+			best = &n->loops[i];
 			fewest = count;
 		}
 	}
-	n->next_loop = best->index + 1;
 	return best;
 }
 

@@ -64,6 +64,11 @@ void net_loop_last(struct net_loop *l, struct net_post *item)
 	list_append(&l->last, &item->link);
 }
 
+bool net_loop_is_alone(const struct net_loop *l)
+{
+	return l->index > 0 && atomic_load(&l->nstreams) <= 1;
+}
+
 static void on_idle(uv_idle_t *h)
 {
 	(void)h;                        /* its being active is what matters: the loop does not sleep */

@@ -62,6 +62,9 @@ void net_loop_post(struct net_loop *l, struct net_post *item);
 /* Runs item->fn when all events at hand have been handled, before the loop sleeps. On the loop's thread. */
 void net_loop_last(struct net_loop *l, struct net_post *item);
 
+/* It has one stream at most, and does not accept: nobody else waits while its thread does something. */
+bool net_loop_is_alone(const struct net_loop *l);
+
 struct net_loop *net_stream_loop(struct net_stream *s);
 const char *net_stream_peer(const struct net_stream *s);        /* "127.0.0.1:50000" */
 bool net_stream_over_limit(const struct net_stream *s);

@@ -66,7 +66,7 @@ struct net {
 	struct net_loop *loops;     /* owned array */
 	unsigned nloops;
 	struct net_listener *listeners;     /* owned array; polled by loop 0 */
-	unsigned nlisteners, next_loop;
+	unsigned nlisteners;
 	atomic_uint connections;
 	char address[64];
 

@@ -476,7 +476,9 @@ static enum activity activity_of(const struct call *c)
 /* The requests that came together have been submitted. */
 static void nudge(struct net_post *item)
 {
-	executor_wake(CONTAINER_OF(item, struct session, nudge)->nudged);
+	struct session *s = CONTAINER_OF(item, struct session, nudge);
+
+	executor_wake(s->nudged, net_loop_is_alone(s->loop));
 }
 
 void call_submit(struct session *s, struct executor *ex)

@@ -9,7 +9,7 @@ from . import sqltext, types
 
 SERVICES = ("system", "word", "translation", "schedule", "state")
 NEEDS = {"nothing": 0, "execute": 1, "admin": 4, "server": 8}
-HEAD_WORDS = ("LOCAL", "SECTION", "SUMMARY", "SEE", "RETURNS", "NEEDS", "STATUS", "CLEANUP", "FLUSH", "EXAMPLE", "NOTES", "AS")
+HEAD_WORDS = ("LOCAL", "SECTION", "SUMMARY", "SEE", "RETURNS", "NEEDS", "STATUS", "CLEANUP", "FLUSH", "SHORT", "EXAMPLE", "NOTES", "AS")
 STEP_WORDS = ("RUN", "ROWS", "SET", "FETCH", "CHECK", "IF", "ELSE", "END", "RETURN", "MESSAGE", "FAIL", "NATIVE", "EACH")
 STRING = r"'((?:[^']|'')*)'"
 
@@ -58,7 +58,7 @@ class Proc:
         self.name = self.section = self.summary = self.service = None
         self.params, self.locals, self.steps = [], [], []
         self.see, self.example, self.notes = "", "", ""
-        self.returns, self.needs, self.status_on_error, self.cleanup, self.flush_later = 0, "execute", False, False, False
+        self.returns, self.needs, self.status_on_error, self.cleanup, self.flush_later, self.short = 0, "execute", False, False, False, False
 
     @property
     def read_only(self):
@@ -173,6 +173,10 @@ class Reader:
                 if value != "LATER":
                     self.error("the line reads FLUSH LATER", offset)
                 p.flush_later = True
+            elif word == "SHORT":
+                if value:
+                    self.error("the line reads SHORT", offset)
+                p.short = True
             elif word == "EXAMPLE":
                 p.example = dedent(text)
             elif word == "NOTES":
@@ -267,6 +271,8 @@ class Reader:
                 self.take_step(word)
         if open_ifs:
             self.error("this IF lacks its END", open_ifs[-1][1])
+        if self.proc.short and any(s.kind in ("ROWS", "EACH") for s in self.proc.steps):
+            self.error("what is SHORT has no ROWS and no EACH", 0)
         if self.proc.returns != 0:
             self.begin = self.pos
             self.add("RETURN").number = self.proc.returns

@@ -29,7 +29,7 @@ static const uint16_t target_out[] = { 2 }, target_local[] = { 3 };
 static const struct column fixture_columns[] = { { "id", { TYPE_INT, 0, 0, 0 }, false }, { "n", { TYPE_INT, 0, 0, 0 }, false } };
 
 enum fixture_statement { S_PUT, S_FALSE, S_COUNT, S_SPIN, S_SPIN_WRITE, S_BUMP, S_ALL, S_EQUAL, S_RETURN, S_EACH, S_TRUE, S_SET, S_AROUND, S_N, S_LIMIT, S_FILL,
-	S_ORPHAN, S_RENEW, S_PROMISE, S_TWO_MINUTES, S_PROMISES, S_STATEMENTS };
+	S_ORPHAN, S_RENEW, S_PROMISE, S_TWO_MINUTES, S_PROMISES, S_LONG, S_LARGEST, S_STATEMENTS };
 static const struct statement st[S_STATEMENTS] = {
 	[S_PUT] = { "INSERT INTO item VALUES (?1, ?2)", bind_two, 2, S_PUT, true },
 	[S_FALSE] = { "SELECT 0", NULL, 0, S_FALSE, false },
@@ -51,14 +51,16 @@ static const struct statement st[S_STATEMENTS] = {
 	[S_RENEW] = { "UPDATE item SET n = ?2 WHERE id = ?1", bind_two, 2, S_RENEW, true },
 	[S_PROMISE] = { "INSERT INTO promise VALUES (?1)", bind_two, 1, S_PROMISE, true },
 	[S_TWO_MINUTES] = { "SELECT 120", NULL, 0, S_TWO_MINUTES, false },
+	[S_LONG] = { "INSERT INTO other WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 1000000) SELECT max(i) FROM c", NULL, 0, S_LONG, true },
+	[S_LARGEST] = { "SELECT max(n) FROM item", NULL, 0, S_LARGEST, false },
 	[S_PROMISES] = { "SELECT coalesce(sum(CASE phase WHEN 0 THEN 1 WHEN 1 THEN 100 ELSE 10000 END), 0) FROM promise", NULL, 0, S_PROMISES, false },
 };
 
 enum fixture_proc { P_PUT, P_PUT_FAIL, P_ALL, P_SPIN, P_SPIN_WRITE, P_BUMP, P_COUNT, P_BRANCH, P_EACH, P_NATIVE, P_AROUND, P_LIMIT, P_FILL,
-	P_ORPHAN, P_RENEW, P_PROMISE, P_PROMISES, P_PROCS };
+	P_ORPHAN, P_RENEW, P_PROMISE, P_PROMISES, P_LONG, P_LARGEST, P_PROCS };
 #define COMMON .service = SERVICE_STATE, .params = fixture_params, .nparams = 3, .locals = fixture_locals, .nlocals = 1
 static const struct proc procs[P_PROCS] = {
-	[P_PUT] = { .name = "put", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_PUT] }) },
+	[P_PUT] = { .name = "put", .is_short = true, COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_PUT] }) },
 	[P_PUT_FAIL] = { .name = "put_fail", .fails_with_status = true, COMMON,
 		ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_PUT] },
 			 { .kind = STEP_ROWS, .stmt = &st[S_ALL], .columns = fixture_columns, .ncolumns = 2 },
@@ -82,9 +84,11 @@ static const struct proc procs[P_PROCS] = {
 	[P_NATIVE] = { .name = "native", COMMON,
 		ONE_STEP({ .kind = STEP_NATIVE, .native = "test_double", .args = bind_two, .nargs = 1, .targets = target_out, .ntargets = 1 }) },
 	[P_LIMIT] = { .name = "limit", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_LIMIT] }) },
-	[P_FILL] = { .name = "fill", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_FILL] }) },
+	[P_FILL] = { .name = "fill", .is_short = true, COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_FILL] }) },
 	[P_ORPHAN] = { .name = "orphan", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_ORPHAN] }) },
-	[P_RENEW] = { .name = "renew", .flush_later = true, COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_RENEW] }) },
+	[P_RENEW] = { .name = "renew", .flush_later = true, .is_short = true, COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_RENEW] }) },
+	[P_LONG] = { .name = "long", .flush_later = true, .is_short = true, COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_LONG] }) },
+	[P_LARGEST] = { .name = "largest", .read_only = true, COMMON, ONE_STEP({ .kind = STEP_SET, .stmt = &st[S_LARGEST], .targets = target_out, .ntargets = 1 }) },
 	[P_PROMISE] = { .name = "promise", .service = SERVICE_STATE, .params = fixture_params, .nparams = 1,
 		ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_PROMISE] }, { .kind = STEP_RETURN, .stmt = &st[S_TWO_MINUTES] }) },
 	[P_PROMISES] = { .name = "promises", .read_only = true, COMMON,        /* how many of each phase, two digits each */
@@ -116,6 +120,7 @@ struct test_call {
 	pthread_cond_t wake;
 	bool done;
 	int completions;
+	pthread_t completed_by;
 };
 
 static inline struct test_call *of_sink(struct sink *s) { return CONTAINER_OF(s, struct test_call, sink); }
@@ -165,6 +170,7 @@ static inline void on_complete(struct call *c)
 	pthread_mutex_lock(&t->lock);
 	t->done = true;
 	t->completions++;
+	t->completed_by = pthread_self();
 	pthread_cond_signal(&t->wake);
 	pthread_mutex_unlock(&t->lock);
 }

@@ -1,0 +1,52 @@
+/* lead.c — a short call that comes alone is run by the thread that brought it. While the writer sleeps and nothing else waits, waking it would only cost time, twice: to get
+ * there and to get back. That thread has the lead then: all that is the writer's is its own, and the writer, should something wake it, waits until the lead is over. Whatever
+ * the call leaves to be done, the writer is woken for.
+ *
+ * Whoever leads does nothing else until the flush is over. So only procedures that say SHORT are led, with small values; and where one took long after all, a slow disk as a
+ * rule, none for a while. */
+#include "base/clock.h"
+#include "executor/executor_int.h"
+
+#define VALUES_MOST ((size_t)256 << 10)
+#define LONG_MS 5
+#define AGAIN_MS 1000                       /* after one that took long */
+
+static bool is_short(const struct call *c)
+{
+	size_t bytes = 0;
+
+	if (c->kind != CALL_PROC || c->txn != NULL || !c->proc->is_short)
+		return false;
+	for (size_t i = 0; i < c->nvalues && bytes <= VALUES_MOST; i++) {
+		const struct type_info *t = type_info(c->values[i].type.id);
+
+		if (!c->values[i].null && (t->is_binary || t->is_text))
+			bytes += c->values[i].u.s.n;
+	}
+	return bytes <= VALUES_MOST;
+}
+
+bool lead_may(const struct executor *ex)
+{
+	if (!ex->dozing || ex->led || ex->stopping || ex->pinned != NULL || ex->waiting != 1 || list_empty(&ex->queue))
+		return false;
+	return is_short(CONTAINER_OF(ex->queue.next, struct call, link)) && clock_mono_ms() >= ex->lead_again_ms;
+}
+
+void lead_run(struct executor *ex)
+{
+	int64_t began = clock_mono_ms(), ended;
+
+	ex->led = true;
+	group_take(ex);
+	pthread_mutex_unlock(&ex->lock);
+	group_run(ex);
+	pthread_mutex_lock(&ex->lock);
+	ex->led = false;
+	ended = ex->led_ms = clock_mono_ms();
+	if (ended - began >= LONG_MS)
+		ex->lead_again_ms = ended + AGAIN_MS;
+	ex->asleep = ex->dozing && !writer_is_wanted(ex);
+	if (!ex->asleep)
+		pthread_cond_signal(&ex->wake);
+}

@@ -1,0 +1,267 @@
+/* test_lead.c — short calls that come alone: who runs them, and that the writer, which sleeps meanwhile, misses nothing. */
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "fixture.h"
+
+#define THREADS 4
+#define PER_THREAD 200
+#define FILL_PAGES 25                       /* that P_FILL writes at least */
+#define LOG_PAGES 40000                     /* at which the log is copied into the file, see writer.c */
+
+/* As a session does that has its loop to itself. */
+static void bring(struct fixture *f, struct test_call *t)
+{
+	if (executor_submit_quietly(f->ex, &t->call))
+		executor_wake(f->ex, true);
+}
+
+static bool ran_here(const struct test_call *t)
+{
+	return pthread_equal(t->completed_by, pthread_self()) != 0;
+}
+
+/* True: this thread ran it. */
+static bool bring_one(struct fixture *f, enum fixture_proc p, int id, int n)
+{
+	struct test_call t;
+	bool here;
+
+	call_init(&t, p, id, n);
+	bring(f, &t);
+	assert_int_equal(call_wait(&t), 0);
+	assert_int_equal(t.completions, 1);
+	here = ran_here(&t);
+	call_fini(&t);
+	return here;
+}
+
+/* Again and again until this thread runs it: the writer needs a moment to fall asleep, and on a busy machine any call may take long. */
+static void lead(struct fixture *f, enum fixture_proc p, int id)
+{
+	for (int i = 0; !bring_one(f, p, id + i, 1); i++) {
+		assert_true(i < 10000);
+		usleep(1000);
+	}
+}
+
+static void a_short_call_is_run_by_who_brings_it(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_start(f);
+	lead(f, P_PUT, 0);
+	lead(f, P_PUT, 100000);
+	assert_true(count_items(f) >= 2);               /* committed: a reader sees it */
+}
+
+static void a_failure_is_the_calls_own(void **state)
+{
+	struct fixture *f = *state;
+	struct test_call t;
+
+	fixture_start(f);
+	lead(f, P_PUT, 100);
+	do {
+		call_init(&t, P_PUT, 100, 1);
+		bring(f, &t);
+		assert_true(call_wait(&t) < 0);
+		assert_int_equal(t.call.err.number, 2627);
+		call_fini(&t);
+	} while (!ran_here(&t));
+	lead(f, P_PUT, 100000);
+}
+
+static void other_calls_are_the_writers(void **state)
+{
+	struct fixture *f = *state;
+	struct test_call two[2], large;
+	struct txn *txn;
+
+	fixture_start(f);
+	lead(f, P_PUT, 100);
+	assert_false(bring_one(f, P_BUMP, 100, 1));     /* does not say that it is short */
+	lead(f, P_PUT, 100000);
+	for (int i = 0; i < 2; i++) {
+		call_init(&two[i], P_PUT, 1 + i, 1);
+		if (executor_submit_quietly(f->ex, &two[i].call) && i > 0)
+			fail_msg("the first one said that it wakes for both");
+	}
+	executor_wake(f->ex, true);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(call_wait(&two[i]), 0);
+		assert_false(ran_here(&two[i]));
+		call_fini(&two[i]);
+	}
+	lead(f, P_PUT, 200000);
+	call_init(&large, P_PUT, 3, 1);
+	large.values[3] = (struct value){ .type = TYPE_LEN(TYPE_VARBINARY, TYPE_MAX), .u.s = { "", 300 << 10 } };      /* nobody reads it */
+	large.call.nvalues = 4;
+	bring(f, &large);
+	assert_int_equal(call_wait(&large), 0);
+	assert_false(ran_here(&large));
+	call_fini(&large);
+	txn = txn_new(f->ex);
+	assert_int_equal(run_in(f, txn, P_PUT, 4, 1), 0);
+	call_init(&large, P_PUT, 5, 1);
+	bring(f, &large);
+	assert_false(call_is_done(&large));             /* waits for the transaction, as ever */
+	assert_int_equal(txn_step(f, txn, CALL_COMMIT, NULL), 0);
+	txn_free(txn);
+	assert_int_equal(call_wait(&large), 0);
+	call_fini(&large);
+}
+
+static void after_a_long_one_the_writer_has_its_turn(void **state)
+{
+	struct fixture *f = *state;
+	int64_t began;
+
+	fixture_start(f);
+	lead(f, P_LONG, 0);
+	began = clock_mono_ms();
+	assert_false(bring_one(f, P_PUT, 1, 1));
+	lead(f, P_PUT, 100000);
+	assert_true(clock_mono_ms() - began >= 900);
+}
+
+struct worker {
+	struct fixture *f;
+	int base, here, elsewhere;
+};
+
+static void *bring_many(void *arg)
+{
+	struct worker *w = arg;
+
+	for (int i = 0; i < PER_THREAD; i++) {
+		if (bring_one(w->f, i % 8 == 7 ? P_COUNT : P_PUT, w->base + i, 1))
+			w->here++;
+		else
+			w->elsewhere++;
+	}
+	return NULL;
+}
+
+/* Each claims to be alone, as loops with one connection each do; now and then somebody leads while others submit. */
+static void many_at_once_lose_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct worker workers[THREADS];
+	pthread_t threads[THREADS];
+	int here = 0, elsewhere = 0;
+
+	fixture_start(f);
+	for (int i = 0; i < THREADS; i++) {
+		workers[i] = (struct worker){ .f = f, .base = i * PER_THREAD };
+		assert_int_equal(pthread_create(&threads[i], NULL, bring_many, &workers[i]), 0);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		here += workers[i].here;
+		elsewhere += workers[i].elsewhere;
+	}
+	assert_true(here > 0 && elsewhere > 0);
+	assert_int_equal(count_items(f), THREADS * PER_THREAD / 8 * 7);
+}
+
+static void *bring_a_long_one(void *f)
+{
+	lead(f, P_LONG, 0);
+	return NULL;
+}
+
+/* Those who submit meanwhile wake nobody: the writer is not what they would have to wait for. */
+static void what_comes_meanwhile_is_done_afterwards(void **state)
+{
+	struct fixture *f = *state;
+	pthread_t thread;
+
+	fixture_start(f);
+	lead(f, P_PUT, 0);
+	assert_int_equal(pthread_create(&thread, NULL, bring_a_long_one, f), 0);
+	usleep(10000);
+	assert_int_equal(run(f, P_BUMP, 0, 1), 0);
+	pthread_join(thread, NULL);
+}
+
+/* A reader does wake it, to commit what is held; it must not do so while the call runs that holds it. */
+static void the_writer_waits_for_who_leads(void **state)
+{
+	struct fixture *f = *state;
+	pthread_t thread;
+
+	f->options.promise = &procs[P_PROMISE];
+	fixture_start(f);
+	assert_int_equal(run(f, P_PUT, 1, 1), 0);
+	assert_int_equal(run(f, P_RENEW, 1, 2), 0);     /* makes the promise */
+	lead(f, P_RENEW, 1);
+	assert_int_equal(pthread_create(&thread, NULL, bring_a_long_one, f), 0);
+	usleep(10000);
+	assert_int_equal(run(f, P_COUNT, 0, 0), 0);
+	pthread_join(thread, NULL);
+}
+
+/* The writer fell asleep when nothing was held, without a time to wake. */
+static void what_is_held_is_committed_in_time(void **state)
+{
+	struct fixture *f = *state;
+	unsigned before = 0;
+	bool here = false;
+
+	f->options.promise = &procs[P_PROMISE];
+	fixture_start(f);
+	assert_int_equal(run(f, P_PUT, 1, 1), 0);
+	assert_int_equal(run(f, P_RENEW, 1, 2), 0);     /* makes the promise */
+	for (int i = 2; !here; i++) {
+		assert_int_equal(number_of(f, P_LARGEST), i);   /* a reader wakes the writer, and what is held is committed */
+		usleep(50000);
+		before = store_backlog(f->store);
+		here = bring_one(f, P_RENEW, 1, i + 1);
+	}
+	assert_int_equal(store_backlog(f->store), before);
+	for (int i = 0; store_backlog(f->store) == before; i++) {
+		assert_true(i < 100);                   /* they are held for five seconds */
+		usleep(100000);
+	}
+	lead(f, P_RENEW, 1);
+	assert_int_equal(number_of(f, P_LARGEST), 1);
+}
+
+static void the_log_is_copied_though_the_writer_sleeps(void **state)
+{
+	struct fixture *f = *state;
+	unsigned most = 0;
+
+	fixture_start(f);
+	for (int i = 0; i < LOG_PAGES / FILL_PAGES + 50; i++) {
+		unsigned backlog;
+
+		bring_one(f, P_FILL, 0, 0);
+		backlog = store_backlog(f->store);
+		most = backlog > most ? backlog : most;
+	}
+	assert_true(most >= LOG_PAGES);
+	for (int i = 0; store_backlog(f->store) >= LOG_PAGES / 10; i++) {
+		assert_true(i < 3000);
+		bring_one(f, P_PUT, i, 1);
+		usleep(10000);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_short_call_is_run_by_who_brings_it, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(a_failure_is_the_calls_own, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(other_calls_are_the_writers, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(after_a_long_one_the_writer_has_its_turn, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(many_at_once_lose_nothing, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(what_comes_meanwhile_is_done_afterwards, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(the_writer_waits_for_who_leads, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(what_is_held_is_committed_in_time, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(the_log_is_copied_though_the_writer_sleeps, fixture_up, fixture_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
