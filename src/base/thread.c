@@ -1,3 +1,4 @@
+/* thread.c — see thread.h. */
 #include "base/thread.h"
 
 #include <signal.h>

@@ -34,6 +34,9 @@ static const struct special_entry entries[] = {
 
 enum special special_by_name(struct str name)
 {
+	/* Asked for every call of every procedure: most have another beginning. */
+	if (name.n < 3 || !str_eq_nocase((struct str){ name.p, 3 }, STR("sp_")))
+		return SPECIAL_NONE;
 	for (size_t i = 0; i < ARRAY_LEN(entries); i++)
 		if (str_eq_nocase(name, str_of(entries[i].name)))
 			return entries[i].special;
