@@ -97,11 +97,13 @@ class Echo(Daemon):
 class Store:
     """SQLite without a server: a program that makes the calls itself, and ends. The first run fills the database."""
 
-    def __init__(self, folder, program):
-        self.command = [program, "--database", pathlib.Path(folder) / "store.db", "--schema", BENCH.parent / "procedures/state/schema.sql"]
+    def __init__(self, folder, program, name="store"):
+        self.command = [program, "--database", pathlib.Path(folder) / f"{name}.db", "--schema", BENCH.parent / "procedures/state/schema.sql"]
 
-    def run(self, workload, connections, seconds):
+    def run(self, workload, connections, seconds, **options):
         command = [*self.command, "--workload", workload, "--connections", connections, "--seconds", seconds, "--warmup", 0.5]
+        for name, value in options.items():
+            command += [f"--{name}", value]
         done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"{workload}: {done.stderr.strip()}")

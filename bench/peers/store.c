@@ -2,6 +2,7 @@
  * parser. What the server spares SQLite, its page cache and its way to write the log (src/store/sqlite), is spared here too. Prints one line of JSON, as load does.
  *
  *   store --workload state_read|state_rw --database FILE --schema procedures/state/schema.sql [--seconds S] [--warmup S] [--group N] [--connections N]
+ *   store --workload state_large --bytes N …        one item of that size, locked and updated again and again, each time in a transaction of its own
  *
  * Creates and fills the file if it is not there. The calls are those of N connections in turn; as many as --group in one transaction, or many reads, as the server does. */
 #include <getopt.h>
@@ -16,13 +17,13 @@
 #include "store/sqlite/sqlite_int.h"
 
 #define ITEMS 100000
-#define BODY 1024
+#define TIMES_MAX 100000            /* updates whose time is kept */
 #define TIMEOUT 60                  /* minutes */
 #define LOG_MOST 40000              /* pages, then they are copied into the file; as the server does */
 #define READS_HELD 100000           /* renewals that share a commit: the server holds those of five seconds */
 #define CONNECTIONS_MAX 1024
 
-static const struct { const char *name; bool writes; } workloads[] = { { "state_read", false }, { "state_rw", true } };
+static const struct workload { const char *name; bool writes, large; } workloads[] = { { "state_read", false, false }, { "state_rw", true, false }, { "state_large", true, true } };
 
 /* What the procedures in procedures/state do for an item that is there, is small and does not expire sooner than before. */
 enum { BEGIN, COMMIT, ADD, ADD_BODY, GET, RENEW, LOOK, LOCK, READ, FIND, UPDATE, UPDATE_BODY, STATEMENTS };
@@ -47,15 +48,16 @@ static const char *const sql[STATEMENTS] = {
 
 struct connection { unsigned key; int cookie; };        /* cookie 0: nothing is locked */
 
-static struct { const char *workload, *database, *schema; double seconds, warmup; unsigned group, connections; } opt = {
-	.seconds = 5, .warmup = 1, .group = 19, .connections = 32,
+static struct { const char *workload, *database, *schema; double seconds, warmup; unsigned group, connections, items, bytes; } opt = {
+	.seconds = 5, .warmup = 1, .group = 19, .connections = 32, .items = ITEMS, .bytes = 1024,
 };
-static bool writes;
+static const struct workload *workload;
 static sqlite3 *db;
 static sqlite3_stmt *statements[STATEMENTS];
 static struct connection connections[CONNECTIONS_MAX];
-static uint8_t body[BODY + 1];
+static uint8_t *body;               /* one byte more than an item has: the same from there on is another one */
 static uint64_t seed = 88172645463325252u, calls;
+static struct { double us[TIMES_MAX]; size_t n; } gets, updates;    /* of single calls */
 static int log_pages;
 
 __attribute__((noreturn)) static void die(const char *what)
@@ -91,7 +93,7 @@ static uint64_t random_number(void)
 static sqlite3_stmt *with_id(int which, unsigned key, sqlite3_int64 now)
 {
 	sqlite3_stmt *s = statements[which];
-	static char id[16];
+	static char id[20];
 
 	snprintf(id, sizeof(id), "bench-%08u", key);
 	sqlite3_bind_text(s, 1, id, -1, SQLITE_STATIC);
@@ -109,7 +111,7 @@ static sqlite3_stmt *with_number(int which, sqlite3_int64 n, sqlite3_int64 secon
 static sqlite3_stmt *with_body(int which, sqlite3_int64 n, bool other)
 {
 	sqlite3_bind_int64(statements[which], 1, n);
-	sqlite3_bind_blob(statements[which], 2, body + other, BODY, SQLITE_STATIC);
+	sqlite3_bind_blob(statements[which], 2, body + other, (int)opt.bytes, SQLITE_STATIC);
 	return statements[which];
 }
 
@@ -133,6 +135,19 @@ static void script(const char *text)
 
 /* ---- calls ---- */
 
+/* A large one straight from its pages, as the server does it. */
+static void fetch(sqlite3_int64 n)
+{
+	static uint8_t *room;
+	sqlite3_blob *b = NULL;
+
+	if (room == NULL)
+		room = malloc(opt.bytes);
+	if (room == NULL || sqlite3_blob_open(db, "main", "body", "data", n, 0, &b) != SQLITE_OK || sqlite3_blob_read(b, room, (int)opt.bytes, 0) != SQLITE_OK)
+		die("the item's data");
+	sqlite3_blob_close(b);
+}
+
 /* proc_GetItemWithoutLock and proc_GetItemWithLock; the cookie. */
 static int get(unsigned key, bool lock)
 {
@@ -151,7 +166,9 @@ static int get(unsigned key, bool lock)
 	s = with_number(READ, n, locked);
 	if (!locked) {
 		expect_row(s);
-		if (sqlite3_column_blob(s, 0) == NULL || sqlite3_column_bytes(s, 0) != BODY)
+		if (sqlite3_column_type(s, 1) != SQLITE_NULL)
+			fetch(n);
+		else if (sqlite3_column_blob(s, 0) == NULL || (unsigned)sqlite3_column_bytes(s, 0) != opt.bytes)
 			die("the item's data");
 	}
 	sqlite3_reset(s);
@@ -185,9 +202,9 @@ static void call(unsigned nth)
 		c->cookie = 0;
 		return;
 	}
-	c->key = (unsigned)(random_number() % (ITEMS / opt.connections)) * opt.connections + nth;
-	c->cookie = get(c->key, writes);
-	if (!writes)
+	c->key = (unsigned)(random_number() % (opt.items / opt.connections)) * opt.connections + nth;
+	c->cookie = get(c->key, workload->writes);
+	if (!workload->writes)
 		c->cookie = 0;
 }
 
@@ -214,10 +231,21 @@ static void calls_run(double seconds)
 	uint64_t end = now_ns(CLOCK_MONOTONIC) + (uint64_t)(seconds * 1e9);
 
 	while (now_ns(CLOCK_MONOTONIC) < end) {
+		uint64_t from = now_ns(CLOCK_MONOTONIC);
+		bool update = connections[0].cookie != 0;
+
 		run(statements[BEGIN]);
-		for (unsigned i = 0; i < (writes ? opt.group : READS_HELD) && now_ns(CLOCK_MONOTONIC) < end; i++)
+		for (unsigned i = 0; i < (workload->writes ? opt.group : READS_HELD) && now_ns(CLOCK_MONOTONIC) < end; i++)
 			call((unsigned)(calls++ % opt.connections));
 		run(statements[COMMIT]);
+		if (workload->large && updates.n < TIMES_MAX && gets.n < TIMES_MAX) {
+			double us = (double)(now_ns(CLOCK_MONOTONIC) - from) / 1e3;
+
+			if (update)
+				updates.us[updates.n++] = us;
+			else
+				gets.us[gets.n++] = us;
+		}
 		if (log_pages >= LOG_MOST)
 			checkpoint();
 	}
@@ -239,7 +267,7 @@ static void create(void)
 static void fill(void)
 {
 	run(statements[BEGIN]);
-	for (unsigned i = 0; i < ITEMS; i++) {
+	for (unsigned i = 0; i < opt.items; i++) {
 		sqlite3_stmt *s = with_id(ADD, i, ticks());
 		sqlite3_int64 n;
 
@@ -280,14 +308,17 @@ static void open_database(void)
 	for (int i = 0; i < STATEMENTS; i++)
 		if (sqlite3_prepare_v3(db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &statements[i], NULL) != SQLITE_OK)
 			die(sql[i]);
-	for (size_t i = 0; i < BODY + 1; i++)
+	body = malloc((size_t)opt.bytes + 1);
+	if (body == NULL)
+		die("an item");
+	for (size_t i = 0; i <= opt.bytes; i++)
 		body[i] = (uint8_t)random_number();
 	if (is_new)
 		fill();
 	/* The server has filled its database itself, and so has it in its cache. */
 	script("SELECT sum(length(data)) FROM body; SELECT sum(expires) FROM item; SELECT count(id) FROM item");
 	/* A read renews, and its renewal may reach the disk later. */
-	sqlite_log_set_lazy(db, !writes);
+	sqlite_log_set_lazy(db, !workload->writes);
 }
 
 /* ---- the command ---- */
@@ -304,9 +335,8 @@ static void parse(int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "workload", 1, 0, 'w' }, { "database", 1, 0, 'd' }, { "schema", 1, 0, 's' }, { "seconds", 1, 0, 't' }, { "warmup", 1, 0, 'u' },
-		{ "group", 1, 0, 'g' }, { "connections", 1, 0, 'c' }, { 0 },
+		{ "group", 1, 0, 'g' }, { "connections", 1, 0, 'c' }, { "bytes", 1, 0, 'b' }, { 0 },
 	};
-	bool known = false;
 	int o;
 
 	while ((o = getopt_long(argc, argv, "", longs, NULL)) >= 0)
@@ -318,17 +348,32 @@ static void parse(int argc, char **argv)
 		case 'u': opt.warmup = strtod(optarg, NULL); break;
 		case 'g': opt.group = (unsigned)strtoul(optarg, NULL, 10); break;
 		case 'c': opt.connections = (unsigned)strtoul(optarg, NULL, 10); break;
+		case 'b': opt.bytes = (unsigned)strtoul(optarg, NULL, 10); break;
 		default: exit(2);
 		}
-	for (size_t i = 0; i < 2 && opt.workload != NULL; i++)
-		if (strcmp(opt.workload, workloads[i].name) == 0) {
-			writes = workloads[i].writes;
-			known = true;
-		}
-	if (!known || opt.database == NULL || opt.schema == NULL || opt.group == 0 || opt.connections == 0 || opt.connections > CONNECTIONS_MAX) {
-		fprintf(stderr, "usage: store --workload state_read|state_rw --database FILE --schema FILE [--seconds S] [--warmup S] [--group N] [--connections N]\n");
+	for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]) && opt.workload != NULL; i++)
+		if (strcmp(opt.workload, workloads[i].name) == 0)
+			workload = &workloads[i];
+	if (workload == NULL || opt.database == NULL || opt.schema == NULL || opt.group == 0 || opt.connections == 0 || opt.connections > CONNECTIONS_MAX || opt.bytes == 0 ||
+	    opt.bytes > INT32_MAX / 2) {
+		fprintf(stderr, "usage: store --workload state_read|state_rw|state_large --database FILE --schema FILE [--seconds S] [--warmup S] [--group N] [--connections N] [--bytes N]\n");
 		exit(2);
 	}
+	if (workload->large)
+		opt.items = opt.connections = opt.group = 1;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double median(double *us, size_t n)
+{
+	qsort(us, n, sizeof(*us), by_size);
+	return n == 0 ? 0 : us[n / 2];
 }
 
 int main(int argc, char **argv)
@@ -340,7 +385,7 @@ int main(int argc, char **argv)
 	parse(argc, argv);
 	open_database();
 	calls_run(opt.warmup);
-	calls = 0;
+	calls = gets.n = updates.n = 0;
 	before = usage_of(getpid());
 	cpu = cpu_seconds();
 	from = now_ns(CLOCK_MONOTONIC);
@@ -349,7 +394,7 @@ int main(int argc, char **argv)
 	cpu = cpu_seconds() - cpu;
 	after = usage_of(getpid());
 	printf("{\"workload\":\"%s\",\"connections\":%u,\"group\":%u,\"seconds\":%.3f,\"calls\":%lu,\"calls_per_s\":%.1f,\"server_cpu_us_per_call\":%.2f,"
-	       "\"written_bytes_per_call\":%.0f,\"rss_kb\":%ld}\n", opt.workload, opt.connections, opt.group, seconds, (unsigned long)calls, (double)calls / seconds,
-	       cpu * 1e6 / (double)calls, (double)(after.written - before.written) / (double)calls, after.rss_kb);
+	       "\"written_bytes_per_call\":%.0f,\"rss_kb\":%ld,\"get_p50_us\":%.1f,\"update_p50_us\":%.1f}\n", opt.workload, opt.connections, opt.group, seconds, (unsigned long)calls, (double)calls / seconds,
+	       cpu * 1e6 / (double)calls, (double)(after.written - before.written) / (double)calls, after.rss_kb, median(gets.us, gets.n), median(updates.us, updates.n));
 	return 0;
 }
