@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/list.h"
+#include "base/str.h"
 
 struct net;             /* the loops and listeners */
 struct net_loop;
@@ -73,6 +74,9 @@ void net_stream_set_limit(struct net_stream *s, size_t max_unconsumed);
 void net_stream_write(struct net_stream *s, const uint8_t *p, size_t n);
 /* The same with all of b. It is empty afterwards, and perhaps its memory is the stream's: what is large is not copied. */
 void net_stream_give(struct net_stream *s, struct buf *b);
+/* Sends slices without copying them. head has what some of them point to: its memory is the stream's afterwards. The rest stays where it is until net_stream_pending is 0.
+ * Only while nothing is encrypted. */
+void net_stream_lend(struct net_stream *s, struct buf *head, const struct str *slices, size_t n);
 /* Like net_stream_write, past TLS: for wrapped handshake packets and after login-only encryption ended. */
 void net_stream_write_raw(struct net_stream *s, const uint8_t *p, size_t n);
 size_t net_stream_pending(const struct net_stream *s);          /* bytes not yet taken by the kernel */

@@ -1,6 +1,6 @@
 /* output.c — from the owner to the socket.
  * The kernel is asked first; what it does not take waits in chunks, of which one at a time is with libuv: copied, or in the owner's own buffer when that is
- * large and was given away. Nothing here bounds the sum: the owner looks at net_stream_pending and stops reading requests until drained(). */
+ * large and was given away, or slices of memory that stays. Nothing here bounds the sum: the owner looks at net_stream_pending and stops reading requests until drained(). */
 #include "net/net.h"
 
 #include <stdlib.h>
@@ -15,18 +15,22 @@ struct out_chunk {
 	struct out_chunk *next;
 	struct buf bytes;           /* a given one may be full at any size */
 	size_t sent;                /* of bytes, before it became a chunk */
+	uv_buf_t *slices;           /* owned; NULL, or what is sent instead of bytes, which some of them point to */
+	unsigned nslices;
+	size_t length;              /* of all slices */
 };
 
 static void start_write(struct net_stream *s);
 
 static size_t chunk_len(const struct out_chunk *c)
 {
-	return c->bytes.len - c->sent;
+	return c->slices != NULL ? c->length : c->bytes.len - c->sent;
 }
 
 static void chunk_free(struct out_chunk *c)
 {
 	buf_fini(&c->bytes);
+	free(c->slices);
 	free(c);
 }
 
@@ -68,7 +72,7 @@ static void start_write(struct net_stream *s)
 		return;
 	b = uv_buf_init((char *)c->bytes.data + c->sent, (unsigned)chunk_len(c));
 	s->write_req.data = s;
-	rc = uv_write(&s->write_req, (uv_stream_t *)&s->tcp, &b, 1, on_written);
+	rc = uv_write(&s->write_req, (uv_stream_t *)&s->tcp, c->slices != NULL ? c->slices : &b, c->slices != NULL ? c->nslices : 1, on_written);
 	if (rc < 0)
 		net_stream_fail(s, "write", uv_strerror(rc));
 	else
@@ -171,6 +175,43 @@ static void output_give(struct net_stream *s, struct buf *b)
 	}
 	if (s->state == NET_OPEN)
 		start_write(s);
+}
+
+static uv_buf_t *slices_copy(const struct str *slices, size_t n, size_t *ret_length)
+{
+	uv_buf_t *all = malloc(n * sizeof(*all));
+
+	*ret_length = 0;
+	for (size_t i = 0; all != NULL && i < n; i++) {
+		all[i] = uv_buf_init((char *)(uintptr_t)slices[i].p, (unsigned)slices[i].n);
+		*ret_length += slices[i].n;
+	}
+	return all;
+}
+
+void net_stream_lend(struct net_stream *s, struct buf *head, const struct str *slices, size_t n)
+{
+	size_t length;
+	uv_buf_t *all;
+
+	if (s->state != NET_OPEN || n == 0)
+		return;
+	all = slices_copy(slices, n, &length);
+	if (all == NULL) {
+		net_stream_fail(s, "out of memory", NULL);
+		return;
+	}
+	if (add_chunk(s, head, head->len) == NULL) {
+		free(all);
+		return;
+	}
+	s->out_last->slices = all;
+	s->out_last->nslices = (unsigned)n;
+	s->out_last->length = length;
+	s->out_last->bytes.max = head->len;     /* full: what follows has chunks of its own */
+	s->queued += length;
+	buf_init(head, head->max);
+	start_write(s);
 }
 
 void net_output_fini(struct net_stream *s)

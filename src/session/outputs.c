@@ -71,11 +71,11 @@ static void send_one(struct session *s, struct invocation *inv, size_t i, const 
 void outputs_send(struct session *s, struct invocation *inv, const struct value *converted)
 {
 	if (inv->proc != NULL) {
-		s->resp.out.lends = tds_left(&s->request->body) == 0;
+		s->resp.out.lends = tds_left(&s->request->body) == 0 ? leaving_from(s) : 0;
 		for (uint16_t p = 0; p < inv->proc->nparams; p++)
 			if (inv->proc->params[p].output && inv->origin[p] >= 0 && inv->args[inv->origin[p]].is_output)
 				send_one(s, inv, (size_t)inv->origin[p], converted);
-		s->resp.out.lends = false;
+		s->resp.out.lends = 0;
 		return;
 	}
 	for (size_t i = 0; i < inv->nargs; i++) {

@@ -101,6 +101,7 @@ struct session {
 	bool stream_full, stream_posted, stream_waits_drain;
 
 	size_t left;                    /* bytes of a large answer that left in this round of the loop */
+	bool lending;                   /* … and its last bytes are still with the stream, which sends them from where they lie */
 	bool paused;                    /* input is held back */
 	bool stream_gone;               /* net has let go: free when nothing is in flight */
 	const char *end_reason;
@@ -170,7 +171,9 @@ void stream_enable(struct session *s, bool on);
 void stream_drained(struct session *s);
 void stream_wake(struct session *s);
 
-/* leaving.c: an answer that is not all in packets yet (tds_out_more); request_over follows. */
+/* leaving.c: an answer that is not all in packets yet, or not all sent from where it lies; request_over follows. */
+/* How large a value is that leaves in this way. */
+size_t leaving_from(const struct session *s);
 void leaving_begin(struct session *s);
 bool leaving(const struct session *s);
 void leaving_drained(struct session *s);

@@ -2,7 +2,8 @@
  * when the next byte finds it full, or the message ends. So no packet but an empty message's is ever empty, and no length is known
  * in advance.
  *
- * A large value may be lent: it is not written when it is put. What follows it is kept apart, without packets, until the value's turn has come. */
+ * A large value may be lent: it is not written when it is put. What follows it is kept apart, without packets, until the value's turn has come. Then it is copied into
+ * packets piece by piece, or the packets are given out as slices: their headers from here, the value from where it lies. */
 #include "tds/out.h"
 
 #include <assert.h>
@@ -13,7 +14,7 @@
 
 #define B_VARCHAR_MAX 255
 #define US_VARCHAR_MAX 65535
-#define LEND_MIN ((size_t)4 << 20)      /* smaller ones are sent faster as a whole */
+#define SLICES_OF_A_PACKET (2 * (TDS_PACKET_MAX / TDS_PIECE + 2) + 1)   /* pieces of chunks, what lies between them, and what comes last */
 
 void tds_out_init(struct tds_out *o, size_t max)
 {
@@ -39,13 +40,14 @@ static bool open_packet(struct tds_out *o)
 	}
 	o->packet_start = o->wire.len;
 	o->limit = o->packet_start + want;
+	o->outside = 0;
 	o->wire.len += header;
 	return true;
 }
 
 static void close_packet(struct tds_out *o, uint8_t status)
 {
-	size_t n = o->wire.len - o->packet_start;
+	size_t n = o->wire.len - o->packet_start + o->outside;
 	const uint8_t header[TDS_HEADER_LEN] = {
 		o->message_type, status, (uint8_t)(n >> 8), (uint8_t)n, (uint8_t)(o->spid >> 8), (uint8_t)o->spid, o->packet_id, 0,
 	};
@@ -71,7 +73,7 @@ static bool flush_finished(struct tds_out *o)
 
 static bool next_packet(struct tds_out *o)
 {
-	if (o->wire.len < o->packet_start + o->packet_size) {       /* not the packet is full but the buffer */
+	if (o->wire.len + o->outside < o->packet_start + o->packet_size) {  /* not the packet is full but the buffer */
 		tds_out_fail(o);
 		return false;
 	}
@@ -102,11 +104,21 @@ static size_t wire_size(const struct tds_out *o, size_t n)
 	return chunks + (chunks / (o->packet_size - TDS_HEADER_LEN) + 1) * TDS_HEADER_LEN;
 }
 
+/* Where all of it is kept until the message ends, a large value would otherwise be moved again and again while the buffer grows. */
+void tds_out_expect(struct tds_out *o, size_t n)
+{
+	size_t want = wire_size(o, n);
+
+	if (o->flush == NULL && !o->wire.failed && o->wire.len < o->wire.max && want <= o->wire.max - o->wire.len)
+		if (buf_reserve(&o->wire, want) == NULL)
+			return;                 /* the message has failed */
+}
+
 bool tds_out_lend(struct tds_out *o, struct str s)
 {
 	size_t left = o->wire.max - o->wire.len, n = wire_size(o, s.n);
 
-	if (!o->lends || o->apart || o->holds > 0 || o->wire.failed || s.n < LEND_MIN || n > left)
+	if (o->lends == 0 || s.n < o->lends || o->apart || o->holds > 0 || o->wire.failed || n > left)
 		return false;
 	o->lent = s;
 	o->flushes++;
@@ -131,6 +143,16 @@ static void join(struct tds_out *o)
 		tds_out_fail(o);
 }
 
+/* The value is in packets; what was put behind it follows. */
+static void end_lent(struct tds_out *o)
+{
+	tds_put(o, o->rest.data, o->rest.len);
+	buf_fini(&o->rest);
+	o->lent = (struct str){ NULL, 0 };
+	o->more = false;
+	tds_out_end(o);
+}
+
 bool tds_out_more(struct tds_out *o)
 {
 	size_t n = o->lent.n < TDS_PIECE ? o->lent.n : TDS_PIECE;
@@ -143,12 +165,72 @@ bool tds_out_more(struct tds_out *o)
 		o->lent.n -= n;
 		return true;
 	}
-	tds_put(o, o->rest.data, o->rest.len);
-	buf_fini(&o->rest);
-	o->lent = (struct str){ NULL, 0 };
-	o->more = false;
-	tds_out_end(o);
+	end_lent(o);
 	return false;
+}
+
+/* What wire has behind the last slice is one too; where it will lie is not known before wire has stopped growing. */
+static size_t slice_wire(const struct tds_out *o, struct str *slices, size_t n, size_t *from)
+{
+	if (o->wire.len > *from)
+		slices[n++] = (struct str){ NULL, o->wire.len - *from };
+	*from = o->wire.len;
+	return n;
+}
+
+static void find_wire(const struct tds_out *o, struct str *slices, size_t n)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (slices[i].p == NULL) {
+			slices[i].p = (const char *)o->wire.data + at;
+			at += slices[i].n;
+		}
+	}
+}
+
+/* As much of the value as the packet and its chunk have room for. */
+static struct str slice_lent(struct tds_out *o)
+{
+	size_t room = o->limit - o->wire.len, k = o->chunk < room ? o->chunk : room;
+	struct str slice = { o->lent.p, k };
+
+	o->lent.p += k;
+	o->lent.n -= k;
+	o->chunk -= k;
+	o->limit -= k;
+	o->outside += k;
+	o->payload += k;
+	return slice;
+}
+
+size_t tds_out_slices(struct tds_out *o, struct str *slices, size_t max)
+{
+	size_t n = 0, from = 0;
+
+	assert(o->more && o->flush == NULL && max >= TDS_SLICES_MIN);
+	if (o->wire.len == 0 && !open_packet(o))
+		return 0;
+	while (o->lent.n > 0 && !o->wire.failed) {
+		if (o->chunk == 0) {
+			o->chunk = o->lent.n < TDS_PIECE ? o->lent.n : TDS_PIECE;
+			tds_put_u32(o, (uint32_t)o->chunk);
+		} else if (o->limit > o->wire.len) {
+			n = slice_wire(o, slices, n, &from);
+			slices[n++] = slice_lent(o);
+		} else if (n + SLICES_OF_A_PACKET <= max) {
+			next_packet(o);
+		} else {                        /* the next call begins with the next packet */
+			close_packet(o, 0);
+			break;
+		}
+	}
+	if (o->lent.n == 0)
+		end_lent(o);
+	n = slice_wire(o, slices, n, &from);
+	find_wire(o, slices, n);
+	return o->wire.failed ? 0 : n;
 }
 
 void tds_out_end(struct tds_out *o)
@@ -162,6 +244,7 @@ void tds_out_end(struct tds_out *o)
 		close_packet(o, TDS_STATUS_EOM);
 	o->open = false;
 	o->packet_start = o->limit = o->wire.len;
+	o->outside = 0;
 	o->flushes++;
 }
 

@@ -27,11 +27,13 @@ struct tds_out {
 	int (*flush)(struct tds_out *o, void *arg);
 	void *flush_arg;
 	size_t flush_at;
-	/* A large value that is put while `lends` is set is not copied: it comes into packets after tds_out_end, piece by piece, by tds_out_more. */
-	bool lends;
+	/* A value of so many bytes or more (0: none) is not copied when it is put: it comes into packets after tds_out_end, by tds_out_more or tds_out_slices. */
+	size_t lends;
 	bool more;                  /* the message has ended, but some of it is not in packets yet: the value must stay where it is */
 	/* Private to out.c: */
-	struct str lent;            /* what is left of that value */
+	struct str lent;            /* what is left of that value … */
+	size_t chunk;               /* … and of its chunk that was begun by tds_out_slices */
+	size_t outside;             /* bytes of the current packet that were given out as a slice, so that they are not in wire */
 	struct buf rest;            /* what was put behind it, not in packets */
 	struct tds_front { struct buf wire; size_t packet_start, limit; } front;    /* what comes before it, while rest is being written */
 	bool apart;                 /* … which is now: wire and its places are those of rest */
@@ -49,6 +51,10 @@ void tds_out_begin(struct tds_out *o, uint8_t type);
 void tds_out_end(struct tds_out *o);
 /* Puts the next piece of such a message into packets (flush may take them). False: that was the last, the message has ended. */
 bool tds_out_more(struct tds_out *o);
+/* The same without copying the value: gives out whole packets as slices of the value and of wire, in their order; flush is not called. Gives how many, at most max, and
+ * the caller takes all of wire with them before the next call. `more` tells whether there is a next one. */
+#define TDS_SLICES_MIN ((size_t)16)
+size_t tds_out_slices(struct tds_out *o, struct str *slices, size_t max);
 /* For taking back what has not left: a mark is valid until the next flush or end. Rewinding also forgives a failure (wire.max, memory) that
  * came after the mark, so that an error can be sent instead. */
 struct tds_mark { size_t wire_len, packet_start; uint64_t payload, flushes; uint8_t packet_id; bool open, failed; };

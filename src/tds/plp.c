@@ -63,6 +63,7 @@ static void put_chunks(struct tds_out *o, struct str s, enum tds_charset cs)
 	if (cs == CHARSET_BINARY && tds_out_lend(o, s))
 		return;
 	if (cs == CHARSET_BINARY || cs == CHARSET_UTF8) {       /* nothing to convert: straight from where it lies */
+		tds_out_expect(o, s.n);
 		for (; s.n > 0 && !o->wire.failed;) {
 			size_t n = s.n < TDS_PIECE ? s.n : TDS_PIECE;
 			tds_put_u32(o, (uint32_t)n);

@@ -100,6 +100,8 @@ struct tds_length tds_length_begin(struct tds_out *o, uint8_t width);
 void tds_length_end(struct tds_out *o, const struct tds_length *l, unsigned unit);   /* unit 2: counts characters */
 /* True: the bytes come later, in chunks of PLP, before what is put from now on. */
 bool tds_out_lend(struct tds_out *o, struct str s);
+/* A value of n bytes is about to be put: memory for all of it at once. */
+void tds_out_expect(struct tds_out *o, size_t n);
 /* The stream would become wrong: nothing more is written. */
 static inline void tds_out_fail(struct tds_out *o) { o->wire.failed = true; }
 /* Where n bytes may be written at once, all in the current packet; NULL: go the long way by tds_put. */

@@ -35,7 +35,7 @@ def w(request, server, witness):
         yield made
 
 
-@pytest.mark.parametrize("size", ((4 << 20) - 1, 4 << 20, (4 << 20) + 8001, 9 << 20))
+@pytest.mark.parametrize("size", ((64 << 10) - 1, 64 << 10, 100_000, 100_001, (4 << 20) - 1, 4 << 20, (4 << 20) + 8001, 9 << 20))
 def test_the_value_and_what_follows_it(w, key, size):
     data = pattern(size)
     add(w, key, data).ok()

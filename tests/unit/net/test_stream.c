@@ -383,6 +383,81 @@ static void a_given_buffer_goes_with_its_stream(void **state)
 	harness_stop(&h);
 }
 
+#define LENT_SLICES 3000u               /* more than a system call takes */
+static uint8_t lent_bytes[LENT_SLICES * 4000];
+
+/* Slices by turns from the head, which is given, and from memory that stays. */
+static void lend(struct conn *c, uint32_t from, uint32_t to)
+{
+	static struct str slices[2 * LENT_SLICES];
+	struct buf head;
+
+	buf_init(&head, 1 << 20);
+	assert_non_null(buf_reserve(&head, LENT_SLICES * sizeof(uint32_t)));
+	for (uint32_t i = from; i < to; i++) {
+		slices[2 * (i - from)] = (struct str){ (const char *)head.data + head.len, sizeof(i) };
+		buf_put(&head, &i, sizeof(i));
+		slices[2 * (i - from) + 1] = (struct str){ (const char *)lent_bytes + (size_t)4000 * i, 4000 };
+	}
+	net_stream_lend(c->s, &head, slices, (size_t)2 * (to - from));
+	assert_true(head.data == NULL && head.max == 1 << 20);
+}
+
+static size_t lend_and_close(struct conn *c, const uint8_t *p, size_t n)
+{
+	(void)p;
+	net_stream_write(c->s, (const uint8_t *)"before", 6);
+	lend(c, 0, LENT_SLICES - 50);
+	atomic_store(&c->h->number, net_stream_pending(c->s) > 256 * 1024);
+	lend(c, LENT_SLICES - 50, LENT_SLICES);         /* waits: what comes after must not be put to its bytes */
+	net_stream_write(c->s, (const uint8_t *)"after", 5);
+	net_stream_close(c->s, true, "done");
+	return n;
+}
+
+static void lent_slices_arrive_in_order(void **state)
+{
+	struct harness h = { .data = lend_and_close };
+	size_t n = 6 + LENT_SLICES * 4004 + 5;
+	uint8_t *got = malloc(n);
+	int fd;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lent_bytes); i++)
+		lent_bytes[i] = (uint8_t)(i * 7 + i / 4000);
+	harness_start(&h, 1, 10);
+	fd = client_connect(&h);
+	send_all(fd, "x", 1);
+	WAIT_FOR(atomic_load(&h.number) == 1);  /* nobody reads before: more is left than the kernel takes */
+	recv_all(fd, got, n);
+	assert_ended(fd);
+	close(fd);
+	assert_memory_equal(got, "before", 6);
+	for (uint32_t i = 0; i < LENT_SLICES; i++) {
+		assert_memory_equal(got + 6 + (size_t)4004 * i, &i, sizeof(i));
+		assert_memory_equal(got + 10 + (size_t)4004 * i, lent_bytes + (size_t)4000 * i, 4000);
+	}
+	assert_memory_equal(got + n - 5, "after", 5);
+	free(got);
+	harness_stop(&h);
+}
+
+static void lent_slices_go_with_their_stream(void **state)
+{
+	struct harness h = { .data = lend_and_close };
+	char got[6];
+	int fd;
+
+	(void)state;
+	harness_start(&h, 1, 10);
+	fd = client_connect(&h);
+	send_all(fd, "x", 1);
+	recv_all(fd, got, 6);
+	close(fd);
+	WAIT_FOR(atomic_load(&h.closes) == 1);
+	harness_stop(&h);
+}
+
 static void a_closing_stream_whose_client_never_reads_is_given_up(void **state)
 {
 	struct harness h = { .data = answer_and_close };
@@ -522,6 +597,8 @@ int main(void)
 		cmocka_unit_test(a_graceful_close_delivers_everything_first),
 		cmocka_unit_test(given_buffers_arrive_in_order),
 		cmocka_unit_test(a_given_buffer_goes_with_its_stream),
+		cmocka_unit_test(lent_slices_arrive_in_order),
+		cmocka_unit_test(lent_slices_go_with_their_stream),
 		cmocka_unit_test(a_closing_stream_whose_client_never_reads_is_given_up),
 		cmocka_unit_test(the_owner_may_close_inside_data),
 		cmocka_unit_test(a_resumed_stream_offers_what_was_left),

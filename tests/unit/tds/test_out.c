@@ -320,10 +320,10 @@ static void put_answer(struct tds_out *o, const uint8_t *data, size_t n, size_t 
 	tds_out_begin(o, TDS_MSG_RESPONSE);
 	for (size_t i = 0; i < before; i++)
 		tds_put_u8(o, 0xEE);
-	o->lends = lend;
+	o->lends = lend ? LENT : 0;
 	tds_put_returnvalue(o, 0, STR("@large"), &max_binary, &large);
 	tds_put_returnvalue(o, 1, STR("@small"), &max_binary, &small);
-	o->lends = false;
+	o->lends = 0;
 	for (int i = 0; i < 300; i++)
 		tds_put_us_varchar(o, STR("some text"));
 	tds_out_end(o);
@@ -408,6 +408,54 @@ static void a_lent_value_leaves_while_it_is_written(void **state)
 	free(data);
 }
 
+/* All slices that b gives out, one behind the other. */
+static void collect_slices(struct tds_out *b, size_t most, struct buf *left)
+{
+	struct str slices[64];
+
+	while (b->more) {
+		size_t n = tds_out_slices(b, slices, most);
+
+		assert_in_range(n, 1, most);
+		for (size_t i = 0; i < n; i++)
+			buf_put(left, slices[i].p, slices[i].n);
+		b->wire.len = 0;
+	}
+	assert_false(b->wire.failed || b->open || left->failed);
+}
+
+static void slices_of_a_lent_value_are_the_same_packets(void **state)
+{
+	static const size_t sizes[] = { LENT, LENT + 7999, LENT + 8001 }, packets[] = { 512, 4096, 8008, 32767 };
+	uint8_t *data = new_pattern(LENT + 9000);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) * 4; i++) {
+		for (size_t most = TDS_SLICES_MIN; most <= 64; most += 24) {
+			struct tds_out a, b;
+			struct buf left;
+
+			tds_out_init(&a, 2 * LENT);
+			tds_out_init(&b, 2 * LENT);
+			buf_init(&left, 2 * LENT);
+			a.packet_size = b.packet_size = packets[i % 4];
+			put_answer(&a, data, sizes[i / 4], i * 97 + most, false);
+			put_answer(&b, data, sizes[i / 4], i * 97 + most, true);
+			collect_slices(&b, most, &left);
+			assert_int_equal(left.len, a.wire.len);
+			assert_memory_equal(left.data, a.wire.data, left.len);
+			tds_out_begin(&b, TDS_MSG_RESPONSE);    /* and the next message is as ever */
+			tds_put_u8(&b, 1);
+			tds_out_end(&b);
+			assert_payload(&b, "01");
+			buf_fini(&left);
+			tds_out_fini(&a);
+			tds_out_fini(&b);
+		}
+	}
+	free(data);
+}
+
 /* What lies before it may have left already when the rest is taken back. */
 static void behind_a_lent_value_marks_hold_and_before_it_they_do_not(void **state)
 {
@@ -422,7 +470,7 @@ static void behind_a_lent_value_marks_hold_and_before_it_they_do_not(void **stat
 	tds_out_begin(&o, TDS_MSG_RESPONSE);
 	tds_out_begin(&plain, TDS_MSG_RESPONSE);
 	before = tds_out_mark(&o);
-	o.lends = true;
+	o.lends = LENT;
 	tds_put_returnvalue(&o, 0, STR("@large"), &max_binary, &large);
 	tds_put_returnvalue(&plain, 0, STR("@large"), &max_binary, &large);
 	behind = tds_out_mark(&o);
@@ -472,6 +520,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packets_are_full_but_the_last),
+		cmocka_unit_test(slices_of_a_lent_value_are_the_same_packets),
 		cmocka_unit_test(small_pieces_give_the_same_packets),
 		cmocka_unit_test(lengths_are_filled_in_across_packets),
 		cmocka_unit_test(what_has_not_left_can_be_taken_back),
