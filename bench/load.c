@@ -1,6 +1,8 @@
 /* load.c — the load generator: requests encoded in advance, every answer checked. Prints one line of JSON. Without a list of options: its help. */
+#define _GNU_SOURCE              /* SCHED_BATCH */
 #include <arpa/inet.h>
 #include <getopt.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -152,11 +154,21 @@ static void report(const struct measure *idle, const struct measure *from, const
 	printf("}\n");
 }
 
+/* A client on another machine could not take the core from a server in the middle of its answers; woken by the first of them, this one would. */
+static void wait_for_a_free_core(void)
+{
+	const struct sched_param none = { 0 };
+
+	if (sched_setscheduler(0, SCHED_BATCH, &none) < 0)
+		perror("load: SCHED_BATCH");
+}
+
 int main(int argc, char **argv)
 {
 	struct measure idle, from, to;
 
 	parse(argc, argv);
+	wait_for_a_free_core();
 	measuring = opt.workload->once;
 	usage_reset_peak(opt.pid);
 	idle = from = measure();

@@ -96,7 +96,7 @@ class Bench:
         variables = {"clients": connections, "body": "\\x" + os.urandom(32768 if workload == "state_32k" else 1024).hex()}
         if workload in SERVICE_URI:
             variables |= job_documents(SERVICE_URI[workload])
-        command = ["pgbench", "-n", "-M", "prepared", "-h", "127.0.0.1", "-p", pg.port, "-U", "bench", "-c", connections, "-j",
+        command = ["chrt", "--batch", "0", "pgbench", "-n", "-M", "prepared", "-h", "127.0.0.1", "-p", pg.port, "-U", "bench", "-c", connections, "-j",
                    min(2, connections), "-T", math.ceil(seconds), "-f", BENCH / f"peers/postgres/{workload}.pgbench"]
         command += [x for k, v in variables.items() for x in ("-D", f"{k}={v}")] + [PG_DATABASE[workload]]
         # Fresh statistics, and no dead rows of the run before: autovacuum would come too late for a run of seconds.

@@ -84,7 +84,7 @@ void invoke_returned(struct session *s)
 	if (c->rc == 0 && inv->proc->service == SERVICE_SYSTEM && !inv->proc->read_only)
 		auth_reload(s->server->auth);
 	if (c->rc < 0 && aborts_transaction(s)) {
-		r->failed = c->err;
+		r->failed = c->err.number;
 		if (tran_do(s, &rollback, &rc, &e) == TRAN_WAIT) {
 			r->wait = WAIT_ABORT;
 			return;
@@ -99,7 +99,7 @@ void invoke_returned(struct session *s)
 void invoke_aborted(struct session *s)
 {
 	struct tsql_tran rollback = { .kind = TRAN_ROLLBACK };
-	struct outcome o = { .rc = -1, .error_number = s->request->failed.number, .abort = true };
+	struct outcome o = { .rc = -1, .error_number = s->request->failed, .abort = true };
 	struct err e;
 
 	(void)tran_finish(s, &rollback, &e);

@@ -79,7 +79,7 @@ struct request {
 	struct tds_rpc rpc;
 	bool begun;
 	bool reset, reset_keep;         /* RESETCONNECTION bits */
-	struct err failed;              /* why XACT_ABORT rolls back */
+	int32_t failed;                 /* number of the error for which XACT_ABORT rolls back */
 	bool stop;                      /* nothing further of this message can be run */
 	bool doomed;                    /* an error takes the transaction with it */
 	bool held;                      /* a DONE that waits for that rollback */

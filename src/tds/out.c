@@ -14,6 +14,7 @@
 
 #define B_VARCHAR_MAX 255
 #define US_VARCHAR_MAX 65535
+#define ROOM_MIN ((size_t)4096)
 #define SLICES_OF_A_PACKET (2 * (TDS_PACKET_MAX / TDS_PIECE + 2) + 1)   /* pieces of chunks, what lies between them, and what comes last */
 
 void tds_out_init(struct tds_out *o, size_t max)
@@ -29,18 +30,40 @@ void tds_out_fini(struct tds_out *o)
 	buf_fini(&o->front.wire);
 }
 
-/* Memory for the whole packet at once: afterwards writing into it needs one comparison. */
-static bool open_packet(struct tds_out *o)
+/* What the current packet may still take, wherever it lies. */
+static size_t packet_room(const struct tds_out *o)
 {
-	size_t left = o->wire.max - o->wire.len, want = o->packet_size < left ? o->packet_size : left, header = o->apart ? 0 : TDS_HEADER_LEN;
+	return o->packet_start + o->packet_size - o->outside - o->wire.len;
+}
 
-	if (o->wire.len > o->wire.max || want == 0 || want < header || buf_reserve(&o->wire, want) == NULL) {
+/* Memory for more of the current packet: all that the buffer has, and some in any case. Up to there writing needs one comparison. A packet may be large and its answer small:
+ * so not for all of it. */
+static bool extend_packet(struct tds_out *o)
+{
+	size_t left = o->wire.len < o->wire.max ? o->wire.max - o->wire.len : 0, want = packet_room(o);
+
+	if (want > left)
+		want = left;
+	if (want == 0 || buf_reserve(&o->wire, want < ROOM_MIN ? want : ROOM_MIN) == NULL) {
 		tds_out_fail(o);
 		return false;
 	}
-	o->packet_start = o->wire.len;
-	o->limit = o->packet_start + want;
+	o->limit = o->wire.len + (want < o->wire.cap - o->wire.len ? want : o->wire.cap - o->wire.len);
+	return true;
+}
+
+static bool open_packet(struct tds_out *o)
+{
+	size_t header = o->apart ? 0 : TDS_HEADER_LEN;
+
+	o->packet_start = o->limit = o->wire.len;
 	o->outside = 0;
+	if (!extend_packet(o))
+		return false;
+	if (o->limit - o->wire.len < header) {
+		tds_out_fail(o);
+		return false;
+	}
 	o->wire.len += header;
 	return true;
 }
@@ -71,12 +94,11 @@ static bool flush_finished(struct tds_out *o)
 	return true;
 }
 
+/* More room: in this packet, or in the next. */
 static bool next_packet(struct tds_out *o)
 {
-	if (o->wire.len + o->outside < o->packet_start + o->packet_size) {  /* not the packet is full but the buffer */
-		tds_out_fail(o);
-		return false;
-	}
+	if (packet_room(o) > 0)         /* not the packet is full but its memory */
+		return extend_packet(o);
 	if (o->apart)
 		return open_packet(o);
 	close_packet(o, 0);
@@ -193,14 +215,15 @@ static void find_wire(const struct tds_out *o, struct str *slices, size_t n)
 /* As much of the value as the packet and its chunk have room for. */
 static struct str slice_lent(struct tds_out *o)
 {
-	size_t room = o->limit - o->wire.len, k = o->chunk < room ? o->chunk : room;
+	size_t room = packet_room(o), k = o->chunk < room ? o->chunk : room;
 	struct str slice = { o->lent.p, k };
 
 	o->lent.p += k;
 	o->lent.n -= k;
 	o->chunk -= k;
-	o->limit -= k;
 	o->outside += k;
+	if (o->limit - o->wire.len > room - k)
+		o->limit = o->wire.len + room - k;
 	o->payload += k;
 	return slice;
 }
@@ -216,7 +239,7 @@ size_t tds_out_slices(struct tds_out *o, struct str *slices, size_t max)
 		if (o->chunk == 0) {
 			o->chunk = o->lent.n < TDS_PIECE ? o->lent.n : TDS_PIECE;
 			tds_put_u32(o, (uint32_t)o->chunk);
-		} else if (o->limit > o->wire.len) {
+		} else if (packet_room(o) > 0) {
 			n = slice_wire(o, slices, n, &from);
 			slices[n++] = slice_lent(o);
 		} else if (n + SLICES_OF_A_PACKET <= max) {
@@ -255,7 +278,7 @@ struct tds_mark tds_out_mark(const struct tds_out *o)
 
 bool tds_out_rewind(struct tds_out *o, const struct tds_mark *m)
 {
-	size_t end;
+	size_t end, room;
 
 	if (m->flushes != o->flushes || o->gone || m->wire_len > o->wire.len)
 		return false;
@@ -267,7 +290,8 @@ bool tds_out_rewind(struct tds_out *o, const struct tds_mark *m)
 	o->open = m->open;
 	o->holds = 0;
 	end = o->packet_start + o->packet_size;
-	o->limit = !o->open ? o->wire.len : end < o->wire.max ? end : o->wire.max;
+	room = o->wire.cap < o->wire.max ? o->wire.cap : o->wire.max;
+	o->limit = !o->open ? o->wire.len : end < room ? end : room;
 	return true;
 }
 
