@@ -9,25 +9,48 @@
 #include "base/thread.h"
 #include "net/net_int.h"
 
-/* What is posted while the batch runs waits for the next one, so that posts cannot starve the sockets. */
-static bool run_posts(struct net_loop *l)
-{
-	struct list batch;
-	struct list *it;
-	bool any;
+/* The loop whose thread this is: what it posts to itself needs no lock, and no system call to wake it. */
+static _Thread_local struct net_loop *here;
 
-	list_init(&batch);
-	pthread_mutex_lock(&l->lock);
-	while ((it = list_pop(&l->posts)) != NULL)
-		list_append(&batch, it);
-	pthread_mutex_unlock(&l->lock);
-	any = !list_empty(&batch);
-	while ((it = list_pop(&batch)) != NULL) {
+static void move_all(struct list *from, struct list *to)
+{
+	struct list *it;
+
+	list_init(to);
+	while ((it = list_pop(from)) != NULL)
+		list_append(to, it);
+}
+
+static bool run_all(struct list *batch)
+{
+	bool any = !list_empty(batch);
+	struct list *it;
+
+	while ((it = list_pop(batch)) != NULL) {
 		struct net_post *p = CONTAINER_OF(it, struct net_post, link);
 
 		p->fn(p);
 	}
 	return any;
+}
+
+/* What is posted while the batch runs waits for the next one, so that posts cannot starve the sockets. */
+static bool run_posts(struct net_loop *l)
+{
+	struct list batch;
+
+	pthread_mutex_lock(&l->lock);
+	move_all(&l->posts, &batch);
+	pthread_mutex_unlock(&l->lock);
+	return run_all(&batch);
+}
+
+static bool run_next(struct net_loop *l)
+{
+	struct list batch;
+
+	move_all(&l->next, &batch);
+	return run_all(&batch);
 }
 
 static void on_wake(uv_async_t *h)
@@ -40,6 +63,10 @@ void net_loop_post(struct net_loop *l, struct net_post *item)
 	bool first;
 
 	list_init(&item->link);
+	if (l == here) {
+		list_append(&l->next, &item->link);
+		return;
+	}
 	pthread_mutex_lock(&l->lock);
 	first = list_empty(&l->posts);
 	list_append(&l->posts, &item->link);
@@ -50,13 +77,7 @@ void net_loop_post(struct net_loop *l, struct net_post *item)
 
 static void run_last(struct net_loop *l)
 {
-	struct list *it;
-
-	while ((it = list_pop(&l->last)) != NULL) {
-		struct net_post *p = CONTAINER_OF(it, struct net_post, link);
-
-		p->fn(p);
-	}
+	run_all(&l->last);
 }
 
 void net_loop_last(struct net_loop *l, struct net_post *item)
@@ -74,7 +95,7 @@ static void on_idle(uv_idle_t *h)
 	(void)h;                        /* its being active is what matters: the loop does not sleep */
 }
 
-/* Runs before the loop sleeps. One round over the streams at hand; those that come back keep the loop awake but let the sockets have their turn. */
+/* Runs before the loop sleeps. One round over its own posts and the streams at hand; those that come back keep the loop awake but let the sockets have their turn. */
 static void on_prepare(uv_prepare_t *h)
 {
 	struct net_loop *l = h->data;
@@ -82,15 +103,12 @@ static void on_prepare(uv_prepare_t *h)
 	struct list *it;
 
 	run_last(l);
-	if (list_empty(&l->ready) && !uv_is_active((uv_handle_t *)&l->idle))
-		return;
-	list_init(&batch);
-	while ((it = list_pop(&l->ready)) != NULL)
-		list_append(&batch, it);
+	run_next(l);
+	move_all(&l->ready, &batch);
 	while ((it = list_pop(&batch)) != NULL)
 		net_input_again(CONTAINER_OF(it, struct net_stream, ready));
 	run_last(l);
-	if (list_empty(&l->ready))
+	if (list_empty(&l->ready) && list_empty(&l->next))
 		uv_idle_stop(&l->idle);
 	else
 		uv_idle_start(&l->idle, on_idle);
@@ -111,6 +129,7 @@ int net_loop_init(struct net_loop *l, struct net *n, unsigned index, struct err 
 	list_init(&l->posts);
 	list_init(&l->streams);
 	list_init(&l->last);
+	list_init(&l->next);
 	list_init(&l->ready);
 	buf_init(&l->cipher, SIZE_MAX / 2);
 	l->read_buf = malloc(NET_KEPT_SIZE + NET_READ_SIZE);
@@ -149,10 +168,12 @@ static void *loop_main(void *arg)
 
 	snprintf(name, sizeof(name), "io-%u", l->index);
 	pthread_setname_np(pthread_self(), name);
+	here = l;
 	uv_run(&l->uv, UV_RUN_DEFAULT);
 	do
 		run_last(l);
-	while (run_posts(l));           /* what came in while the handles were closing */
+	while (run_next(l) || run_posts(l));            /* what came in while the handles were closing */
+	here = NULL;
 	return NULL;
 }
 

@@ -50,7 +50,8 @@ struct net_loop {
 	struct list posts;
 
 	struct list streams;        /* all of them, until their memory goes */
-	struct list last;           /* posts of its own thread, for the end of the round */
+	struct list last;           /* posts of its own thread, for the end of the round … */
+	struct list next;           /* … and for the next one */
 	struct list ready;          /* streams whose buffered input is to be looked at again */
 	atomic_uint nstreams;       /* assigned to this loop; counted by the accepting thread */
 	bool stopping;              /* no new streams */
