@@ -17,7 +17,7 @@ case " $* " in
     ninja -C $dir --quiet
     cc -std=gnu11 -O2 -Wall -Wextra -o $dir/load bench/*.c -lssl -lcrypto
     cc -std=gnu11 -O2 -Wall -Wextra -o $dir/echo bench/peers/echo.c -luv -lssl -lcrypto -pthread
-    cc -std=gnu11 -O2 -Wall -Wextra -Isrc -o $dir/store bench/peers/store.c bench/usage.c src/store/sqlite/{ahead,logfile,pagecache,writeout}.c -lsqlite3
+    cc -std=gnu11 -O2 -Wall -Wextra -Isrc -o $dir/store bench/peers/store.c bench/usage.c -Wl,--start-group $dir/src/{base,catalogue,store,value}/*.a -Wl,--end-group -lsqlite3 -pthread
     ;;
 esac
 python=/usr/bin/python3

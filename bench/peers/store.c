@@ -39,7 +39,7 @@ static const char *const sql[STATEMENTS] = {
 	[LOOK] = "SELECT n, CASE WHEN locked <> 0 THEN 1 ELSE 0 END, CASE WHEN locked <> 0 AND lock_time < ?2 THEN ?2 / 300 - lock_time / 300 ELSE 0 END,"
 		" CASE WHEN locked <> 0 THEN cookie WHEN cookie = 2147483647 THEN 1 ELSE cookie + 1 END FROM item WHERE id = rtrim(?1)",
 	[LOCK] = "UPDATE item SET expires = ?2 + timeout, cookie = ?3, lock_time = CASE WHEN locked <> 0 THEN lock_time ELSE ?2 END, locked = 1 WHERE n = ?1",
-	[READ] = "SELECT CASE WHEN length(data) > 4000000 THEN NULL ELSE data END, CASE WHEN length(data) > 4000000 THEN n END"
+	[READ] = "SELECT CASE WHEN length(data) > 100000 THEN NULL ELSE data END, CASE WHEN length(data) > 100000 THEN n END"
 		" FROM body WHERE n = CASE WHEN ?2 = 0 THEN ?1 END",
 	[FIND] = "SELECT n, CASE WHEN sweep > (?2 + ?3 * 18000) / 18000 THEN (?2 + ?3 * 18000) / 18000 END FROM item WHERE id = rtrim(?1) AND cookie = ?4",
 	[UPDATE] = "UPDATE item SET locked = 0, timeout = ?3 * 18000, expires = ?2 + ?3 * 18000 WHERE n = ?1",
@@ -53,6 +53,8 @@ static struct { const char *workload, *database, *schema; double seconds, warmup
 };
 static const struct workload *workload;
 static sqlite3 *db;
+static struct sqlite_store store;
+static struct sqlite_conn conn = { .store = &store };   /* for what the server does with large values: little memory beside them, many pages a read */
 static sqlite3_stmt *statements[STATEMENTS];
 static struct connection connections[CONNECTIONS_MAX];
 static uint8_t *body;               /* one byte more than an item has: the same from there on is another one */
@@ -112,6 +114,8 @@ static sqlite3_stmt *with_body(int which, sqlite3_int64 n, bool other)
 {
 	sqlite3_bind_int64(statements[which], 1, n);
 	sqlite3_bind_blob(statements[which], 2, body + other, (int)opt.bytes, SQLITE_STATIC);
+	if (opt.bytes >= SQLITE_LARGE)
+		sqlite_narrow(&conn);
 	return statements[which];
 }
 
@@ -143,8 +147,12 @@ static void fetch(sqlite3_int64 n)
 
 	if (room == NULL)
 		room = malloc(opt.bytes);
+	if (opt.bytes >= SQLITE_LARGE)
+		sqlite_narrow(&conn);
+	sqlite_read_ahead(&conn, true);
 	if (room == NULL || sqlite3_blob_open(db, "main", "body", "data", n, 0, &b) != SQLITE_OK || sqlite3_blob_read(b, room, (int)opt.bytes, 0) != SQLITE_OK)
 		die("the item's data");
+	sqlite_widen(&conn);
 	sqlite3_blob_close(b);
 }
 
@@ -191,6 +199,7 @@ static void update(const struct connection *c)
 	sqlite3_bind_int(statements[UPDATE], 3, TIMEOUT);
 	run(with_number(UPDATE, n, now));
 	run(with_body(UPDATE_BODY, n, c->cookie % 2 != 0));
+	sqlite_widen(&conn);
 }
 
 static void call(unsigned nth)
@@ -276,6 +285,7 @@ static void fill(void)
 		n = sqlite3_column_int64(s, 0);
 		sqlite3_reset(s);
 		run(with_body(ADD_BODY, n, false));
+		sqlite_widen(&conn);
 	}
 	run(statements[COMMIT]);
 	checkpoint();
@@ -284,12 +294,12 @@ static void fill(void)
 /* The server's settings (src/store/sqlite/conn.c) and its default cache. */
 static void set_up(void)
 {
-	sqlite3_int64 mib = (sqlite3_int64)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) >> 20, cache = mib / 16 > 256 ? 256 : mib / 16 < 16 ? 16 : mib / 16;
-	char text[60];
+	sqlite3_int64 mib = (sqlite3_int64)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) >> 20;
 
 	script("PRAGMA mmap_size=0; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA secure_delete=FAST");
-	snprintf(text, sizeof(text), "PRAGMA cache_size=-%lld", cache * 1024);
-	script(text);
+	store.cache_mib = mib / 16 > 256 ? 256 : mib / 16 < 16 ? 16 : (unsigned)(mib / 16);
+	if (sqlite_set_cache(&conn) != SQLITE_OK)
+		die("cache_size");
 	sqlite3_wal_hook(db, on_log, NULL);
 }
 
@@ -297,11 +307,12 @@ static void open_database(void)
 {
 	bool is_new = access(opt.database, F_OK) != 0;
 
-	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	sqlite_memory_set_up();
 	sqlite_register_pagecache();
 	sqlite_register_vfs();
 	if (sqlite3_open_v2(opt.database, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, SQLITE_VFS_NAME) != SQLITE_OK)
 		die(opt.database);
+	conn.db = db;
 	set_up();
 	if (is_new)
 		create();
