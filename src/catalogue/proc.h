@@ -91,7 +91,7 @@ struct proc {
 	uint8_t needs;              /* enum call_right */
 	bool read_only;             /* no step writes: may run on a reader connection */
 	bool flush_later;           /* what it changes may be lost with the power, though it was answered: procession_promise makes that harmless */
-	bool is_short;              /* one item or job and no rows: may run on the thread that read the request */
+	bool is_short;              /* one item or job, and no more rows than that: may run on the thread that read the request */
 	bool fails_with_status;     /* ScheduledJobs: an error while it runs is followed by status 1 [E-COM-03] */
 	bool cleanup_later;         /* leaves rows behind that procession_clean removes in small steps */
 	const struct param *params;

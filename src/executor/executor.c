@@ -63,6 +63,8 @@ static void executor_free(struct executor *ex)
 	store_disconnect(ex->writer.conn);
 	for (unsigned i = 0; i < ex->nreaders; i++)
 		store_disconnect(ex->readers[i].conn);
+	for (unsigned i = 0; i < NEAR_MAX; i++)
+		store_disconnect(ex->near[i].conn);
 	pthread_cond_destroy(&ex->reader_wake);
 	pthread_cond_destroy(&ex->keeper_wake);
 	pthread_cond_destroy(&ex->flushed);
@@ -339,7 +341,7 @@ bool executor_submit_quietly(struct executor *ex, struct call *c)
 	enum err_id refused;
 
 	list_init(&c->link);                    /* before all else: executor_cancel looks at it */
-	if (misplaced(ex, c))
+	if (misplaced(ex, c) || (reader && lead_read(ex, c)))
 		return false;
 	pthread_mutex_lock(&ex->lock);
 	refused = reader ? submit_reader(ex, c) : submit_writer(ex, c, &wake, &done);

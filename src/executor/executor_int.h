@@ -12,6 +12,7 @@
 
 #define GROUP_MAX 512                       /* calls in one commit */
 #define READERS_MAX 64
+#define NEAR_MAX 8                          /* threads that read by themselves at once */
 #define NEVER INT64_MAX                     /* a time, in ms of the monotonic clock */
 
 /* A thread with its connection, and the limits of the call that it runs now. */
@@ -109,6 +110,8 @@ struct executor {
 	unsigned nreaders, idle_readers, reader_waiting;
 	pthread_t reader_threads[READERS_MAX];
 	struct runner readers[READERS_MAX];
+	struct runner near[NEAR_MAX];       /* for whoever brings a short call that only reads … */
+	bool near_taken[NEAR_MAX];          /* … under the lock: somebody has */
 };
 
 /* executor.c */
@@ -130,6 +133,8 @@ bool writer_is_wanted(struct executor *ex);
 /* lead.c, under the lock: whether the one call that waits may be run by this thread; runs it, giving up the lock meanwhile. */
 bool lead_may(const struct executor *ex);
 void lead_run(struct executor *ex);
+/* lead.c, without the lock: runs a call that only reads, if it is short and need not wait. False: it is still to be run. */
+bool lead_read(struct executor *ex, struct call *c);
 /* group.c: runs the calls in ex->group, commits, and completes them. Writer, without the lock. */
 void group_run(struct executor *ex);
 
@@ -163,6 +168,8 @@ void hold_rollback(struct executor *ex);
 /* Reader, under the lock, which is given up meanwhile: until all that was answered before is committed. */
 void hold_wait(struct executor *ex);
 
+/* reader.c: on the runner's own connection, which is made if there is none; completes the call. */
+void reader_run(struct runner *r, struct call *c);
 /* writer.c, reader.c: the threads. */
 void *writer_main(void *ex);
 void *reader_main(void *runner);

@@ -1,4 +1,8 @@
-/* lead.c — a short call that comes alone is run by the thread that brought it. While the writer sleeps and nothing else waits, waking it would only cost time, twice: to get
+/* lead.c — short calls that are run by the thread that brought them.
+ *
+ * One that only reads: on a connection beside the writer, as the readers do it. Handing it to one of them and taking it back costs more than running it.
+ *
+ * One that comes alone. While the writer sleeps and nothing else waits, waking it would only cost time, twice: to get
  * there and to get back. That thread has the lead then: all that is the writer's is its own, and the writer, should something wake it, waits until the lead is over. Whatever
  * the call leaves to be done, the writer is woken for.
  *
@@ -24,6 +28,41 @@ static bool is_short(const struct call *c)
 			bytes += c->values[i].u.s.n;
 	}
 	return bytes <= VALUES_MOST;
+}
+
+/* NULL: all are taken, or renewals that were answered are not committed yet, which a reader can wait for. */
+static struct runner *near_take(struct executor *ex)
+{
+	struct runner *r = NULL;
+
+	pthread_mutex_lock(&ex->lock);
+	for (unsigned i = 0; i < NEAR_MAX && r == NULL && !ex->hold.open && !ex->stopping; i++) {
+		if (!ex->near_taken[i]) {
+			ex->near_taken[i] = true;
+			r = &ex->near[i];
+			r->ex = ex;
+		}
+	}
+	pthread_mutex_unlock(&ex->lock);
+	return r;
+}
+
+static void near_give(struct executor *ex, const struct runner *r)
+{
+	pthread_mutex_lock(&ex->lock);
+	ex->near_taken[r - ex->near] = false;
+	pthread_mutex_unlock(&ex->lock);
+}
+
+bool lead_read(struct executor *ex, struct call *c)
+{
+	struct runner *r = is_short(c) ? near_take(ex) : NULL;
+
+	if (r == NULL)
+		return false;
+	reader_run(r, c);
+	near_give(ex, r);
+	return true;
 }
 
 bool lead_may(const struct executor *ex)

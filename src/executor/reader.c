@@ -17,7 +17,7 @@ static int connect(struct runner *r, struct err *reterr)
 	return 0;
 }
 
-static void read_call(struct runner *r, struct call *c)
+void reader_run(struct runner *r, struct call *c)
 {
 	size_t mark = run_mark(c);
 
@@ -51,7 +51,7 @@ void *reader_main(void *arg)
 		ex->reader_waiting--;
 		hold_wait(ex);
 		pthread_mutex_unlock(&ex->lock);
-		read_call(r, CONTAINER_OF(item, struct call, link));
+		reader_run(r, CONTAINER_OF(item, struct call, link));
 		pthread_mutex_lock(&ex->lock);
 	}
 	pthread_mutex_unlock(&ex->lock);

@@ -156,7 +156,7 @@ static void submit_proc(struct session *s, struct invocation *inv, struct databa
 		invoke_fail(s, inv, &e, false);
 		return;
 	}
-	stream_enable(s, inv->proc->read_only && s->call.txn == NULL);
+	stream_enable(s, inv->proc->read_only && !inv->proc->is_short && s->call.txn == NULL);      /* a short one may run on this thread, which sends */
 	s->request->inv = inv;
 	s->request->wait = WAIT_PROC;
 	s->call.database = db->name;

@@ -271,8 +271,9 @@ class Reader:
                 self.take_step(word)
         if open_ifs:
             self.error("this IF lacks its END", open_ifs[-1][1])
-        if self.proc.short and any(s.kind in ("ROWS", "EACH") for s in self.proc.steps):
-            self.error("what is SHORT has no ROWS and no EACH", 0)
+        kinds = {s.kind for s in self.proc.steps}
+        if self.proc.short and ("EACH" in kinds or kinds >= {"ROWS", "RUN"}):
+            self.error("what is SHORT has no EACH, and no ROWS beside RUN", 0)
         if self.proc.returns != 0:
             self.begin = self.pos
             self.add("RETURN").number = self.proc.returns

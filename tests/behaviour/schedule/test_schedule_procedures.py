@@ -51,6 +51,14 @@ def test_what_is_left_out_takes_its_default(db):
     assert by_id(db, values["JobId"]) == row_of({**values, "Recurrence": None, "JobData": None, "Disabled": 0, "DisplayName": None})
 
 
+@proves("SCHED-GetScheduledJobById-01")
+def test_data_larger_than_the_buffers_of_a_socket(db):
+    """It is read by the thread that also sends it."""
+    values = add(db, Class="Microsoft.Office.Server.UserProfiles.UserProfileGradualUpgradeChangeJob", JobData="0;2008-01-31;" + "Zeile und Zahl 0123456789 " * 300_000)
+    for _ in range(2):
+        assert by_id(db, values["JobId"]) == row_of(values)
+
+
 @proves("SCHED-GetScheduledJobs-01", "SCHED-Input-03")
 def test_wrong_calls(rpc):
     assert rpc.batch("EXEC proc_MIP_GetScheduledJobs 1").error == 8146

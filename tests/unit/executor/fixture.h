@@ -57,7 +57,7 @@ static const struct statement st[S_STATEMENTS] = {
 };
 
 enum fixture_proc { P_PUT, P_PUT_FAIL, P_ALL, P_SPIN, P_SPIN_WRITE, P_BUMP, P_COUNT, P_BRANCH, P_EACH, P_NATIVE, P_AROUND, P_LIMIT, P_FILL,
-	P_ORPHAN, P_RENEW, P_PROMISE, P_PROMISES, P_LONG, P_LARGEST, P_PROCS };
+	P_ORPHAN, P_RENEW, P_PROMISE, P_PROMISES, P_LONG, P_LARGEST, P_LOOK, P_PROCS };
 #define COMMON .service = SERVICE_STATE, .params = fixture_params, .nparams = 3, .locals = fixture_locals, .nlocals = 1
 static const struct proc procs[P_PROCS] = {
 	[P_PUT] = { .name = "put", .is_short = true, COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_PUT] }) },
@@ -89,6 +89,8 @@ static const struct proc procs[P_PROCS] = {
 	[P_RENEW] = { .name = "renew", .flush_later = true, .is_short = true, COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_RENEW] }) },
 	[P_LONG] = { .name = "long", .flush_later = true, .is_short = true, COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_LONG] }) },
 	[P_LARGEST] = { .name = "largest", .read_only = true, COMMON, ONE_STEP({ .kind = STEP_SET, .stmt = &st[S_LARGEST], .targets = target_out, .ntargets = 1 }) },
+	[P_LOOK] = { .name = "look", .read_only = true, .is_short = true, COMMON,
+		ONE_STEP({ .kind = STEP_SET, .stmt = &st[S_LARGEST], .targets = target_out, .ntargets = 1 }) },
 	[P_PROMISE] = { .name = "promise", .service = SERVICE_STATE, .params = fixture_params, .nparams = 1,
 		ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_PROMISE] }, { .kind = STEP_RETURN, .stmt = &st[S_TWO_MINUTES] }) },
 	[P_PROMISES] = { .name = "promises", .read_only = true, COMMON,        /* how many of each phase, two digits each */

@@ -165,6 +165,85 @@ static void many_at_once_lose_nothing(void **state)
 	assert_int_equal(count_items(f), THREADS * PER_THREAD / 8 * 7);
 }
 
+/* The largest n; *ret_here: this thread read it. */
+static int64_t look(struct fixture *f, bool *ret_here)
+{
+	struct test_call t;
+	int64_t n;
+
+	call_init(&t, P_LOOK, 0, 0);
+	bring(f, &t);
+	assert_int_equal(call_wait(&t), 0);
+	*ret_here = ran_here(&t);
+	n = t.values[2].u.i;
+	call_fini(&t);
+	return n;
+}
+
+static void a_short_read_is_run_by_who_brings_it_whatever_the_writer_does(void **state)
+{
+	struct fixture *f = *state;
+	struct txn *txn;
+	bool here;
+
+	fixture_start(f);
+	assert_int_equal(run(f, P_PUT, 1, 7), 0);
+	assert_int_equal(look(f, &here), 7);
+	assert_true(here);
+	txn = txn_new(f->ex);
+	assert_int_equal(run_in(f, txn, P_PUT, 2, 8), 0);
+	assert_int_equal(look(f, &here), 7);            /* the transaction has the writer, and is not committed */
+	assert_true(here);
+	assert_int_equal(txn_step(f, txn, CALL_COMMIT, NULL), 0);
+	txn_free(txn);
+	assert_int_equal(look(f, &here), 8);
+	assert_true(here);
+}
+
+static void a_short_read_sees_what_is_held(void **state)
+{
+	struct fixture *f = *state;
+	bool here;
+
+	f->options.promise = &procs[P_PROMISE];
+	fixture_start(f);
+	assert_int_equal(run(f, P_PUT, 1, 1), 0);
+	assert_int_equal(run(f, P_RENEW, 1, 2), 0);     /* makes the promise */
+	assert_int_equal(run(f, P_RENEW, 1, 3), 0);     /* answered, and not committed yet */
+	assert_int_equal(look(f, &here), 3);
+	assert_false(here);
+	assert_int_equal(look(f, &here), 3);
+	assert_true(here);
+}
+
+static void *look_often(void *f)
+{
+	int64_t last = 0, n;
+	bool here;
+
+	for (int i = 0; i < PER_THREAD; i++, last = n) {
+		n = look(f, &here);
+		assert_true(n >= last);
+	}
+	return NULL;
+}
+
+/* More than there are connections for. */
+static void many_read_at_once(void **state)
+{
+	struct fixture *f = *state;
+	pthread_t threads[12];
+
+	fixture_start(f);
+	assert_int_equal(run(f, P_PUT, 1, 0), 0);
+	for (int i = 0; i < 12; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, look_often, f), 0);
+	for (int i = 1; i < 50; i++)
+		assert_int_equal(run(f, P_PUT, 1 + i, i), 0);
+	for (int i = 0; i < 12; i++)
+		pthread_join(threads[i], NULL);
+}
+
 static void *bring_a_long_one(void *f)
 {
 	lead(f, P_LONG, 0);
@@ -253,6 +332,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_short_call_is_run_by_who_brings_it, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(a_short_read_is_run_by_who_brings_it_whatever_the_writer_does, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(a_short_read_sees_what_is_held, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(many_read_at_once, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_failure_is_the_calls_own, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(other_calls_are_the_writers, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(after_a_long_one_the_writer_has_its_turn, fixture_up, fixture_down),
