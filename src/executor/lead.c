@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "executor/executor_int.h"
 
-#define VALUES_MOST ((size_t)256 << 10)
+#define VALUES_MOST ((size_t)2 << 20)
 #define LONG_MS 5
 #define AGAIN_MS 1000                       /* after one that took long */
 

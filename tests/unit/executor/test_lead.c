@@ -95,7 +95,7 @@ static void other_calls_are_the_writers(void **state)
 	}
 	lead(f, P_PUT, 200000);
 	call_init(&large, P_PUT, 3, 1);
-	large.values[3] = (struct value){ .type = TYPE_LEN(TYPE_VARBINARY, TYPE_MAX), .u.s = { "", 300 << 10 } };      /* nobody reads it */
+	large.values[3] = (struct value){ .type = TYPE_LEN(TYPE_VARBINARY, TYPE_MAX), .u.s = { "", 3 << 20 } };      /* nobody reads it */
 	large.call.nvalues = 4;
 	bring(f, &large);
 	assert_int_equal(call_wait(&large), 0);
