@@ -17,6 +17,13 @@ enum { RECORD_ALERT = 0x15, RECORD_DATA = 0x17, RECORD_FIRST = 0x14, RECORD_LAST
 #define WRITE_STEP ((size_t)65536)
 #define CIPHER_KEEP ((size_t)81920)
 
+/* OpenSSL judges its calls by the thread's queue of errors, where others may have left theirs. To look is quick; to clear it walks the whole queue. */
+static void forget_errors(void)
+{
+	if (ERR_peek_error() != 0)
+		ERR_clear_error();
+}
+
 /* What OpenSSL has written goes out: to the owner while it must be wrapped, else to the socket. */
 static void send_cipher(struct net_stream *s)
 {
@@ -149,7 +156,7 @@ static ssize_t decrypt(struct net_stream *s, size_t record)
 	struct net_tls *t = s->tls;
 	int n, e;
 
-	ERR_clear_error();
+	forget_errors();
 	for (;;) {
 		n = SSL_read(t->ssl, s->loop->plain_buf, (int)NET_PLAIN_SIZE);
 		if (n <= 0)
@@ -214,7 +221,7 @@ void net_tls_write(struct net_stream *s, const uint8_t *p, size_t n)
 	while (n > 0 && s->state == NET_OPEN) {
 		size_t k = n < WRITE_STEP ? n : WRITE_STEP;
 
-		ERR_clear_error();
+		forget_errors();
 		if (SSL_write(t->ssl, p, (int)k) != (int)k) {
 			tls_fail(s, "TLS write");
 			return;

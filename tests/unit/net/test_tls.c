@@ -240,6 +240,39 @@ static void back_pressure_holds_under_tls(void **state)
 	harness_stop(&h);
 }
 
+/* The owner's own use of OpenSSL went wrong, and nobody cleared that away. */
+static size_t data_leaving_an_error(struct conn *c, const uint8_t *p, size_t n)
+{
+	size_t used = direct_data(c, p, n);
+
+	ERR_raise(ERR_LIB_USER, ERR_R_INTERNAL_ERROR);
+	return used;
+}
+
+static void errors_of_others_are_not_the_streams(void **state)
+{
+	struct harness h = { .data = data_leaving_an_error };
+	SSL *ssl = client_ssl(TLS1_3_VERSION, NULL);
+	uint8_t got[4];
+	int fd;
+
+	(void)state;
+	load_tls(&h);
+	harness_start(&h, 1, 100);
+	fd = client_connect(&h);
+	SSL_set_fd(ssl, fd);
+	assert_int_equal(SSL_connect(ssl), 1);
+	assert_int_equal(SSL_write(ssl, "four", 4), 4);
+	ssl_recv_all(ssl, got, sizeof(got));
+	SSL_shutdown(ssl);                      /* a record without data: what OpenSSL says then is looked at */
+	assert_true(SSL_read(ssl, got, 1) <= 0);
+	WAIT_FOR(atomic_load(&h.closes) == 1);
+	assert_true(reason_has(&h, "closed by the client"));
+	SSL_free(ssl);
+	close(fd);
+	harness_stop(&h);
+}
+
 /* How much memory an idle connection costs the server, the clients being another process. */
 static void idle_clients(int in, int out)
 {
@@ -313,6 +346,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_record_ends_the_stream),
 		cmocka_unit_test(a_direct_handshake_may_come_byte_by_byte),
 		cmocka_unit_test(back_pressure_holds_under_tls),
+		cmocka_unit_test(errors_of_others_are_not_the_streams),
 	};
 	int rc;
 
