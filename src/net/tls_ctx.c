@@ -10,6 +10,7 @@
 #include <openssl/ssl.h>
 
 #include "net/net_int.h"
+#include "net/tls_cipher.h"
 
 /* [MS-TDS] 2.2.6.5 and TDS 8.0: the only name this server answers to. */
 static const unsigned char alpn_tds8[] = { 't', 'd', 's', '/', '8', '.', '0' };
@@ -96,6 +97,7 @@ int net_tls_ctx_new(const char *cert_file, const char *key_file, struct net_tls_
 	if (c == NULL)
 		return err_nomem(reterr);
 	atomic_init(&c->refs, 1);
+	net_tls_cipher_shortcut();
 	c->ssl_ctx = SSL_CTX_new(TLS_server_method());
 	c->bio_method = net_tls_bio_method();
 	if (c->ssl_ctx == NULL || c->bio_method == NULL) {
