@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "net/tls_cipher.h"
+
 #define SOURCES 200
 /* What one read may bring, several records of the largest size. */
 #define READ_AHEAD 65536
@@ -71,6 +73,7 @@ static SSL_CTX *context(void)
 	static SSL_CTX *ctx;
 
 	if (ctx == NULL) {
+		net_tls_cipher_shortcut();
 		ctx = SSL_CTX_new(TLS_client_method());
 		if (ctx == NULL)
 			return NULL;
