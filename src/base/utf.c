@@ -28,6 +28,14 @@ static void store64(void *p, uint64_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
+static void store32(void *p, uint32_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap32(v);
+#endif
+	memcpy(p, &v, sizeof(v));
+}
+
 /* 4 ASCII units in 8 bytes → 4 bytes (the low half). */
 static uint64_t squeeze(uint64_t v)
 {
@@ -152,6 +160,13 @@ size_t utf8_from_utf16le(char *dst, const uint8_t *src, size_t n)
 			src += 16;
 			to += 8;
 		}
+		if (end - src >= 8 && (load64(src) & ASCII4X2) == 0) {          /* names are short */
+			uint32_t four = (uint32_t)squeeze(load64(src));
+
+			store32(to, four);
+			src += 8;
+			to += 4;
+		}
 		if (src == end)
 			break;
 		c = unit_at(src);
@@ -194,6 +209,8 @@ size_t utf16le_from_utf8(uint8_t *dst, const char *src, size_t n)
 			i += 8;
 			to += 16;
 		}
+		while (n - i < 8 && i < n && (unsigned char)src[i] < 0x80)
+			to = put_unit(to, (unsigned char)src[i++]);
 		if (i == n)
 			break;
 		i += next_utf8(src + i, n - i, &c);

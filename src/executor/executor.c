@@ -366,7 +366,7 @@ void executor_wake(struct executor *ex, bool alone)
 	readers = ex->reader_waiting < ex->idle_readers ? ex->reader_waiting : ex->idle_readers;
 	writer = ex->wake_writer;
 	ex->wake_due = ex->wake_writer = false;
-	if (alone && writer && lead_may(ex)) {
+	if (writer && lead_may(ex, alone)) {
 		lead_run(ex);
 		writer = false;
 	}

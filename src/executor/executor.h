@@ -31,7 +31,7 @@ const char *executor_name(const struct executor *ex);
 void executor_submit(struct executor *ex, struct call *c);
 /* The same, but threads that sleep are left asleep: true: call executor_wake() once the other calls at hand have been submitted, too. They share a commit then, and a wake-up. */
 MUST_CHECK bool executor_submit_quietly(struct executor *ex, struct call *c);
-/* alone: this thread has nobody else to serve. It may run a short call itself then, and be back when that is completed. */
+/* May run short calls itself, and be back when they are completed: those that wait for no flush; and, alone, when this thread has nobody else to serve, a single one that does. */
 void executor_wake(struct executor *ex, bool alone);
 /* Sets c->cancelled and sees to it that the call is answered soon even where it waits for a transaction. Thread-safe; c must not have been freed. */
 void executor_cancel(struct executor *ex, struct call *c);

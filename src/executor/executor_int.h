@@ -130,9 +130,11 @@ void thread_name(const struct executor *ex, char kind);
 void group_take(struct executor *ex);
 /* writer.c, under the lock: it has something to do, or to do sooner than it would wake by itself. */
 bool writer_is_wanted(struct executor *ex);
-/* lead.c, under the lock: whether the one call that waits may be run by this thread; runs it, giving up the lock meanwhile. */
-bool lead_may(const struct executor *ex);
+/* lead.c, under the lock: whether what waits may be run by this thread (alone: which has nobody else to serve); runs it, giving up the lock meanwhile. */
+bool lead_may(const struct executor *ex, bool alone);
 void lead_run(struct executor *ex);
+/* lead.c, under the lock: nothing that waits asks for a flush, or is long. */
+bool lead_goes_on(const struct executor *ex);
 /* lead.c, without the lock: runs a call that only reads, if it is short and need not wait. False: it is still to be run. */
 bool lead_read(struct executor *ex, struct call *c);
 /* group.c: runs the calls in ex->group, commits, and completes them. Writer, without the lock. */

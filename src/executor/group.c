@@ -117,7 +117,8 @@ static bool take_more(struct executor *ex, unsigned *rounds)
 	if (++*rounds >= ROUNDS_MAX)
 		return false;
 	pthread_mutex_lock(&ex->lock);
-	group_take(ex);
+	if (!ex->led || lead_goes_on(ex))
+		group_take(ex);
 	pthread_mutex_unlock(&ex->lock);
 	return ex->ngroup > before;
 }

@@ -100,12 +100,12 @@ int hold_on(struct executor *ex, size_t calls, struct err *reterr)
 		pthread_mutex_unlock(&ex->lock);
 	}
 	h->calls += (unsigned)calls;
-	return h->calls >= h->limit || hold_is_due(ex) ? hold_settle(ex, reterr) : 0;
+	return hold_is_due(ex) && !ex->led ? hold_settle(ex, reterr) : 0;
 }
 
 bool hold_is_due(const struct executor *ex)
 {
-	return ex->hold.open && (atomic_load(&ex->hold.wanted) || clock_mono_ms() >= ex->hold.until_ms);
+	return ex->hold.open && (atomic_load(&ex->hold.wanted) || ex->hold.calls >= ex->hold.limit || clock_mono_ms() >= ex->hold.until_ms);
 }
 
 void hold_wait(struct executor *ex)

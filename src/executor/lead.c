@@ -7,7 +7,9 @@
  * the call leaves to be done, the writer is woken for.
  *
  * Whoever leads does nothing else until the flush is over. So only procedures that say SHORT are led, with small values; and where one took long after all, a slow disk as a
- * rule, none for a while. */
+ * rule, none for a while.
+ *
+ * Renewals, which wait for no flush: however many have come, also by a thread that has others to serve. The commit of what is held is left to the writer. */
 #include "base/clock.h"
 #include "executor/executor_int.h"
 
@@ -65,11 +67,24 @@ bool lead_read(struct executor *ex, struct call *c)
 	return true;
 }
 
-bool lead_may(const struct executor *ex)
+bool lead_goes_on(const struct executor *ex)
 {
-	if (!ex->dozing || ex->led || ex->stopping || ex->pinned != NULL || ex->waiting != 1 || list_empty(&ex->queue))
+	if (ex->promise == NULL || clock_ticks() >= ex->promised_until || hold_is_due(ex))
 		return false;
-	return is_short(CONTAINER_OF(ex->queue.next, struct call, link)) && clock_mono_ms() >= ex->lead_again_ms;
+	LIST_EACH(it, &ex->queue) {
+		const struct call *c = CONTAINER_OF(it, struct call, link);
+
+		if (!is_short(c) || !c->proc->flush_later)
+			return false;
+	}
+	return true;
+}
+
+bool lead_may(const struct executor *ex, bool alone)
+{
+	if (!ex->dozing || ex->led || ex->stopping || ex->pinned != NULL || list_empty(&ex->queue) || clock_mono_ms() < ex->lead_again_ms)
+		return false;
+	return (alone && ex->waiting == 1 && is_short(CONTAINER_OF(ex->queue.next, struct call, link))) || lead_goes_on(ex);
 }
 
 void lead_run(struct executor *ex)

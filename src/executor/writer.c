@@ -70,7 +70,7 @@ static void idle_turn(struct executor *ex)
 
 bool writer_is_wanted(struct executor *ex)
 {
-	return !list_empty(&ex->queue) || idle_until(ex) < ex->doze_until_ms;
+	return !list_empty(&ex->queue) || hold_is_due(ex) || idle_until(ex) < ex->doze_until_ms;
 }
 
 void group_take(struct executor *ex)

@@ -244,6 +244,69 @@ static void many_read_at_once(void **state)
 		pthread_join(threads[i], NULL);
 }
 
+/* Several calls at once, from a thread that has others to serve. Gives how many of them it ran. */
+static int bring_together(struct fixture *f, const enum fixture_proc *procs_of, int n, int value)
+{
+	struct test_call t[8];
+	bool wake = false;
+	int here = 0;
+
+	for (int i = 0; i < n; i++) {
+		call_init(&t[i], procs_of[i], procs_of[i] == P_RENEW ? 1 : value + i, value);
+		wake |= executor_submit_quietly(f->ex, &t[i].call);
+	}
+	if (wake)
+		executor_wake(f->ex, false);
+	for (int i = 0; i < n; i++) {
+		assert_int_equal(call_wait(&t[i]), 0);
+		here += ran_here(&t[i]);
+		call_fini(&t[i]);
+	}
+	return here;
+}
+
+static void renewals_are_run_by_who_brings_them(void **state)
+{
+	static const enum fixture_proc renewals[] = { P_RENEW, P_RENEW, P_RENEW }, mixed[] = { P_RENEW, P_PUT, P_RENEW };
+	struct fixture *f = *state;
+	int i = 0;
+
+	f->options.promise = &procs[P_PROMISE];
+	fixture_start(f);
+	assert_int_equal(run(f, P_PUT, 1, 1), 0);
+	assert_int_equal(run(f, P_RENEW, 1, 2), 0);     /* makes the promise */
+	while (bring_together(f, renewals, 3, 5) < 3) {
+		assert_true(i++ < 10000);               /* the writer needs a moment to fall asleep */
+		usleep(1000);
+	}
+	assert_int_equal(number_of(f, P_LARGEST), 5);
+	for (i = 0; i < 20; i++) {
+		usleep(2000);
+		assert_int_equal(bring_together(f, mixed, 3, 100 + 10 * i), 0);         /* one wants its flush: that is the writer's */
+	}
+}
+
+/* As many as may be held are committed soon, by the writer. */
+static void who_leads_renewals_leaves_their_commit_to_the_writer(void **state)
+{
+	struct fixture *f = *state;
+	unsigned before;
+	int here = 0;
+
+	f->options.promise = &procs[P_PROMISE];
+	fixture_start(f);
+	assert_int_equal(run(f, P_PUT, 1, 1), 0);
+	assert_int_equal(run(f, P_RENEW, 1, 2), 0);     /* makes the promise */
+	before = store_backlog(f->store);
+	for (int i = 0; i < 300; i++)
+		here += bring_together(f, (const enum fixture_proc[]){ P_RENEW }, 1, i);
+	assert_true(here > 0);
+	for (int i = 0; store_backlog(f->store) == before; i++) {
+		assert_true(i < 200);                   /* not after five seconds only */
+		usleep(10000);
+	}
+}
+
 static void *bring_a_long_one(void *f)
 {
 	lead(f, P_LONG, 0);
@@ -335,6 +398,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_short_read_is_run_by_who_brings_it_whatever_the_writer_does, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_short_read_sees_what_is_held, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(many_read_at_once, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(renewals_are_run_by_who_brings_them, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(who_leads_renewals_leaves_their_commit_to_the_writer, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_failure_is_the_calls_own, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(other_calls_are_the_writers, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(after_a_long_one_the_writer_has_its_turn, fixture_up, fixture_down),
