@@ -32,6 +32,7 @@ struct param {
 /* One SQL statement with the places where values go in. Text differs by store dialect only inside the store. */
 enum bind_source {
 	BIND_PARAM,         /* index: parameter (outputs and locals included: locals follow the parameters) */
+	BIND_TRIMMED,       /* index: text parameter or local, without its trailing spaces */
 	BIND_NOW,           /* clock reading of the call, ticks */
 	BIND_LITERAL,       /* 1 when errata = literal, else 0 */
 	BIND_FIELD,         /* index: field of the current row of an EACH step */

@@ -6,14 +6,23 @@ static struct value text_or_null(const char *s)
 	return s == NULL ? value_null(TYPE_LEN(TYPE_NVARCHAR, 128)) : value_text(TYPE_LEN(TYPE_NVARCHAR, 128), str_of(s));
 }
 
+static void trim(struct value *text)
+{
+	while (!text->null && text->u.s.n > 0 && text->u.s.p[text->u.s.n - 1] == ' ')
+		text->u.s.n--;
+}
+
 int steps_value(struct runner *r, struct call *c, const struct bind *b, const struct value *fields, size_t nfields, struct value *ret,
 		struct err *reterr)
 {
 	switch ((enum bind_source)b->source) {
 	case BIND_PARAM:
+	case BIND_TRIMMED:
 		if (b->index >= (unsigned)c->proc->nparams + c->proc->nlocals)
 			break;
 		*ret = c->values[b->index];
+		if (b->source == BIND_TRIMMED)
+			trim(ret);
 		return 0;
 	case BIND_NOW:
 		*ret = value_int(TYPE_DATETIME, c->now);

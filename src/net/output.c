@@ -3,8 +3,10 @@
  * large and was given away, or slices of memory that stays. Nothing here bounds the sum: the owner looks at net_stream_pending and stops reading requests until drained(). */
 #include "net/net.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "net/net_int.h"
 
@@ -129,18 +131,19 @@ static void queue_bytes(struct net_stream *s, const uint8_t *p, size_t n)
 	}
 }
 
-/* As much as the kernel takes now, unless others wait before it. Returns how much that was. */
+/* As much as the kernel takes now, unless others wait before it. Returns how much that was. libuv's own way for it, uv_try_write, comes down to a write to a file. */
 static size_t write_now(struct net_stream *s, const uint8_t *p, size_t n)
 {
-	uv_buf_t b = uv_buf_init((char *)p, n > INT32_MAX ? INT32_MAX : (unsigned)n);
-	int rc;
+	ssize_t sent;
 
 	if (s->out != NULL)
 		return 0;
-	rc = uv_try_write((uv_stream_t *)&s->tcp, &b, 1);
-	if (rc < 0 && rc != UV_EAGAIN)
-		net_stream_fail(s, "write", uv_strerror(rc));
-	return rc > 0 ? (size_t)rc : 0;
+	do
+		sent = send(s->fd, p, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (sent < 0 && errno == EINTR);
+	if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
+		net_stream_fail(s, "write", strerror(errno));
+	return sent > 0 ? (size_t)sent : 0;
 }
 
 void net_output_put(struct net_stream *s, const uint8_t *p, size_t n)

@@ -476,6 +476,12 @@ class Reader:
                 return ("BIND_PARAM", i)
         raise KeyError(name)
 
+    def trimmed(self, bind):
+        """What stands for rtrim(…) of this bind, or None: a text parameter is bound without its trailing spaces, which costs less than SQL's function."""
+        source, index = bind
+        text = source == "BIND_PARAM" and (self.proc.params + self.proc.locals)[index].type.name in ("char", "varchar", "nchar", "nvarchar")
+        return ("BIND_TRIMMED", index) if text else None
+
     def message(self, text, offset):
         def canonical(m):
             try:
@@ -489,7 +495,7 @@ class Reader:
         if not text.strip():
             self.error("the SQL is missing", offset)
         try:
-            sql, binds = sqltext.rewrite(sqltext.expand_macros(text), lambda n: self.resolve(n, list(fields)))
+            sql, binds = sqltext.rewrite(sqltext.expand_macros(text), lambda n: self.resolve(n, list(fields)), self.trimmed)
         except sqltext.SqlError as e:
             self.error(str(e), offset + min(e.offset, len(text)))
         lead = len(text) - len(text.lstrip())

@@ -102,18 +102,27 @@ def squeeze(sql):
     return "".join(out).strip()
 
 
-def rewrite(sql, resolve):
+def _follows(rest, *texts):
+    return [piece for _, piece, _ in rest[:len(texts)]] == list(texts)
+
+
+def rewrite(sql, resolve, trimmed=lambda bind: None):
     """Variables become ?1, ?2 …; returns (sql, binds). resolve(name) gives a bind (any hashable) or raises KeyError.
 
-    A variable that occurs twice is bound once.
+    A variable that occurs twice is bound once. rtrim(@variable) becomes one too, where trimmed(bind) gives a bind for it.
     """
     out, binds = [], []
-    for kind, piece, offset in pieces(sql):
+    every = list(pieces(sql))
+    for i, (kind, piece, offset) in enumerate(every):
         if kind == "var":
             try:
                 bind = resolve(piece)
             except KeyError:
                 raise SqlError(f"{piece} is not declared", offset) from None
+            if i >= 2 and every[i - 2][1].lower() == "rtrim" and _follows(every[i - 1:], "(", piece, ")") and trimmed(bind) is not None:
+                bind = trimmed(bind)
+                del out[-2:]            # "rtrim", "("
+                every[i + 1] = ("gone", "", offset)
             if bind not in binds:
                 binds.append(bind)
             out.append(f"?{binds.index(bind) + 1}")

@@ -59,6 +59,11 @@ AS
         self.assertEqual(s.binds, [("BIND_PARAM", 0), ("BIND_NOW", 0), ("BIND_PARAM", 3)])
         self.assertTrue(s.writes)
 
+    def test_texts_are_trimmed_where_they_are_bound(self):
+        s = read("RUN DELETE FROM t WHERE x = rtrim(@b) AND y = RTRIM(@b) AND z = @b AND u = rtrim(@a) AND v = rtrim(@b, '.') AND w = rtrim(x) AND q = 'rtrim(@b)';").steps[0].stmt
+        self.assertEqual(s.sql, "DELETE FROM t WHERE x = ?1 AND y = ?1 AND z = ?2 AND u = rtrim(?3) AND v = rtrim(?2, '.') AND w = rtrim(x) AND q = 'rtrim(@b)'")
+        self.assertEqual(s.binds, [("BIND_TRIMMED", 1), ("BIND_PARAM", 1), ("BIND_PARAM", 0)])
+
     def test_writes(self):
         for sql, writes in (("SELECT 1", False), ("WITH a AS (SELECT 1) DELETE FROM t", True), ("WITH a AS (SELECT 'DELETE') SELECT 1", False),
                             ("SELECT replace(a, 'b', 'c') FROM t", False), ("REPLACE INTO t VALUES (1)", True), ("VALUES (1)", False)):
