@@ -343,37 +343,33 @@ static size_t give_and_close(struct conn *c, const uint8_t *p, size_t n)
 	return n;
 }
 
-static void given_buffers_arrive_in_order(void **state)
+/* All n bytes that data() sends: "before", what it is about, "after". Nobody reads before more is left than the kernel takes. To be freed. */
+static uint8_t *answer_of(size_t (*data)(struct conn *c, const uint8_t *p, size_t n), size_t n)
 {
-	struct harness h = { .data = give_and_close };
-	size_t n = 6 + (8 << 20) + 5;
+	struct harness h = { .data = data };
 	uint8_t *got = malloc(n);
 	int fd;
 
-	(void)state;
 	harness_start(&h, 1, 10);
 	fd = client_connect(&h);
 	send_all(fd, "x", 1);
-	WAIT_FOR(atomic_load(&h.number) == 1);  /* nobody reads before: more is left than the kernel takes */
+	WAIT_FOR(atomic_load(&h.number) == 1);
 	recv_all(fd, got, n);
 	assert_ended(fd);
 	close(fd);
-	assert_memory_equal(got, "before", 6);
-	for (uint32_t i = 0; i < 2 << 20; i++)
-		assert_memory_equal(got + 6 + 4 * i, &i, sizeof(i));
-	assert_memory_equal(got + n - 5, "after", 5);
-	free(got);
 	harness_stop(&h);
+	assert_memory_equal(got, "before", 6);
+	assert_memory_equal(got + n - 5, "after", 5);
+	return got;
 }
 
-/* The client goes away while a given buffer is on its way: it is freed once. */
-static void a_given_buffer_goes_with_its_stream(void **state)
+/* The client goes away when it has the first bytes. */
+static void leave_early(size_t (*data)(struct conn *c, const uint8_t *p, size_t n))
 {
-	struct harness h = { .data = give_and_close };
+	struct harness h = { .data = data };
 	char got[6];
 	int fd;
 
-	(void)state;
 	harness_start(&h, 1, 10);
 	fd = client_connect(&h);
 	send_all(fd, "x", 1);
@@ -381,6 +377,23 @@ static void a_given_buffer_goes_with_its_stream(void **state)
 	close(fd);
 	WAIT_FOR(atomic_load(&h.closes) == 1);
 	harness_stop(&h);
+}
+
+static void given_buffers_arrive_in_order(void **state)
+{
+	uint8_t *got = answer_of(give_and_close, 6 + (8 << 20) + 5);
+
+	(void)state;
+	for (uint32_t i = 0; i < 2 << 20; i++)
+		assert_memory_equal(got + 6 + 4 * i, &i, sizeof(i));
+	free(got);
+}
+
+/* It is freed once. */
+static void a_given_buffer_goes_with_its_stream(void **state)
+{
+	(void)state;
+	leave_early(give_and_close);
 }
 
 #define LENT_SLICES 3000u               /* more than a system call takes */
@@ -417,45 +430,23 @@ static size_t lend_and_close(struct conn *c, const uint8_t *p, size_t n)
 
 static void lent_slices_arrive_in_order(void **state)
 {
-	struct harness h = { .data = lend_and_close };
-	size_t n = 6 + LENT_SLICES * 4004 + 5;
-	uint8_t *got = malloc(n);
-	int fd;
+	uint8_t *got;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lent_bytes); i++)
 		lent_bytes[i] = (uint8_t)(i * 7 + i / 4000);
-	harness_start(&h, 1, 10);
-	fd = client_connect(&h);
-	send_all(fd, "x", 1);
-	WAIT_FOR(atomic_load(&h.number) == 1);  /* nobody reads before: more is left than the kernel takes */
-	recv_all(fd, got, n);
-	assert_ended(fd);
-	close(fd);
-	assert_memory_equal(got, "before", 6);
+	got = answer_of(lend_and_close, 6 + LENT_SLICES * 4004 + 5);
 	for (uint32_t i = 0; i < LENT_SLICES; i++) {
 		assert_memory_equal(got + 6 + (size_t)4004 * i, &i, sizeof(i));
 		assert_memory_equal(got + 10 + (size_t)4004 * i, lent_bytes + (size_t)4000 * i, 4000);
 	}
-	assert_memory_equal(got + n - 5, "after", 5);
 	free(got);
-	harness_stop(&h);
 }
 
 static void lent_slices_go_with_their_stream(void **state)
 {
-	struct harness h = { .data = lend_and_close };
-	char got[6];
-	int fd;
-
 	(void)state;
-	harness_start(&h, 1, 10);
-	fd = client_connect(&h);
-	send_all(fd, "x", 1);
-	recv_all(fd, got, 6);
-	close(fd);
-	WAIT_FOR(atomic_load(&h.closes) == 1);
-	harness_stop(&h);
+	leave_early(lend_and_close);
 }
 
 static void a_closing_stream_whose_client_never_reads_is_given_up(void **state)
