@@ -26,22 +26,21 @@
 static const struct workload { const char *name; bool writes, large; } workloads[] = { { "state_read", false, false }, { "state_rw", true, false }, { "state_large", true, true } };
 
 /* What the procedures in procedures/state do for an item that is there, is small and does not expire sooner than before. */
-enum { BEGIN, COMMIT, ADD, ADD_BODY, GET, RENEW, LOOK, LOCK, READ, FIND, UPDATE, UPDATE_BODY, STATEMENTS };
+enum { BEGIN, COMMIT, ADD, ADD_BODY, GET, RENEW, LOOK, LOCK, FIND, UPDATE, UPDATE_BODY, STATEMENTS };
+#define STATE "CASE WHEN locked <> 0 THEN 1 ELSE 0 END, CASE WHEN locked <> 0 AND lock_time < ?2 THEN ?2 / 300 - lock_time / 300 ELSE 0 END"
+#define DATA "CASE WHEN locked = 0 AND length(data) <= 100000 THEN data END, CASE WHEN locked = 0 AND length(data) > 100000 THEN item.n END" \
+	" FROM item LEFT JOIN body ON body.n = item.n WHERE id = ?1"
 static const char *const sql[STATEMENTS] = {
 	[BEGIN] = "BEGIN IMMEDIATE",
 	[COMMIT] = "COMMIT",
 	[ADD] = "INSERT INTO item (id, cookie, locked, lock_time, timeout, expires, sweep)"
-		" VALUES (rtrim(?1), 1, 0, ?2, ?3 * 18000, ?2 + ?3 * 18000, (?2 + ?3 * 18000) / 18000) ON CONFLICT (id) DO NOTHING RETURNING n",
+		" VALUES (?1, 1, 0, ?2, ?3 * 18000, ?2 + ?3 * 18000, (?2 + ?3 * 18000) / 18000) ON CONFLICT (id) DO NOTHING RETURNING n",
 	[ADD_BODY] = "INSERT INTO body (n, data) VALUES (?1, ?2)",
-	[GET] = "SELECT n, CASE WHEN locked <> 0 THEN 1 ELSE 0 END, CASE WHEN locked <> 0 AND lock_time < ?2 THEN ?2 / 300 - lock_time / 300 ELSE 0 END, cookie"
-		" FROM item WHERE id = rtrim(?1)",
+	[GET] = "SELECT item.n, " STATE ", cookie, " DATA,
 	[RENEW] = "UPDATE item SET expires = ?2 + timeout WHERE n = ?1",
-	[LOOK] = "SELECT n, CASE WHEN locked <> 0 THEN 1 ELSE 0 END, CASE WHEN locked <> 0 AND lock_time < ?2 THEN ?2 / 300 - lock_time / 300 ELSE 0 END,"
-		" CASE WHEN locked <> 0 THEN cookie WHEN cookie = 2147483647 THEN 1 ELSE cookie + 1 END FROM item WHERE id = rtrim(?1)",
+	[LOOK] = "SELECT item.n, " STATE ", CASE WHEN locked <> 0 THEN cookie WHEN cookie = 2147483647 THEN 1 ELSE cookie + 1 END, " DATA,
 	[LOCK] = "UPDATE item SET expires = ?2 + timeout, cookie = ?3, lock_time = CASE WHEN locked <> 0 THEN lock_time ELSE ?2 END, locked = 1 WHERE n = ?1",
-	[READ] = "SELECT CASE WHEN length(data) > 100000 THEN NULL ELSE data END, CASE WHEN length(data) > 100000 THEN n END"
-		" FROM body WHERE n = CASE WHEN ?2 = 0 THEN ?1 END",
-	[FIND] = "SELECT n, CASE WHEN sweep > (?2 + ?3 * 18000) / 18000 THEN (?2 + ?3 * 18000) / 18000 END FROM item WHERE id = rtrim(?1) AND cookie = ?4",
+	[FIND] = "SELECT n, CASE WHEN sweep > (?2 + ?3 * 18000) / 18000 THEN (?2 + ?3 * 18000) / 18000 END FROM item WHERE id = ?1 AND cookie = ?4",
 	[UPDATE] = "UPDATE item SET locked = 0, timeout = ?3 * 18000, expires = ?2 + ?3 * 18000 WHERE n = ?1",
 	[UPDATE_BODY] = "UPDATE body SET data = ?2 WHERE n = ?1",
 };
@@ -161,25 +160,21 @@ static int get(unsigned key, bool lock)
 {
 	sqlite3_int64 now = ticks(), n;
 	sqlite3_stmt *s = with_id(lock ? LOOK : GET, key, now);
-	int locked, cookie;
+	bool large;
+	int cookie;
 
 	expect_row(s);
 	n = sqlite3_column_int64(s, 0);
-	locked = sqlite3_column_int(s, 1);
 	cookie = sqlite3_column_int(s, 3);
+	large = sqlite3_column_type(s, 5) != SQLITE_NULL;
+	if (!large && sqlite3_column_int(s, 1) == 0 && (sqlite3_column_blob(s, 4) == NULL || (unsigned)sqlite3_column_bytes(s, 4) != opt.bytes))
+		die("the item's data");
 	sqlite3_reset(s);
 	if (lock)
 		sqlite3_bind_int(statements[LOCK], 3, cookie);
 	run(with_number(lock ? LOCK : RENEW, n, now));
-	s = with_number(READ, n, locked);
-	if (!locked) {
-		expect_row(s);
-		if (sqlite3_column_type(s, 1) != SQLITE_NULL)
-			fetch(n);
-		else if (sqlite3_column_blob(s, 0) == NULL || (unsigned)sqlite3_column_bytes(s, 0) != opt.bytes)
-			die("the item's data");
-	}
-	sqlite3_reset(s);
+	if (large)
+		fetch(n);
 	return cookie;
 }
 
