@@ -212,6 +212,22 @@ static void find_wire(const struct tds_out *o, struct str *slices, size_t n)
 	}
 }
 
+static void begin_chunk(struct tds_out *o)
+{
+	o->chunk = o->lent.n < TDS_PIECE ? o->lent.n : TDS_PIECE;
+	tds_encode_le(o->chunk_head, o->chunk, sizeof(o->chunk_head));
+	o->chunk_head_left = sizeof(o->chunk_head);
+}
+
+/* As much of its length as the packet has room for. */
+static void put_chunk_head(struct tds_out *o)
+{
+	size_t room = packet_room(o), n = o->chunk_head_left < room ? o->chunk_head_left : room;
+
+	tds_put(o, o->chunk_head + sizeof(o->chunk_head) - o->chunk_head_left, n);
+	o->chunk_head_left = (uint8_t)(o->chunk_head_left - n);
+}
+
 /* As much of the value as the packet and its chunk have room for. */
 static struct str slice_lent(struct tds_out *o)
 {
@@ -236,17 +252,19 @@ size_t tds_out_slices(struct tds_out *o, struct str *slices, size_t max)
 	if (o->wire.len == 0 && !open_packet(o))
 		return 0;
 	while (o->lent.n > 0 && !o->wire.failed) {
-		if (o->chunk == 0) {
-			o->chunk = o->lent.n < TDS_PIECE ? o->lent.n : TDS_PIECE;
-			tds_put_u32(o, (uint32_t)o->chunk);
-		} else if (packet_room(o) > 0) {
+		if (packet_room(o) == 0) {      /* the only place where a packet ends: here it is known that the slices of another have room */
+			if (n + SLICES_OF_A_PACKET > max) {
+				close_packet(o, 0);
+				break;          /* the next call begins with the next packet */
+			}
+			next_packet(o);
+		} else if (o->chunk == 0) {
+			begin_chunk(o);
+		} else if (o->chunk_head_left > 0) {
+			put_chunk_head(o);
+		} else {
 			n = slice_wire(o, slices, n, &from);
 			slices[n++] = slice_lent(o);
-		} else if (n + SLICES_OF_A_PACKET <= max) {
-			next_packet(o);
-		} else {                        /* the next call begins with the next packet */
-			close_packet(o, 0);
-			break;
 		}
 	}
 	if (o->lent.n == 0)

@@ -32,7 +32,8 @@ struct tds_out {
 	bool more;                  /* the message has ended, but some of it is not in packets yet: the value must stay where it is */
 	/* Private to out.c: */
 	struct str lent;            /* what is left of that value … */
-	size_t chunk;               /* … and of its chunk that was begun by tds_out_slices */
+	size_t chunk;               /* … and of its chunk that was begun by tds_out_slices … */
+	uint8_t chunk_head[4], chunk_head_left;     /* … whose length is written first; how many bytes of that are left */
 	size_t outside;             /* bytes of the current packet that were given out as a slice, so that they are not in wire */
 	struct buf rest;            /* what was put behind it, not in packets */
 	struct tds_front { struct buf wire; size_t packet_start, limit; } front;    /* what comes before it, while rest is being written */

@@ -45,6 +45,16 @@ def test_the_value_and_what_follows_it(w, key, size):
     assert w.batch("SELECT 1").value == 1
 
 
+@pytest.mark.parametrize("packet_size", (512, 8012, 32767))
+def test_packets_of_all_sizes(server, key, packet_size):
+    """8012: each takes just one chunk of the value and its length."""
+    data = pattern(9 << 20)
+    with Wire(server, encryption=tds.ENCRYPT_NOT_SUP).login(packet_size=packet_size) as w:
+        add(w, key, data).ok()
+        assert get(w, key).ok().outputs["@item"] == data
+        assert w.batch("SELECT 1").value == 1
+
+
 def test_attention_before_anything_was_read(w, key):
     """The value began to leave, so it is ended; then comes the acknowledgement."""
     data = pattern(SIZE)

@@ -424,6 +424,29 @@ static void collect_slices(struct tds_out *b, size_t most, struct buf *left)
 	assert_false(b->wire.failed || b->open || left->failed);
 }
 
+static void same_in_slices(const uint8_t *data, size_t n, size_t packet_size, size_t before, size_t most)
+{
+	struct tds_out a, b;
+	struct buf left;
+
+	tds_out_init(&a, 2 * LENT);
+	tds_out_init(&b, 2 * LENT);
+	buf_init(&left, 2 * LENT);
+	a.packet_size = b.packet_size = packet_size;
+	put_answer(&a, data, n, before, false);
+	put_answer(&b, data, n, before, true);
+	collect_slices(&b, most, &left);
+	assert_int_equal(left.len, a.wire.len);
+	assert_memory_equal(left.data, a.wire.data, left.len);
+	tds_out_begin(&b, TDS_MSG_RESPONSE);            /* and the next message is as ever */
+	tds_put_u8(&b, 1);
+	tds_out_end(&b);
+	assert_payload(&b, "01");
+	buf_fini(&left);
+	tds_out_fini(&a);
+	tds_out_fini(&b);
+}
+
 static void slices_of_a_lent_value_are_the_same_packets(void **state)
 {
 	static const size_t sizes[] = { LENT, LENT + 7999, LENT + 8001 }, packets[] = { 512, 4096, 8008, 32767 };
@@ -431,28 +454,20 @@ static void slices_of_a_lent_value_are_the_same_packets(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) * 4; i++) {
-		for (size_t most = TDS_SLICES_MIN; most <= 64; most += 24) {
-			struct tds_out a, b;
-			struct buf left;
-
-			tds_out_init(&a, 2 * LENT);
-			tds_out_init(&b, 2 * LENT);
-			buf_init(&left, 2 * LENT);
-			a.packet_size = b.packet_size = packets[i % 4];
-			put_answer(&a, data, sizes[i / 4], i * 97 + most, false);
-			put_answer(&b, data, sizes[i / 4], i * 97 + most, true);
-			collect_slices(&b, most, &left);
-			assert_int_equal(left.len, a.wire.len);
-			assert_memory_equal(left.data, a.wire.data, left.len);
-			tds_out_begin(&b, TDS_MSG_RESPONSE);    /* and the next message is as ever */
-			tds_put_u8(&b, 1);
-			tds_out_end(&b);
-			assert_payload(&b, "01");
-			buf_fini(&left);
-			tds_out_fini(&a);
-			tds_out_fini(&b);
-		}
+		for (size_t most = TDS_SLICES_MIN; most <= 64; most += 24)
+			same_in_slices(data, sizes[i / 4], packets[i % 4], i * 97 + most, most);
 	}
+	free(data);
+}
+
+/* With packets of 8012 bytes each takes one chunk and its length: where one of these lies between two packets, all do. */
+static void lengths_of_chunks_may_lie_between_packets(void **state)
+{
+	uint8_t *data = new_pattern(LENT);
+
+	(void)state;
+	for (size_t before = 7950; before < 8012; before++)
+		same_in_slices(data, LENT, 8012, before, TDS_SLICES_MIN);
 	free(data);
 }
 
@@ -521,6 +536,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packets_are_full_but_the_last),
 		cmocka_unit_test(slices_of_a_lent_value_are_the_same_packets),
+		cmocka_unit_test(lengths_of_chunks_may_lie_between_packets),
 		cmocka_unit_test(small_pieces_give_the_same_packets),
 		cmocka_unit_test(lengths_are_filled_in_across_packets),
 		cmocka_unit_test(what_has_not_left_can_be_taken_back),
