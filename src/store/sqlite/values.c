@@ -265,7 +265,7 @@ int sqlite_column_value(sqlite3_stmt *h, int index, const struct type *as, struc
 	struct type natural;
 
 	if (storage == SQLITE_NULL) {
-		*ret = value_null(*as);
+		value_set_null(ret, *as);
 		return 0;
 	}
 	if (as->id == TYPE_NULL) {
