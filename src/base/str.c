@@ -16,11 +16,25 @@ bool str_eq_nocase(struct str a, struct str b)
 	return str_eq(a, b) || (a.n == b.n && str_cmp_nocase(a, b) == 0);
 }
 
+/* How many whole words of both are the same; names that are looked up begin alike. */
+static size_t same_words(struct str a, struct str b, size_t n)
+{
+	size_t i = 0;
+
+	for (uint64_t x, y; n - i >= sizeof(x); i += sizeof(x)) {
+		memcpy(&x, a.p + i, sizeof(x));
+		memcpy(&y, b.p + i, sizeof(y));
+		if (x != y)
+			break;
+	}
+	return i;
+}
+
 int str_cmp_nocase(struct str a, struct str b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = same_words(a, b, n); i < n; i++) {
 		unsigned char x = (unsigned char)a.p[i], y = (unsigned char)b.p[i];
 
 		if (x != y && lower(x) != lower(y))

@@ -142,7 +142,7 @@ static uint32_t unit_at(const uint8_t *p)
 
 size_t utf8_from_utf16le(char *dst, const uint8_t *src, size_t n)
 {
-	const uint8_t *end;
+	const uint8_t *begin = src, *end;
 	char *to = dst;
 
 	if (n < 2)
@@ -161,11 +161,16 @@ size_t utf8_from_utf16le(char *dst, const uint8_t *src, size_t n)
 			to += 8;
 		}
 		if (end - src >= 8 && (load64(src) & ASCII4X2) == 0) {          /* names are short */
-			uint32_t four = (uint32_t)squeeze(load64(src));
-
-			store32(to, four);
+			store32(to, (uint32_t)squeeze(load64(src)));
 			src += 8;
 			to += 4;
+		}
+		if (end - src < 8 && src - begin >= 8 && (load64(end - 8) & ASCII4X2) == 0) {   /* the last ones, with some of those before */
+			size_t rest = (size_t)(end - src) / 2;
+
+			store32(to + rest - 4, (uint32_t)squeeze(load64(end - 8)));
+			to += rest;
+			break;
 		}
 		if (src == end)
 			break;
@@ -208,6 +213,14 @@ size_t utf16le_from_utf8(uint8_t *dst, const char *src, size_t n)
 			store64(to + 8, spread(v >> 32));
 			i += 8;
 			to += 16;
+		}
+		if (n - i < 8 && i >= 8 && (load64(src + n - 8) & ASCII8) == 0) {   /* the last ones, with some of those before */
+			uint64_t v = load64(src + n - 8);
+
+			to += 2 * (n - i);
+			store64(to - 16, spread(v & 0xFFFFFFFFu));
+			store64(to - 8, spread(v >> 32));
+			break;
 		}
 		while (n - i < 8 && i < n && (unsigned char)src[i] < 0x80)
 			to = put_unit(to, (unsigned char)src[i++]);

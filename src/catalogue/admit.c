@@ -38,11 +38,14 @@ static int check_count(struct binding *b)
 	return err_set(b->err, b->proc->nparams == 0 ? ERR_NO_PARAMS : ERR_TOO_MANY_ARGS, b->proc->name);
 }
 
-static int find_param(const struct proc *p, struct str name)
+/* Most clients name them in the order of the declaration: the search begins where the argument stands. */
+static int find_param(const struct proc *p, struct str name, size_t from)
 {
-	for (int i = 0; i < p->nparams; i++) {
-		if (str_eq_nocase(name, str_of(p->params[i].name)))
-			return i;
+	for (size_t i = 0; i < p->nparams; i++) {
+		size_t at = (from + i) % p->nparams;
+
+		if (str_eq_nocase(name, str_of(p->params[at].name)))
+			return (int)at;
 	}
 	return -1;
 }
@@ -56,7 +59,7 @@ static int match_arguments(struct binding *b)
 		int to = (int)i;
 
 		if (b->args[i].name.n != 0)
-			to = find_param(b->proc, b->args[i].name);
+			to = find_param(b->proc, b->args[i].name, i);
 		if (to < 0) {
 			char shown[140];
 
@@ -106,7 +109,7 @@ static int convert_all(struct binding *b)
 		const struct type as = { p->type.id, p->type.precision, p->type.scale, p->any_length ? TYPE_MAX : p->type.length };
 		struct value *v = &b->call->values[i];
 
-		*v = value_null(p->type);
+		value_set_null(v, p->type);
 		if (p->output)
 			continue;
 		if (!is_given(b, i)) {
@@ -160,7 +163,7 @@ static int allocate(struct binding *b)
 	for (size_t i = 0; i < n; i++)
 		b->origin[i] = -1;
 	for (size_t i = 0; i < b->proc->nlocals; i++)
-		c->values[b->proc->nparams + i] = value_null(b->proc->locals[i].type);
+		value_set_null(&c->values[b->proc->nparams + i], b->proc->locals[i].type);
 	return 0;
 }
 

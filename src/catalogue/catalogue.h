@@ -7,7 +7,7 @@
 
 /* A procedure name taken apart: "db.schema.proc", "[db]..[proc];1", any part may be missing. Brackets and quotes removed. */
 struct proc_name {
-	struct str database, schema, name;      /* empty when not given; in the arena */
+	struct str database, schema, name;      /* empty when not given; parts of the text, or in the arena */
 };
 MUST_CHECK int proc_name_parse(struct str text, struct arena *a, struct proc_name *ret, struct err *reterr);
 

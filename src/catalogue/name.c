@@ -55,20 +55,22 @@ static int get_delimited(struct name_reader *r, char close, struct str *ret)
 	return 0;
 }
 
+/* Every call of a procedure comes this way: what ends a bare part, or may not be in it, is looked up. */
+enum { IN_PART, ENDS_PART, BAD_IN_PART };
+static const uint8_t bare[256] = {
+	['.'] = ENDS_PART, [';'] = ENDS_PART, [' '] = ENDS_PART, ['\t'] = ENDS_PART, ['\r'] = ENDS_PART, ['\n'] = ENDS_PART,
+	['['] = BAD_IN_PART, [']'] = BAD_IN_PART, ['"'] = BAD_IN_PART, ['\''] = BAD_IN_PART, ['\0'] = BAD_IN_PART,
+};
+
 static int get_bare(struct name_reader *r, struct str *ret)
 {
 	const char *start = r->p;
-	char *copy;
 
-	while (r->p < r->end && *r->p != '.' && *r->p != ';' && !is_blank(*r->p)) {
-		if (*r->p == '[' || *r->p == ']' || *r->p == '"' || *r->p == '\'' || *r->p == '\0')
-			return bad_name(r);
+	while (r->p < r->end && bare[(uint8_t)*r->p] == IN_PART)
 		r->p++;
-	}
-	copy = arena_strndup(r->arena, start, (size_t)(r->p - start));
-	if (copy == NULL)
-		return err_nomem(r->err);
-	*ret = (struct str){ copy, (size_t)(r->p - start) };
+	if (r->p < r->end && bare[(uint8_t)*r->p] == BAD_IN_PART)
+		return bad_name(r);
+	*ret = (struct str){ start, (size_t)(r->p - start) };
 	return 0;
 }
 

@@ -43,7 +43,7 @@ int native_run(struct runner *r, struct call *c, const struct step *s, struct er
 		return err_nomem(reterr);
 	n.ctx.nresults = s->ntargets;
 	for (unsigned i = 0; i < s->ntargets; i++)
-		n.ctx.results[i] = value_null(*type_of(c->proc, s->targets[i]));
+		value_set_null(&n.ctx.results[i], *type_of(c->proc, s->targets[i]));
 	if (fn(&n.ctx, reterr) != 0)
 		return -1;
 	for (unsigned i = 0; i < s->ntargets; i++) {

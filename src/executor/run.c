@@ -55,10 +55,10 @@ void run_reset(struct call *c)
 		return;
 	for (unsigned i = 0; i < p->nparams; i++) {
 		if (p->params[i].output)
-			c->values[i] = value_null(p->params[i].type);
+			value_set_null(&c->values[i], p->params[i].type);
 	}
 	for (unsigned i = 0; i < p->nlocals; i++)
-		c->values[p->nparams + i] = value_null(p->locals[i].type);
+		value_set_null(&c->values[p->nparams + i], p->locals[i].type);
 }
 
 void run_fail(struct call *c, const struct err *e)

@@ -189,11 +189,11 @@ static int take_columns(struct runner *r, struct call *c, const struct step *s, 
 {
 	for (unsigned i = 0; i < s->ntargets; i++) {
 		const struct type *t = target_type(c->proc, s->targets[i]);
-		struct value v;
+		struct value *v = &c->values[s->targets[i]];
 
 		if (t == NULL)
 			return err_set(reterr, ERR_STORE, r->ex->name, "a procedure's table names a target that is not there");
-		if (store_column(st, i, t, &v, reterr) < 0 || value_copy(&v, c->arena, &c->values[s->targets[i]], reterr) < 0)
+		if (store_column(st, i, t, v, reterr) < 0 || value_copy(v, c->arena, v, reterr) < 0)
 			return -1;
 	}
 	return 0;

@@ -67,7 +67,7 @@ static bool guid_value(struct str s, struct value *ret)
 		if (dash ? s.p[i] != '-' : !hex)
 			return false;
 	}
-	*ret = value_null(TYPE_OF(TYPE_GUID));
+	value_set_null(ret, TYPE_OF(TYPE_GUID));
 	ret->null = false;
 	return guid_parse(s, ret->u.guid);
 }

@@ -150,7 +150,7 @@ static void take_attributes(struct xml_reader *r, const struct xml_element_rule 
 	struct value fields[XML_ATTRIBUTES_MAX];
 
 	for (size_t i = 0; i < rule->nattributes; i++)
-		fields[i] = value_null(TYPE_LEN(TYPE_NVARCHAR, TYPE_MAX));
+		value_set_null(&fields[i], TYPE_LEN(TYPE_NVARCHAR, TYPE_MAX));
 	for (int i = 0; i < n && !r->failed; i++)
 		take_attribute(r, rule, attributes + 5 * (ptrdiff_t)i, fields);
 	for (size_t i = 0; i < rule->nattributes && !r->failed; i++)

@@ -90,7 +90,7 @@ static void describe_column(struct value *row, const struct column *c, size_t or
 					       D_IS_UPDATEABLE, D_IS_COMPUTED, D_IS_SPARSE };
 
 	for (size_t i = 0; i < D_COUNT; i++)
-		row[i] = value_null(described[i].type);
+		value_set_null(&row[i], described[i].type);
 	for (size_t i = 0; i < ARRAY_LEN(zero); i++)
 		put(row, zero[i], 0);
 	put(row, D_ORDINAL, (int64_t)ordinal);

@@ -45,7 +45,7 @@ int host_arg_bytes(const struct host_call *c, size_t i, struct str *ret)
 
 int host_null(const struct host_call *c)
 {
-	*c->ret = value_null(TYPE_OF(TYPE_INT));
+	value_set_null(c->ret, TYPE_OF(TYPE_INT));
 	return 1;
 }
 

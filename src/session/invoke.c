@@ -236,9 +236,14 @@ static struct argument *rpc_arguments(struct session *s, const struct tds_rpc *r
 {
 	struct argument *args = arena_array(&s->arena, rpc->nparams + 1, sizeof(*args));
 
-	for (size_t i = 0; args != NULL && i < rpc->nparams; i++)
-		args[i] = (struct argument){ .name = rpc->params[i].name, .value = rpc->params[i].value, .is_default = rpc->params[i].is_default,
-					     .is_output = rpc->params[i].by_ref };
+	for (size_t i = 0; args != NULL && i < rpc->nparams; i++) {
+		const struct tds_param *p = &rpc->params[i];
+
+		args[i].name = p->name;
+		args[i].value = p->value;
+		args[i].is_default = p->is_default;
+		args[i].is_output = p->by_ref;
+	}
 	return args;
 }
 

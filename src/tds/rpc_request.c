@@ -76,30 +76,27 @@ static bool is_old_lob(enum type_id id)
 	return id == TYPE_TEXT || id == TYPE_NTEXT || id == TYPE_IMAGE;
 }
 
-static int get_param(struct tds_read *r, struct tds_cursor *c, struct tds_param *ret)
+/* p: all zero. */
+static int get_param(struct tds_read *r, struct tds_cursor *c, struct tds_param *p)
 {
-	struct tds_param p = { 0 };
 	struct tds_typed t;
 
 	r->name = "";
 	r->token = 0;
-	if (get_param_name(r, c, &p.name) < 0)
+	if (get_param_name(r, c, &p->name) < 0)
 		return -1;
-	r->name = p.name.p;
-	if (get_status(r, c, &p) < 0 || tds_get_type_info(r, c, &t) < 0)
+	r->name = p->name.p;
+	if (get_status(r, c, p) < 0 || tds_get_type_info(r, c, &t) < 0)
 		return -1;
 	if (t.wire.token == TOKEN_TVP) {
 		if (tds_skip_tvp(r, c) < 0)
 			return -1;
 		return err_set(r->reterr, ERR_TVP, r->index, r->name);
 	}
-	if (p.by_ref && is_old_lob(t.wire.type.id))
+	if (p->by_ref && is_old_lob(t.wire.type.id))
 		return err_set(r->reterr, ERR_RPC_LOB_OUTPUT, r->index, r->name, r->token);
-	p.wire = t.wire;
-	if (tds_get_value(r, c, &t, &p.value) < 0)
-		return -1;
-	*ret = p;
-	return 0;
+	p->wire = t.wire;
+	return tds_get_value(r, c, &t, &p->value);
 }
 
 /* Room for one more parameter. The old array stays in the arena: all of them together are no larger than the last. */

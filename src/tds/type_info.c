@@ -9,7 +9,7 @@
 static int read_null(struct tds_read *r, const struct tds_wire_type *w, struct tds_cursor b, struct value *ret)
 {
 	(void)r, (void)b;
-	*ret = value_null(w->type);
+	value_set_null(ret, w->type);
 	return 0;
 }
 
@@ -185,18 +185,13 @@ static int get_xml_schema(struct tds_read *r, struct tds_cursor *c, struct tds_t
 int tds_get_type_info(struct tds_read *r, struct tds_cursor *c, struct tds_typed *ret)
 {
 	const struct tds_type_row *row;
-	struct tds_typed t = { 0 };
 
 	if (!tds_get_u8(c, &r->token))
 		return tds_read_ended(r);
 	row = tds_type_row(r->token);
 	if (row == NULL || r->version < row->since)
 		return tds_read_bad_type(r);
-	t.wire.token = r->token;
-	t.wire.type.id = row->type_id;
-	t.prefix = row->prefix;
-	t.size = row->size;
-	*ret = t;
+	*ret = (struct tds_typed){ .wire = { .token = r->token, .type = { .id = row->type_id } }, .prefix = row->prefix, .size = row->size };
 	switch (row->meta) {
 	case META_LEN8:    return get_len8(r, c, ret);
 	case META_DECIMAL: return get_decimal(r, c, ret);

@@ -95,7 +95,7 @@ int tds_get_value(struct tds_read *r, struct tds_cursor *c, const struct tds_typ
 	if (tds_get_framed(r, c, t, &b, &null) < 0)
 		return -1;
 	if (null) {
-		*ret = value_null(t->wire.type);
+		value_set_null(ret, t->wire.type);
 		return 0;
 	}
 	if (tds_left(&b) > r->limits->max_value)

@@ -20,7 +20,7 @@ static int unary(struct eval *ev, const struct expr *e, struct value *ret)
 	if (eval_value(ev, e->args[0], &v) < 0)
 		return -1;
 	if (v.null) {
-		*ret = value_null(e->type);
+		value_set_null(ret, e->type);
 		return 0;
 	}
 	if (e->op == '-')
@@ -52,7 +52,7 @@ static int binary(struct eval *ev, const struct expr *e, struct value *ret)
 		return 0;
 	}
 	if (a.null || b.null) {
-		*ret = value_null(e->type);
+		value_set_null(ret, e->type);
 		return 0;
 	}
 	return value_arith(e->op, &a, &b, ev->arena, ret, ev->err);
@@ -98,7 +98,7 @@ static int case_value(struct eval *ev, const struct expr *e, struct value *ret)
 	if (case_when(ev, e, &chosen) < 0)
 		return -1;
 	if (chosen == NULL) {
-		*ret = value_null(e->type);
+		value_set_null(ret, e->type);
 		return 0;
 	}
 	return e->type.id == TYPE_NULL ? eval_value(ev, chosen, ret) : eval_as(ev, chosen, &e->type, ret);
@@ -116,7 +116,7 @@ static int cast(struct eval *ev, const struct expr *e, struct value *ret)
 		if (eval_as(ev, e->args[1], &integer, &style) < 0)
 			return -1;
 		if (style.null) {
-			*ret = value_null(e->cast);
+			value_set_null(ret, e->cast);
 			return 0;
 		}
 		rc = value_convert_style(&v, &e->cast, (int)style.u.i, ev->arena, ret, ev->err);
@@ -125,7 +125,7 @@ static int cast(struct eval *ev, const struct expr *e, struct value *ret)
 	}
 	if (rc < 0 && e->try_cast && (ev->err == NULL || ev->err->number != 529)) {
 		err_clear(ev->err);
-		*ret = value_null(e->cast);
+		value_set_null(ret, e->cast);
 		return 0;
 	}
 	return rc;
@@ -147,7 +147,7 @@ static int call(struct eval *ev, const struct expr *e, struct value *ret)
 		if (eval_value(ev, e->args[i], &v[i]) < 0)
 			return -1;
 		if (v[i].null && e->fn->null_in_null_out) {
-			*ret = value_null(e->type);
+			value_set_null(ret, e->type);
 			return 0;
 		}
 	}

@@ -19,7 +19,7 @@ int fn_coalesce(const struct fn_args *f, struct value *ret)
 		if (!ret->null)
 			return 0;
 	}
-	*ret = value_null(f->expr->type);
+	value_set_null(ret, f->expr->type);
 	return 0;
 }
 
@@ -37,7 +37,7 @@ int fn_nullif(const struct fn_args *f, struct value *ret)
 	if (value_compare(ret, &other, f->ev->arena, &cmp, f->ev->err) < 0)
 		return -1;
 	if (cmp == 0)
-		*ret = value_null(f->expr->type);
+		value_set_null(ret, f->expr->type);
 	return 0;
 }
 
@@ -58,7 +58,7 @@ int fn_choose(const struct fn_args *f, struct value *ret)
 	if (eval_as(f->ev, f->expr->args[0], &t, &index) < 0)
 		return -1;
 	if (index.null || index.u.i < 1 || index.u.i >= (int64_t)f->n) {
-		*ret = value_null(f->expr->type);
+		value_set_null(ret, f->expr->type);
 		return 0;
 	}
 	return chosen(f, f->expr->args[index.u.i], ret);
@@ -73,7 +73,7 @@ int fn_newid(const struct fn_args *f, struct value *ret)
 
 int fn_null(const struct fn_args *f, struct value *ret)
 {
-	*ret = value_null(f->expr->type);
+	value_set_null(ret, f->expr->type);
 	return 0;
 }
 
@@ -127,7 +127,7 @@ int fn_session_value(const struct fn_args *f, struct value *ret)
 	else if (t->id == TYPE_VARBINARY)
 		*ret = value_bytes(*t, zero, sizeof(zero));
 	else if (!f->fn->never_null)
-		*ret = value_null(*t);
+		value_set_null(ret, *t);
 	else
 		*ret = value_int(t->id, number_of(s, f->fn->name));
 	return 0;

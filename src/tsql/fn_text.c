@@ -242,7 +242,7 @@ static int repeated(const struct fn_args *f, struct str s, int64_t n, struct val
 	char *dst;
 
 	if (n < 0) {
-		*ret = value_null(t);
+		value_set_null(ret, t);
 		return 0;
 	}
 	if (!type_is_max(&t) && n > 8000)
@@ -280,7 +280,7 @@ int fn_stuff(const struct fn_args *f, struct value *ret)
 	int64_t start, n, all;
 	char *dst;
 
-	*ret = value_null(f->expr->type);
+	value_set_null(ret, f->expr->type);
 	if (f->v[0].null || f->v[1].null || f->v[2].null)
 		return 0;
 	if (fn_text(f, 0, &s) < 0 || fn_int(f, 1, &start) < 0 || fn_int(f, 2, &n) < 0 || (!f->v[3].null && fn_text(f, 3, &with) < 0))

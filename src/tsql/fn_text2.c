@@ -69,7 +69,7 @@ int fn_char(const struct fn_args *f, struct value *ret)
 
 	if (fn_int(f, 0, &i) < 0)
 		return -1;
-	*ret = value_null(f->expr->type);
+	value_set_null(ret, f->expr->type);
 	if (i < 0 || i > 255)
 		return 0;
 	byte = (uint8_t)i;
@@ -86,7 +86,7 @@ int fn_nchar(const struct fn_args *f, struct value *ret)
 
 	if (fn_int(f, 0, &i) < 0)
 		return -1;
-	*ret = value_null(f->expr->type);
+	value_set_null(ret, f->expr->type);
 	return i < 0 || i > 0xFFFF ? 0 : character(f, (uint32_t)i, ret);
 }
 
@@ -97,7 +97,7 @@ int fn_ascii(const struct fn_args *f, struct value *ret)
 
 	if (fn_text(f, 0, &s) < 0)
 		return -1;
-	*ret = value_null(f->expr->type);
+	value_set_null(ret, f->expr->type);
 	if (s.n == 0)
 		return 0;
 	s.n = utf8_prefix(s.p, s.n, 1);
@@ -114,7 +114,7 @@ int fn_unicode(const struct fn_args *f, struct value *ret)
 
 	if (fn_text(f, 0, &s) < 0)
 		return -1;
-	*ret = value_null(f->expr->type);
+	value_set_null(ret, f->expr->type);
 	if (s.n == 0)
 		return 0;
 	if (s.n > 4)
@@ -135,7 +135,7 @@ int fn_str(const struct fn_args *f, struct value *ret)
 	if (fn_float(f, 0, &d) < 0 || (f->n > 1 && fn_int(f, 1, &length) < 0) || (f->n > 2 && fn_int(f, 2, &decimals) < 0))
 		return -1;
 	if (length < 1 || length > 8000 || decimals < 0) {
-		*ret = value_null(f->expr->type);
+		value_set_null(ret, f->expr->type);
 		return 0;
 	}
 	if (decimals > 16)
@@ -163,7 +163,7 @@ int fn_quotename(const struct fn_args *f, struct value *ret)
 
 	if (fn_text(f, 0, &s) < 0 || (f->n > 1 && fn_text(f, 1, &q) < 0))
 		return -1;
-	*ret = value_null(f->expr->type);
+	value_set_null(ret, f->expr->type);
 	if (utf16_units(s.p, s.n) > 128 || q.n == 0)
 		return 0;
 	switch (q.p[0]) {
@@ -196,7 +196,7 @@ int fn_parsename(const struct fn_args *f, struct value *ret)
 
 	if (fn_text(f, 0, &s) < 0 || fn_int(f, 1, &which) < 0)
 		return -1;
-	*ret = value_null(f->expr->type);
+	value_set_null(ret, f->expr->type);
 	while (i <= s.n && n < 4) {
 		char close = i < s.n && s.p[i] == '[' ? ']' : i < s.n && s.p[i] == '"' ? '"' : '.';
 		size_t from = close == '.' ? i : i + 1;

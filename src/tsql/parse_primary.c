@@ -147,7 +147,7 @@ int p_constant(struct parser *p, bool *ret_found, const struct expr **ret)
 			*ret_found = false;
 			return 0;
 		}
-		v = value_null(TYPE_OF(TYPE_NULL));
+		value_set_null(&v, TYPE_OF(TYPE_NULL));
 		rc = 0;
 	}
 	if (rc < 0 || p_literal(p, &v, p->tok.line, ret) < 0)

@@ -24,7 +24,7 @@ int tsql_run_start(const struct tsql_program *p, struct tsql_host *h, const stru
 	if (st->slots == NULL)
 		return err_nomem(reterr);
 	for (size_t i = 0; i < p->nvars; i++) {
-		st->slots[i].value = value_null(p->vars[i].type);
+		value_set_null(&st->slots[i].value, p->vars[i].type);
 		if (i < nparams && i < p->nparams && value_copy(&params[i], a, &st->slots[i].value, reterr) < 0)
 			return -1;
 	}

@@ -36,7 +36,7 @@ static int assign_items(struct tsql_run *r, const struct select *s)
 			return -1;
 		if (it->assign_op >= 0) {
 			if (old->null || v.null)
-				v = value_null(old->type);
+				value_set_null(&v, old->type);
 			else if (value_arith((enum value_op)it->assign_op, old, &v, &r->state->scratch, &v, &r->err) < 0)
 				return -1;
 		}
@@ -199,7 +199,7 @@ int tsql_describe(const struct tsql_program *p, struct tsql_host *h, struct aren
 	if (slots == NULL)
 		return err_nomem(reterr);
 	for (size_t i = 0; i < p->nvars; i++)
-		slots[i].value = value_null(p->vars[i].type);
+		value_set_null(&slots[i].value, p->vars[i].type);
 	*ret_n = 0;
 	*ret = NULL;
 	for (size_t i = 0; i < p->ninsns && *ret_n == 0; i++) {

@@ -14,7 +14,7 @@ enum flow batch_assignment(struct tsql_run *r, const struct insn *in)
 		return batch_error(r, in, CMD_SELECT);
 	if (in->assign_op >= 0) {
 		if (old->null || v.null)
-			v = value_null(old->type);
+			value_set_null(&v, old->type);
 		else if (value_arith((enum value_op)in->assign_op, old, &v, &r->state->scratch, &v, &r->err) < 0)
 			return batch_error(r, in, CMD_SELECT);
 	}
@@ -54,7 +54,7 @@ enum flow batch_exec(struct tsql_run *r, const struct insn *in)
 		args[i].name = c->args[i].name;
 		args[i].is_output = c->args[i].output;
 		args[i].is_default = c->args[i].expr == NULL;
-		args[i].value = value_null(TYPE_OF(TYPE_NULL));
+		value_set_null(&args[i].value, TYPE_OF(TYPE_NULL));
 		if (c->args[i].expr != NULL && eval_value(&r->state->ev, c->args[i].expr, &args[i].value) < 0)
 			return batch_error(r, in, CMD_FAILED);
 	}

@@ -61,7 +61,7 @@ static int concat(const struct value *a, const struct value *b, struct arena *ar
 	char *p;
 
 	if (a->null || b->null) {
-		*ret = value_null(t);
+		value_set_null(ret, t);
 		return 0;
 	}
 	p = a->u.s.n > SIZE_MAX - b->u.s.n ? NULL : arena_alloc_raw(ar, a->u.s.n + b->u.s.n);
@@ -162,7 +162,7 @@ static int arith_float(enum value_op op, const struct value *a, const struct val
 		f = (double)(float)f;
 	if (!isfinite(f))
 		return overflow(&t, reterr);
-	*ret = value_null(t);
+	value_set_null(ret, t);
 	ret->null = false;
 	ret->u.f = f;
 	return 0;
@@ -177,7 +177,7 @@ static int arith_decimal(enum value_op op, const struct value *a, const struct v
 		return err_set(reterr, ERR_DIVIDE_BY_ZERO);
 	if (!decimal_arith(ops[op].symbol, a, b, t, &d))
 		return overflow(t, reterr);
-	*ret = value_null(*t);
+	value_set_null(ret, *t);
 	ret->null = false;
 	ret->u.dec = d;
 	return 0;
@@ -236,7 +236,7 @@ static int arith_decimals(enum value_op op, const struct value *a, const struct 
 	result = decimal_result(ops[op].symbol, &x.type, &y.type);
 	result.id = t.id;
 	if (x.null || y.null) {
-		*ret = value_null(result);
+		value_set_null(ret, result);
 		return 0;
 	}
 	return arith_decimal(op, &x, &y, &result, ret, reterr);
@@ -259,7 +259,7 @@ int value_arith(enum value_op op, const struct value *a, const struct value *b, 
 	if (value_convert(a, &t, CONVERT_ASSIGN, NULL, ar, &x, reterr) < 0 || value_convert(b, &t, CONVERT_ASSIGN, NULL, ar, &y, reterr) < 0)
 		return -1;
 	if (x.null || y.null) {
-		*ret = value_null(t);
+		value_set_null(ret, t);
 		return 0;
 	}
 	if (is_old_date(&t))
@@ -280,7 +280,7 @@ int value_negate(const struct value *a, struct value *ret, struct err *reterr)
 	if (v.type.id == TYPE_TINYINT)
 		v.type.id = TYPE_SMALLINT;      /* tinyint has no negative numbers */
 	if (v.type.id == TYPE_NULL)
-		v = value_null(TYPE_OF(TYPE_INT));
+		value_set_null(&v, TYPE_OF(TYPE_INT));
 	else if (v.type.id == TYPE_BIT || !(info->is_exact || v.type.id == TYPE_REAL || v.type.id == TYPE_FLOAT))
 		return err_set(reterr, ERR_OPERAND, info->name, "minus");
 	if (v.null) {

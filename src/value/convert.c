@@ -199,7 +199,7 @@ static int conv_wrap(struct conv *c, struct value *ret)
 	if (inner == NULL)
 		return err_nomem(c->err);
 	*inner = *c->v;
-	*ret = value_null(*c->to);
+	value_set_null(ret, *c->to);
 	ret->null = false;
 	ret->u.variant = inner;
 	return 0;
@@ -210,12 +210,12 @@ static int conv_run(struct conv *c, struct value *ret)
 	while (!c->v->null && c->v->type.id == TYPE_VARIANT)
 		c->v = c->v->u.variant;
 	if (c->v->null || c->v->type.id == TYPE_NULL || c->to->id == TYPE_NULL) {
-		*ret = value_null(*c->to);
+		value_set_null(ret, *c->to);
 		return 0;
 	}
 	if (c->to->id == TYPE_VARIANT)
 		return conv_wrap(c, ret);
-	c->out = value_null(*c->to);
+	value_set_null(&c->out, *c->to);
 	c->out.null = false;
 	if (conv_dispatch(c) < 0)
 		return -1;
@@ -223,11 +223,22 @@ static int conv_run(struct conv *c, struct value *ret)
 	return 0;
 }
 
+/* The common case: the very type, one without length or digits. */
+static bool is_that_already(const struct value *v, const struct type *to)
+{
+	return !v->null && v->type.id == to->id && type_info(to->id)->size > 0;
+}
+
 int value_convert(const struct value *v, const struct type *to, enum convert_mode mode, const char *what, struct arena *a,
 		  struct value *ret, struct err *reterr)
 {
-	struct conv c = { .v = v, .to = to, .mode = mode, .what = what, .style = -1, .arena = a, .err = reterr };
+	struct conv c;
 
+	if (is_that_already(v, to)) {
+		*ret = *v;
+		return 0;
+	}
+	c = (struct conv){ .v = v, .to = to, .mode = mode, .what = what, .style = -1, .arena = a, .err = reterr };
 	return conv_run(&c, ret);
 }
 

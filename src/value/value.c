@@ -5,16 +5,6 @@
 
 #include "base/utf.h"
 
-struct value value_null(struct type t)
-{
-	struct value v;
-
-	memset(&v, 0, sizeof(v));
-	v.type = t;
-	v.null = true;
-	return v;
-}
-
 struct value value_int(enum type_id id, int64_t i)
 {
 	struct value v = value_null(TYPE_OF(id));
@@ -79,20 +69,15 @@ int value_copy(const struct value *v, struct arena *a, struct value *ret, struct
 	const struct type_info *info = type_info(v->type.id);
 	char *p;
 
-	if (v->null) {
-		*ret = *v;
-		return 0;
-	}
-	if (v->type.id == TYPE_VARIANT)
+	if (!v->null && v->type.id == TYPE_VARIANT)
 		return variant_copy(v, a, ret, reterr);
-	if (!info->is_text && !info->is_binary && v->type.id != TYPE_XML) {
+	if (ret != v)
 		*ret = *v;
+	if (v->null || (!info->is_text && !info->is_binary && v->type.id != TYPE_XML))
 		return 0;
-	}
 	p = arena_strndup(a, v->u.s.p, v->u.s.n);
 	if (p == NULL)
 		return err_nomem(reterr);
-	*ret = *v;
 	ret->u.s.p = p;
 	return 0;
 }

@@ -3,6 +3,8 @@
 #ifndef VALUE_VALUE_H
 #define VALUE_VALUE_H
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -42,13 +44,28 @@ struct value {
 	} u;
 };
 
-struct value value_null(struct type t);
+/* NULL in place. An assignment would make it elsewhere and copy it before the processor has it together: a dozen times a call, that is worth a function. */
+static inline void value_set_null(struct value *v, struct type t)
+{
+	memset(v, 0, sizeof(*v));
+	v->type = t;
+	v->null = true;
+}
+
+static inline struct value value_null(struct type t)
+{
+	struct value v;
+
+	value_set_null(&v, t);
+	return v;
+}
+
 struct value value_int(enum type_id id, int64_t i);
 struct value value_text(struct type t, struct str s);       /* no check of the length */
 struct value value_bytes(struct type t, const void *p, size_t n);
 struct value value_nvarchar(const char *s);                 /* nvarchar(n) for a C string */
 struct value value_varchar(const char *s);
-/* A copy whose text and bytes are in the arena. */
+/* A copy whose text and bytes are in the arena; ret may be v. */
 MUST_CHECK int value_copy(const struct value *v, struct arena *a, struct value *ret, struct err *reterr);
 
 #endif
