@@ -63,7 +63,7 @@ enum step_kind {
 	STEP_MESSAGE,       /* an informational message (number, text) when the condition holds, or there is none */
 };
 /* Conditions that need no SQL. */
-enum step_test { TEST_NONE, TEST_NULL, TEST_NOT_NULL };
+enum step_test { TEST_NONE, TEST_NULL, TEST_NOT_NULL, TEST_NOTHING, TEST_SOMETHING };    /* the last two: of the rows that the last RUN changed or ROWS sent */
 struct step {
 	uint8_t kind;
 	const struct statement *stmt;
@@ -76,7 +76,7 @@ struct step {
 	int32_t number;                     /* STEP_CHECK, STEP_MESSAGE, STEP_RETURN */
 	uint8_t severity;
 	const char *text;                   /* "{@name}" in it stands for the value of that parameter or local */
-	uint8_t test;                       /* STEP_IF, STEP_CHECK without a statement: enum step_test of args[0] */
+	uint8_t test;                       /* STEP_IF, STEP_CHECK without a statement: enum step_test, of args[0] */
 	const char *native;                 /* STEP_NATIVE, STEP_EACH: registered name */
 	const struct bind *args;            /* of the native function */
 	uint16_t nargs;
@@ -93,6 +93,7 @@ struct proc {
 	bool read_only;             /* no step writes: may run on a reader connection */
 	bool flush_later;           /* what it changes may be lost with the power, though it was answered: procession_promise makes that harmless */
 	bool is_short;              /* one item or job, and no more rows than that: may run on the thread that read the request */
+	bool look_first;            /* as a rule there is nothing to do: tried by who read the request, up to the first row or change; then the writer runs it */
 	bool fails_with_status;     /* ScheduledJobs: an error while it runs is followed by status 1 [E-COM-03] */
 	bool cleanup_later;         /* leaves rows behind that procession_clean removes in small steps */
 	const struct param *params;

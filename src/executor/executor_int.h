@@ -23,6 +23,9 @@ struct runner {
 	int64_t deadline_ms;                /* end of its time; 0: the clock has not been read yet */
 	bool timed_out;
 	bool writer;
+	bool looks;                         /* the call ends with the first row or change, unanswered … */
+	bool found;                         /* … as it has now */
+	uint64_t count;                     /* rows that the last RUN changed or ROWS sent */
 };
 
 enum txn_state {
@@ -137,6 +140,8 @@ void lead_run(struct executor *ex);
 bool lead_goes_on(const struct executor *ex);
 /* lead.c, without the lock: runs a call that only reads, if it is short and need not wait. False: it is still to be run. */
 bool lead_read(struct executor *ex, struct call *c);
+/* The same for one that may write, if it says LOOK FIRST and finds that it need not. */
+bool lead_look(struct executor *ex, struct call *c);
 /* group.c: runs the calls in ex->group, commits, and completes them. Writer, without the lock. */
 void group_run(struct executor *ex);
 
@@ -172,6 +177,8 @@ void hold_wait(struct executor *ex);
 
 /* reader.c: on the runner's own connection, which is made if there is none; completes the call. */
 void reader_run(struct runner *r, struct call *c);
+/* Runs it up to the first row or change. True: there was none, and the call has its result, but is not completed. */
+bool reader_look(struct runner *r, struct call *c);
 /* writer.c, reader.c: the threads. */
 void *writer_main(void *ex);
 void *reader_main(void *runner);

@@ -4,7 +4,16 @@
 /* Several statements must see one state; a single one does by itself. */
 static bool needs_snapshot(const struct call *c)
 {
-	return c->kind == CALL_PROC && c->proc->nsteps > 1;
+	unsigned reads = 0;
+
+	for (unsigned i = 0; c->kind == CALL_PROC && i < c->proc->nsteps; i++) {
+		const struct step *s = &c->proc->steps[i];
+
+		if (s->native != NULL || s->kind == STEP_FETCH)
+			return true;
+		reads += s->stmt != NULL && !s->stmt->writes;
+	}
+	return reads > 1;
 }
 
 static int connect(struct runner *r, struct err *reterr)
@@ -29,6 +38,27 @@ void reader_run(struct runner *r, struct call *c)
 		store_rollback(r->conn);
 	}
 	c->complete(c);
+}
+
+bool reader_look(struct runner *r, struct call *c)
+{
+	size_t mark = run_mark(c);
+	bool done;
+
+	if (!run_rewind(c, mark))
+		return false;                       /* what has been said cannot be taken back */
+	if (connect(r, &c->err) < 0 || (needs_snapshot(c) && store_begin(r->conn, &c->err) < 0))
+		return false;
+	r->looks = true;
+	r->found = false;
+	done = run_call(r, c) == 0 && !r->found;
+	r->looks = false;
+	store_rollback(r->conn);
+	if (!done) {
+		run_rewind(c, mark);
+		run_reset(c);
+	}
+	return done;
 }
 
 void *reader_main(void *arg)

@@ -10,6 +10,10 @@ static int send_all(struct runner *r, struct store_stmt *st, const struct column
 	int rc;
 
 	while ((rc = store_step(st, reterr)) > 0) {
+		if (r->looks) {
+			r->found = true;
+			return -1;
+		}
 		for (size_t i = 0; i < n; i++) {
 			if (store_column(st, (unsigned)i, &cols[i].type, &row[i], reterr) < 0)
 				return -1;
@@ -37,13 +41,12 @@ int rows_send_part(struct runner *r, struct call *c, struct store_stmt *st, cons
 
 int rows_send(struct runner *r, struct call *c, struct store_stmt *st, const struct column *cols, size_t n, struct err *reterr)
 {
-	uint64_t rows = 0;
-
+	r->count = 0;
 	if (sink_columns(c->sink, cols, n) != 0)
 		return err_set(reterr, ERR_CANCELLED);
-	if (rows_send_part(r, c, st, cols, n, &rows, reterr) < 0)
+	if (rows_send_part(r, c, st, cols, n, &r->count, reterr) < 0)
 		return -1;
-	return sink_rows_done(c->sink, rows) == 0 ? 0 : err_set(reterr, ERR_CANCELLED);
+	return sink_rows_done(c->sink, r->count) == 0 ? 0 : err_set(reterr, ERR_CANCELLED);
 }
 
 int query_run(struct runner *r, struct call *c, struct err *reterr)

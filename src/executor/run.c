@@ -107,6 +107,7 @@ int run_call(struct runner *r, struct call *c)
 	r->call = c;
 	r->deadline_ms = 0;
 	r->timed_out = false;
+	r->count = 0;
 	before = store_changes(r->conn);
 	rc = atomic_load_explicit(&c->cancelled, memory_order_relaxed) ? err_set(&c->err, ERR_CANCELLED) : run_body(r, c);
 	r->call = NULL;

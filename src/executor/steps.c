@@ -73,6 +73,10 @@ static int begin_statement(struct runner *r, struct call *c, const struct statem
 {
 	struct store_stmt *st;
 
+	if (s->writes && r->looks) {
+		r->found = true;
+		return -1;
+	}
 	if (store_statement(r->conn, s, &st, reterr) < 0)
 		return -1;
 	if (steps_bind(r, c, st, s, NULL, 0, reterr) < 0) {
@@ -96,6 +100,7 @@ static int drain(struct store_stmt *st, struct err *reterr)
 
 static int step_run(struct runner *r, struct call *c, const struct step *s, struct err *reterr)
 {
+	uint64_t before = store_changes(r->conn);
 	struct store_stmt *st;
 	int rc;
 
@@ -103,6 +108,7 @@ static int step_run(struct runner *r, struct call *c, const struct step *s, stru
 		return -1;
 	rc = drain(st, reterr);
 	store_finish(st);
+	r->count = store_changes(r->conn) - before;
 	return rc;
 }
 
@@ -136,6 +142,10 @@ static int condition(struct runner *r, struct call *c, const struct step *s, int
 	*ret = 0;
 	if (s->test == TEST_NONE)
 		return s->stmt == NULL ? 0 : first_number(r, c, s->stmt, ret, reterr);
+	if (s->test == TEST_NOTHING || s->test == TEST_SOMETHING) {
+		*ret = (r->count == 0) == (s->test == TEST_NOTHING);
+		return 0;
+	}
 	if (steps_value(r, c, &s->args[0], NULL, 0, &v, reterr) < 0)
 		return -1;
 	*ret = v.null == (s->test == TEST_NULL);

@@ -11,6 +11,9 @@
 #include "value/datetime.h"
 
 #define NAME_MAX_UNITS 256
+#define NEVER_DUE INT64_C(76683386879999)   /* Dec 31 9999 11:59:59:997 PM, in ticks */
+
+enum { JOB_ID, ASSEMBLY, CLASS, RECURRENCE, NEXT_DUE_TIME, JOB_DATA, DISABLED, DISPLAY_NAME, LITERAL, ARGUMENTS };
 
 static struct str without_trailing_blanks(struct str s)
 {
@@ -118,21 +121,39 @@ static const char *check_display_name(const struct value *v)
 	return utf16_units(s.p, s.n) > NAME_MAX_UNITS ? "@DisplayName has more than 256 characters." : NULL;
 }
 
+static const char *check_given(const struct value *a)
+{
+	if (a[JOB_ID].null)
+		return "@JobId must not be NULL.";
+	if (a[NEXT_DUE_TIME].null)
+		return "@NextDueTime must not be NULL.";
+	return a[DISABLED].null ? "@Disabled must not be NULL." : NULL;
+}
+
+static const char *check_disabled(const struct value *disabled, const struct value *due)
+{
+	return disabled->u.i != 0 && due->u.i != NEVER_DUE ? "@NextDueTime of a disabled job is Dec 31 9999 11:59:59:997 PM." : NULL;
+}
+
 static int schedule_check(struct native_ctx *ctx, struct err *reterr)
 {
 	const struct value *a = ctx->args;
 	enum job_data_rule rule = JOB_DATA_NONE;
 	const char *problem;
 
-	if (ctx->nargs != 6 || ctx->nresults != 1)
-		return err_raise(reterr, 50010, 16, 1, "schedule_check takes six values and gives one.");
-	problem = check_names(&a[0], &a[1], &rule);
+	if (ctx->nargs != ARGUMENTS || ctx->nresults != 1)
+		return err_raise(reterr, 50010, 16, 1, "schedule_check takes nine values and gives one.");
+	problem = check_given(a);
 	if (problem == NULL)
-		problem = check_recurrence(&a[2]);
+		problem = check_names(&a[ASSEMBLY], &a[CLASS], &rule);
 	if (problem == NULL)
-		problem = check_data(&a[3], rule, a[5].u.i != 0);
+		problem = check_recurrence(&a[RECURRENCE]);
 	if (problem == NULL)
-		problem = check_display_name(&a[4]);
+		problem = check_data(&a[JOB_DATA], rule, a[LITERAL].u.i != 0);
+	if (problem == NULL)
+		problem = check_display_name(&a[DISPLAY_NAME]);
+	if (problem == NULL)
+		problem = check_disabled(&a[DISABLED], &a[NEXT_DUE_TIME]);
 	if (problem != NULL)
 		ctx->results[0] = value_text(TYPE_LEN(TYPE_NVARCHAR, 400), str_of(problem));
 	return 0;

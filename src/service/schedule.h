@@ -1,6 +1,6 @@
 /* schedule.h — the rules of [MS-SSPSJ] for a job's fields, as a native of its procedures:
  *
- *   NATIVE schedule_check(@Assembly, @Class, @Recurrence, @JobData, @DisplayName, :literal) INTO @problem
+ *   NATIVE schedule_check(@JobId, @Assembly, @Class, @Recurrence, @NextDueTime, @JobData, @Disabled, @DisplayName, :literal) INTO @problem
  *
  * @problem is NULL, or a sentence that names the parameter and the rule [E-SCHED-03]. */
 #ifndef SERVICE_SCHEDULE_H

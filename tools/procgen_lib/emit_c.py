@@ -80,6 +80,7 @@ def emit_proc(w, service, proc):
         f".object_id = {object_id('P', service.name, proc.name) if proc in service.shown else 0}",
         f".read_only = {flag(proc.read_only)}", f".fails_with_status = {flag(proc.status_on_error)}", f".cleanup_later = {flag(proc.cleanup)}",
         f".flush_later = {flag(proc.flush_later)}", f".is_short = {flag(proc.short)}",
+        f".look_first = {flag(proc.look_first)}",
         f".params = {params}, .nparams = {len(proc.params)}", f".locals = {local}, .nlocals = {len(proc.locals)}",
         f".steps = {steps_name}, .nsteps = {len(proc.steps)}", f".nresults = {len(proc.results)}",
     ]
@@ -108,7 +109,7 @@ def emit_step(w, tag, s):
     if s.kind == "RETURN":
         fields.append(f".number = {s.number}")
     if s.test:
-        fields.append(f".test = {s.test}, .args = {emit_binds(w, f'{tag}_args', s.args)}, .nargs = 1")
+        fields.append(f".test = {s.test}, .args = {emit_binds(w, f'{tag}_args', s.args)}, .nargs = {len(s.args)}")
     if s.table:
         fields.append(f'.table = "{s.table}", .column = "{s.column}"')
         fields.append(f".args = {emit_binds(w, f'{tag}_args', s.args)}, .nargs = 1")

@@ -81,6 +81,11 @@ AS
         self.assertEqual((steps[4].stmt, steps[4].number), (None, 2))
         self.assertEqual(steps[3].stmt.sql, "SELECT CASE WHEN ?1 = 2 THEN 1 ELSE 0 END")
 
+    def test_what_the_last_step_found_is_asked_without_sql(self):
+        steps = read("RUN DELETE FROM t;\nIF :count = 0 THEN\nRETURN 1;\nEND\nCHECK :count > 0 ELSE 50003 16 'none';\n").steps
+        self.assertEqual([(s.kind, s.test, s.stmt is None) for s in steps[1:2] + steps[3:]], [("IF", "TEST_NOTHING", True), ("CHECK", "TEST_SOMETHING", True)])
+        self.refused("IF :count = 1\nRETURN 1;\nEND", 11, ":count")
+
     def test_steps(self):
         p = read("""CHECK @a > 0 ELSE 50003 16 'Not {@A}; ''really''.';
 SET @out, @n = SELECT 1, 2;
@@ -114,6 +119,8 @@ RETURN 3;
         self.refused("FAIL 1 16 'x {@zz}';", 11, "@zz")
         self.refused("RUN SELECT ?1;", 11, "'?'")
         self.refused("ROWS (x int) SELECT 1;\nRUN DELETE FROM t;", 1, "what is SHORT", HEAD.replace("SUMMARY", "SHORT\nSUMMARY"))
+        self.refused("ROWS (x int) SELECT 1;", 1, "LOOK FIRST is for", HEAD.replace("SUMMARY", "LOOK FIRST\nSUMMARY"))
+        self.refused("", 6, "the line reads LOOK FIRST", HEAD.replace("SECTION", "LOOK last\nSECTION"))
         self.refused("", 6, "the line reads SHORT", HEAD.replace("SECTION", "SHORT of breath\nSECTION"))
         self.refused("", 3, "varchar needs one length", HEAD.replace("varchar(10)", "varchar"))
         self.refused("", 2, "not understood", HEAD.replace("@a int", "@a int NULLABLE"))

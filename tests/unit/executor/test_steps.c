@@ -68,6 +68,24 @@ static void rows_go_to_the_sink(void **state)
 	call_fini(&t);
 }
 
+static int status_of(struct fixture *f, int id, int n)
+{
+	int32_t status;
+
+	assert_int_equal(go(f, P_COUNTED, id, n), 0);
+	status = t.call.status;
+	call_fini(&t);
+	return status;
+}
+
+static void whether_the_last_step_found_anything(void **state)
+{
+	assert_int_equal(run(*state, P_PUT, 5, 1), 0);
+	assert_int_equal(status_of(*state, 6, 1), 7);           /* nothing was changed */
+	assert_int_equal(status_of(*state, 5, 5), 8);           /* something was, but no row was sent */
+	assert_int_equal(status_of(*state, 5, 6), 0);
+}
+
 static void a_check_that_fails_ends_the_call_and_takes_everything_back(void **state)
 {
 	assert_int_equal(go(*state, P_PUT_FAIL, 7, 1), -1);
@@ -164,6 +182,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(set_takes_the_first_row_and_leaves_targets_without_one, steps_up, fixture_down),
 		cmocka_unit_test_setup_teardown(rows_go_to_the_sink, steps_up, fixture_down),
+		cmocka_unit_test_setup_teardown(whether_the_last_step_found_anything, steps_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_check_that_fails_ends_the_call_and_takes_everything_back, steps_up, fixture_down),
 		cmocka_unit_test_setup_teardown(if_jumps_return_ends_message_informs, steps_up, fixture_down),
 		cmocka_unit_test_setup_teardown(each_runs_the_statement_for_every_row, steps_up, fixture_down),
