@@ -13,7 +13,7 @@
 #define LINE 64
 #define PAGE_BEGINNING (3 * (size_t)LINE)   /* its header, and where its first rows are */
 #define SLAB_LEAST 8                        /* pages */
-#define SLAB_MOST 1024
+#define SLAB_MOST 1024                      /* large enough for huge pages */
 #define BUCKETS_LEAST 64
 
 /* A page, and what is known of it. Behind it: SQLite's own notes, then the page. */
@@ -119,10 +119,10 @@ static void cut(struct cache *c, struct slab *s, unsigned n)
 	c->frames += n;
 }
 
-/* As many again as there are, within bounds: a cache for a few pages stays small, and what must go beyond the limit stays little. */
+/* An eighth of what there is, within bounds: what is not needed in the end is little. */
 static bool add_slab(struct cache *c)
 {
-	unsigned n = c->frames < SLAB_LEAST ? SLAB_LEAST : c->frames > SLAB_MOST ? SLAB_MOST : c->frames;
+	unsigned eighth = c->frames / 8, n = eighth < SLAB_LEAST ? SLAB_LEAST : eighth > SLAB_MOST ? SLAB_MOST : eighth;
 	unsigned room = c->limit > c->frames ? c->limit - c->frames : SLAB_LEAST;
 	size_t bytes;
 	struct slab *s;
