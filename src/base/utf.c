@@ -20,6 +20,17 @@ static uint64_t load64(const void *p)
 	return v;
 }
 
+static uint32_t load32(const void *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap32(v);
+#endif
+	return v;
+}
+
 static void store64(void *p, uint64_t v)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -220,6 +231,12 @@ size_t utf16le_from_utf8(uint8_t *dst, const char *src, size_t n)
 			to += 2 * (n - i);
 			store64(to - 16, spread(v & 0xFFFFFFFFu));
 			store64(to - 8, spread(v >> 32));
+			break;
+		}
+		if (n < 8 && n >= 4 && ((load32(src) | load32(src + n - 4)) & (uint32_t)ASCII8) == 0) {     /* a short name */
+			store64(to, spread(load32(src)));
+			store64(to + 2 * (n - 4), spread(load32(src + n - 4)));
+			to += 2 * n;
 			break;
 		}
 		while (n - i < 8 && i < n && (unsigned char)src[i] < 0x80)

@@ -357,7 +357,8 @@ void tds_put_b_varchar(struct tds_out *o, struct str s)
 	uint8_t text[2 * 3 * B_VARCHAR_MAX];
 	size_t n;
 
-	s.n = utf8_prefix(s.p, s.n, B_VARCHAR_MAX);
+	if (s.n > B_VARCHAR_MAX)                /* no more characters than bytes */
+		s.n = utf8_prefix(s.p, s.n, B_VARCHAR_MAX);
 	n = s.n <= sizeof(text) / 2 ? utf16le_from_utf8(text, s.p, s.n) : 0;
 	tds_put_u8(o, (uint8_t)(n / 2));
 	tds_put(o, text, n);
