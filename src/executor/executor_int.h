@@ -23,8 +23,7 @@ struct runner {
 	int64_t deadline_ms;                /* end of its time; 0: the clock has not been read yet */
 	bool timed_out;
 	bool writer;
-	bool looks;                         /* the call ends with the first row or change, unanswered … */
-	bool found;                         /* … as it has now */
+	bool looks;                         /* the call fails with the first row or change that it would make */
 	uint64_t count;                     /* rows that the last RUN changed or ROWS sent */
 };
 

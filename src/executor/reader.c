@@ -50,8 +50,7 @@ bool reader_look(struct runner *r, struct call *c)
 	if (connect(r, &c->err) < 0 || (needs_snapshot(c) && store_begin(r->conn, &c->err) < 0))
 		return false;
 	r->looks = true;
-	r->found = false;
-	done = run_call(r, c) == 0 && !r->found;
+	done = run_call(r, c) == 0;
 	r->looks = false;
 	store_rollback(r->conn);
 	if (!done) {

@@ -13,7 +13,8 @@
 #define LINE 64
 #define PAGE_BEGINNING (3 * (size_t)LINE)   /* its header, and where its first rows are */
 #define SLAB_LEAST 8                        /* pages */
-#define SLAB_MOST 1024                      /* large enough for huge pages */
+#define SLAB_MOST 512
+#define SLAB_LARGE (((size_t)6 << 20) - 4096)   /* bytes: three huge pages, with what block.c has in front */
 #define BUCKETS_LEAST 64
 
 /* A page, and what is known of it. Behind it: SQLite's own notes, then the page. */
@@ -119,17 +120,22 @@ static void cut(struct cache *c, struct slab *s, unsigned n)
 	c->frames += n;
 }
 
-/* An eighth of what there is, within bounds: what is not needed in the end is little. */
+/* How many pages more: an eighth of what there is, so that what is not needed in the end is little; and all huge pages are filled. */
+static unsigned slab_pages(const struct cache *c)
+{
+	unsigned eighth = c->frames / 8, large = (unsigned)(SLAB_LARGE / (c->frame_bytes + c->page_bytes));
+	unsigned n = eighth < SLAB_LEAST ? SLAB_LEAST : eighth >= large ? large : eighth > SLAB_MOST ? SLAB_MOST : eighth;
+	unsigned room = c->limit > c->frames ? c->limit - c->frames : SLAB_LEAST;
+
+	return c->purgeable && n > room ? room : n;
+}
+
 static bool add_slab(struct cache *c)
 {
-	unsigned eighth = c->frames / 8, n = eighth < SLAB_LEAST ? SLAB_LEAST : eighth > SLAB_MOST ? SLAB_MOST : eighth;
-	unsigned room = c->limit > c->frames ? c->limit - c->frames : SLAB_LEAST;
-	size_t bytes;
+	unsigned n = slab_pages(c);
+	size_t bytes = rounded(sizeof(struct slab)) + n * (c->frame_bytes + c->page_bytes);
 	struct slab *s;
 
-	if (c->purgeable && n > room)
-		n = room;
-	bytes = rounded(sizeof(*s)) + n * (c->frame_bytes + c->page_bytes);
 	s = block_resize(NULL, 0, bytes);
 	if (s == NULL)
 		return false;
