@@ -49,7 +49,7 @@ class Bench:
         self.folder = pathlib.Path(folder)
         self.tools = pathlib.Path(args.tools)
         self.seconds = args.seconds or (10 if args.full else 1.5)
-        self.rounds = 3 if args.full else 2
+        self.rounds = 4
         self.stack = contextlib.ExitStack()
         self.flush_us = machine.flush_us(folder)
         self.versions = {"postgresql": Postgres.version(), "redis": Redis.version()}

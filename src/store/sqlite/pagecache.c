@@ -223,7 +223,7 @@ static sqlite3_pcache *cache_create(int page, int extra, int purgeable)
 	return (sqlite3_pcache *)c;
 }
 
-/* Fewer pages than there are: no more memory, but nobody's pages are taken before their room is needed. */
+/* Fewer pages than there are, as beside a large value (memory.c): no more memory; and what comes then is the first to go, so that the others stay. */
 static void cache_size(sqlite3_pcache *c, int pages)
 {
 	of(c)->limit = pages > 0 ? (unsigned)pages : 0;
@@ -300,8 +300,10 @@ static void cache_unpin(sqlite3_pcache *p, sqlite3_pcache_page *page, int discar
 	}
 	f->pinned = false;
 	c->pinned--;
-	if (list_empty(&f->queue))
-		list_append(&c->queue, &f->queue);
+	if (!list_empty(&f->queue))
+		return;
+	f->used = c->pages <= c->limit;
+	list_append(f->used ? &c->queue : c->queue.next, &f->queue);     /* at the end, or in front of all */
 }
 
 /* Balancing a tree lends a page, for a moment, the number of the page at 1 GiB. */

@@ -118,12 +118,16 @@ static void nine_of_ten_pinned_is_enough_for_who_asks_gently(void **state)
 static void a_smaller_limit_takes_no_pages_but_lets_none_come_for_free(void **state)
 {
 	sqlite3_pcache *c = *state;
+	unsigned kept = 0;
 
 	put_and_leave(c, 1, LIMIT);
 	m.xCachesize(c, 5);
 	assert_int_equal(m.xPagecount(c), LIMIT);
-	put_and_leave(c, 100, 110);
+	put_and_leave(c, 100, 100 + 10 * LIMIT);        /* as a large value does */
 	assert_int_equal(m.xPagecount(c), LIMIT);
+	for (unsigned i = 1; i <= LIMIT; i++)
+		kept += has(c, i);
+	assert_int_equal(kept, LIMIT - 1);
 	m.xCachesize(c, 2 * LIMIT);
 	put_and_leave(c, 200, 200 + LIMIT - 1);
 	assert_int_equal(m.xPagecount(c), 2 * LIMIT);
