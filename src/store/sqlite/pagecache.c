@@ -186,10 +186,11 @@ static struct frame *take_free(struct cache *c)
 {
 	struct frame *f;
 
-	if (c->free == NULL && !add_slab(c) && !drop_one(c))
-		return NULL;
+	if (c->free == NULL && !add_slab(c))
+		(void)drop_one(c);
 	f = c->free;
-	c->free = f->next;
+	if (f != NULL)
+		c->free = f->next;
 	return f;
 }
 
