@@ -41,6 +41,12 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
+def settle():
+    """What the run before has left to be written is written, and its servers are at rest, before the next."""
+    os.sync()
+    time.sleep(0.5)
+
+
 class Bench:
     """The tools, the folder of this run, and what all scenarios do: load a server, take the better of some rounds, save."""
 
@@ -123,6 +129,7 @@ class Bench:
         best = [None] * len(runs)
         for _ in range(rounds or self.rounds):
             for i, run in enumerate(runs):
+                settle()
                 result = run()
                 if best[i] is None or result["calls_per_s"] > best[i]["calls_per_s"]:
                     best[i] = result
