@@ -158,6 +158,7 @@ static void drop(struct cache *c, struct frame *f)
 	unqueue(f);
 	c->pages--;
 	c->pinned -= f->pinned;
+	f->pinned = false;
 	f->next = c->free;
 	c->free = f;
 }
