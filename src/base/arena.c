@@ -5,22 +5,7 @@
 #include <string.h>
 
 #include "base/block.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define ARENA_POISON 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ARENA_POISON 1
-#endif
-#endif
-#ifdef ARENA_POISON
-#include <sanitizer/asan_interface.h>
-#define POISON(p, n) ASAN_POISON_MEMORY_REGION((p), (n))
-#define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION((p), (n))
-#else
-#define POISON(p, n) ((void)(p), (void)(n))
-#define UNPOISON(p, n) ((void)(p), (void)(n))
-#endif
+#include "base/poison.h"
 
 #define ARENA_ALIGN ((size_t)16)
 #define CHUNK_FIRST ((size_t)4096)

@@ -61,6 +61,45 @@ static uint64_t spread(uint64_t v)
 	return (v | v << 8) & UINT64_C(0x00FF00FF00FF00FF);
 }
 
+/* Eight at once, and back; of ASCII only. Compilers make vector instructions of it where there are any. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+typedef uint8_t bytes8 __attribute__((vector_size(8)));
+typedef uint16_t units8 __attribute__((vector_size(16)));
+
+static void squeeze8(char *to, const uint8_t *src)
+{
+	units8 units;
+	bytes8 bytes;
+
+	memcpy(&units, src, sizeof(units));
+	bytes = __builtin_convertvector(units, bytes8);
+	memcpy(to, &bytes, sizeof(bytes));
+}
+
+static void spread8(uint8_t *to, const char *src)
+{
+	units8 units;
+	bytes8 bytes;
+
+	memcpy(&bytes, src, sizeof(bytes));
+	units = __builtin_convertvector(bytes, units8);
+	memcpy(to, &units, sizeof(units));
+}
+#else
+static void squeeze8(char *to, const uint8_t *src)
+{
+	store64(to, squeeze(load64(src)) | squeeze(load64(src + 8)) << 32);
+}
+
+static void spread8(uint8_t *to, const char *src)
+{
+	uint64_t v = load64(src);
+
+	store64(to, spread(v & 0xFFFFFFFFu));
+	store64(to + 8, spread(v >> 32));
+}
+#endif
+
 static size_t ascii_run(const char *s, size_t n)
 {
 	size_t i = 0;
@@ -163,11 +202,9 @@ size_t utf8_from_utf16le(char *dst, const uint8_t *src, size_t n)
 		uint32_t c;
 
 		while (end - src >= 16) {
-			uint64_t a = load64(src), b = load64(src + 8);
-
-			if (((a | b) & ASCII4X2) != 0)
+			if (((load64(src) | load64(src + 8)) & ASCII4X2) != 0)
 				break;
-			store64(to, squeeze(a) | squeeze(b) << 32);
+			squeeze8(to, src);
 			src += 16;
 			to += 8;
 		}
@@ -216,21 +253,15 @@ size_t utf16le_from_utf8(uint8_t *dst, const char *src, size_t n)
 		uint32_t c;
 
 		while (n - i >= 8) {
-			uint64_t v = load64(src + i);
-
-			if ((v & ASCII8) != 0)
+			if ((load64(src + i) & ASCII8) != 0)
 				break;
-			store64(to, spread(v & 0xFFFFFFFFu));
-			store64(to + 8, spread(v >> 32));
+			spread8(to, src + i);
 			i += 8;
 			to += 16;
 		}
 		if (n - i < 8 && i >= 8 && (load64(src + n - 8) & ASCII8) == 0) {   /* the last ones, with some of those before */
-			uint64_t v = load64(src + n - 8);
-
 			to += 2 * (n - i);
-			store64(to - 16, spread(v & 0xFFFFFFFFu));
-			store64(to - 8, spread(v >> 32));
+			spread8(to - 16, src + n - 8);
 			break;
 		}
 		if (n < 8 && n >= 4 && ((load32(src) | load32(src + n - 4)) & (uint32_t)ASCII8) == 0) {     /* a short name */

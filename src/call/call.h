@@ -5,6 +5,7 @@
 #define CALL_CALL_H
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -55,7 +56,6 @@ struct call {
 
 	/* Result, valid in complete(): */
 	int rc;                     /* 0, or -1 with err filled: the call changed nothing */
-	struct err err;
 	int32_t status;             /* return status when status_set */
 	bool status_set;
 	bool txn_lost;              /* the explicit transaction is gone (time-out, store gave it up) */
@@ -68,6 +68,15 @@ struct call {
 	int64_t deadline_ms;        /* executor: when waiting in the queue ends */
 	void *scratch;              /* what a native step keeps for the next one; in the arena */
 	int64_t now;                /* clock reading of this call, in ticks [E-COM-05] */
+
+	struct err err;             /* of rc; the last, since it is large and seldom there */
 };
+
+/* A new one. An error of the last stays where it is: only rc tells whether there is one. */
+static inline void call_begin(struct call *c, enum call_kind kind)
+{
+	memset(c, 0, offsetof(struct call, err));
+	c->kind = kind;
+}
 
 #endif

@@ -104,7 +104,7 @@ static int get_group_number(struct name_reader *r)
 	return r->p == r->end ? 0 : bad_name(r);
 }
 
-int proc_name_parse(struct str text, struct arena *a, struct proc_name *ret, struct err *reterr)
+static int parse_parts(struct str text, struct arena *a, struct proc_name *ret, struct err *reterr)
 {
 	struct name_reader r = { text.p, text.p + text.n, a, str_trim(text), reterr };
 	struct str parts[NAME_PARTS];
@@ -135,5 +135,23 @@ int proc_name_parse(struct str text, struct arena *a, struct proc_name *ret, str
 	ret->name = parts[n - 1];
 	ret->schema = n > 1 ? parts[n - 2] : (struct str){ "", 0 };
 	ret->database = n > 2 ? parts[n - 3] : (struct str){ "", 0 };
+	return 0;
+}
+
+/* One bare part and nothing else, as nearly all are. */
+static bool is_plain(struct str text)
+{
+	size_t i = 0;
+
+	while (i < text.n && bare[(uint8_t)text.p[i]] == IN_PART)
+		i++;
+	return i == text.n && i > 0 && i <= NAME_UNITS;
+}
+
+int proc_name_parse(struct str text, struct arena *a, struct proc_name *ret, struct err *reterr)
+{
+	if (!is_plain(text))
+		return parse_parts(text, a, ret, reterr);
+	*ret = (struct proc_name){ .database = STR(""), .schema = STR(""), .name = text };
 	return 0;
 }

@@ -196,7 +196,7 @@ static int build(struct server *srv, struct err *reterr)
 	natives_register(srv);
 	jobs_register();
 	schedule_register();
-	if (open_gss(srv, reterr) < 0 || firststart_folder(srv->config, reterr) < 0 || load_tls(srv, srv->config, reterr) < 0 || open_databases(srv, reterr) < 0 ||
+	if (headings_make(&srv->headings, reterr) < 0 || open_gss(srv, reterr) < 0 || firststart_folder(srv->config, reterr) < 0 || load_tls(srv, srv->config, reterr) < 0 || open_databases(srv, reterr) < 0 ||
 	    open_auth(srv, reterr) < 0 || firststart_logins(srv->config, srv->databases, reterr) < 0 || start_cleaner(srv, reterr) < 0 ||
 	    start_net(srv, reterr) < 0)
 		return -1;
@@ -309,6 +309,7 @@ static void destroy(struct server *srv)
 	net_tls_ctx_unref(srv->tls);
 	pthread_mutex_destroy(&srv->tls_lock);
 	registry_fini(&srv->registry);
+	headings_fini(&srv->headings);
 }
 
 int main(int argc, char **argv)

@@ -32,26 +32,31 @@ static void release_done(struct session *s)
 	r->held = false;
 }
 
-bool doom_undo(struct session *s)
+/* True: it goes on when the rollback is done. */
+static bool undo(struct session *s)
 {
 	struct tsql_tran rollback = { .kind = TRAN_ROLLBACK };
-	struct request *r = s->request;
-	bool due = r->doomed && s->vars.trancount > 0;
 	struct err e;
 	int rc;
 
-	if (r->top != NULL)
-		return false;               /* the text is still running: it may report more */
-	r->doomed = false;
-	if (!due)
-		return false;
 	hold_done(s);
 	if (tran_do(s, &rollback, &rc, &e) == TRAN_WAIT) {
-		r->wait = WAIT_DOOM;
+		s->request->wait = WAIT_DOOM;
 		return true;
 	}
 	release_done(s);
 	return false;
+}
+
+bool doom_undo(struct session *s)
+{
+	struct request *r = s->request;
+	bool due = r->doomed && s->vars.trancount > 0;
+
+	if (r->top != NULL)
+		return false;               /* the text is still running: it may report more */
+	r->doomed = false;
+	return due && undo(s);
 }
 
 void doom_undone(struct session *s)

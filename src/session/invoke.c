@@ -189,7 +189,11 @@ static void invoke_proc(struct session *s, struct invocation *inv, const struct 
 		invoke_fail(s, inv, &e, false);
 		return;
 	}
-	s->call = (struct call){ .kind = CALL_PROC, .proc = inv->proc, .arena = &s->arena, .rights = session_rights(s, db), .database = db->name };
+	call_begin(&s->call, CALL_PROC);
+	s->call.proc = inv->proc;
+	s->call.arena = &s->arena;
+	s->call.rights = session_rights(s, db);
+	s->call.database = db->name;
 	if (catalogue_admit(&s->call, inv->args, inv->nargs, inv->rpc != NULL, &inv->origin, &e) < 0) {
 		if (e.proc[0] == '\0')
 			str_copy(e.proc, sizeof(e.proc), str_of(inv->proc->name));

@@ -233,7 +233,9 @@ static void query_start(struct session *s, struct frame *f)
 	struct database *db = q->system ? databases_system(s->server->databases) : s->database;
 	struct err e;
 
-	s->call = (struct call){ .kind = CALL_QUERY, .query = q, .rights = session_rights(s, db) };
+	call_begin(&s->call, CALL_QUERY);
+	s->call.query = q;
+	s->call.rights = session_rights(s, db);
 	if (!q->system && tran_join(s, db, false, &e) < 0) {
 		tsql_query_done(&f->run, -1, &e, 0, NULL);
 		return;

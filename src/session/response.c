@@ -68,12 +68,16 @@ static int sink_state(struct session *s)
 static int sink_put_columns(struct sink *sink, const struct column *cols, size_t n)
 {
 	struct session *s = of_sink(sink);
+	struct str made = headings_find(&s->server->headings, cols, s->resp.out.version);
 
 	response_touch(s);
 	s->resp.columns = cols;
 	s->resp.ncolumns = n;
 	s->resp.result_open = true;
-	tds_put_colmetadata(&s->resp.out, cols, n);
+	if (made.n > 0)
+		tds_put(&s->resp.out, made.p, made.n);
+	else
+		tds_put_colmetadata(&s->resp.out, cols, n);
 	return sink_state(s);
 }
 

@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "executor/databases.h"
 #include "net/net.h"
+#include "session/headings.h"
 #include "session/registry.h"
 
 struct server {
@@ -21,6 +22,7 @@ struct server {
 	pthread_mutex_t tls_lock;
 	struct net_tls_ctx *tls;            /* NULL: encrypt = off. Replaced on SIGHUP under the lock */
 	char name[129];                     /* @@SERVERNAME */
+	struct headings headings;           /* of procedures' result sets */
 	struct registry registry;           /* their numbers, and who is there */
 	atomic_uint sessions;               /* open now */
 	void (*cleanup)(struct server *srv);    /* rows were left behind: somebody should remove them soon. Thread-safe; may be NULL */

@@ -49,7 +49,9 @@ static void submit(struct session *s, enum call_kind kind, const char *savepoint
 {
 	struct call *c = &s->call;
 
-	*c = (struct call){ .kind = kind, .savepoint = savepoint, .txn = s->txn };
+	call_begin(c, kind);
+	c->savepoint = savepoint;
+	c->txn = s->txn;
 	call_submit(s, s->txn_database->executor);
 }
 

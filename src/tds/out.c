@@ -354,14 +354,21 @@ void tds_put_u64(struct tds_out *o, uint64_t v) { put_le(o, v, 8); }
 
 void tds_put_b_varchar(struct tds_out *o, struct str s)
 {
-	uint8_t text[2 * 3 * B_VARCHAR_MAX];
+	uint8_t text[1 + 2 * 3 * B_VARCHAR_MAX], *room, *p;
 	size_t n;
 
 	if (s.n > B_VARCHAR_MAX)                /* no more characters than bytes */
 		s.n = utf8_prefix(s.p, s.n, B_VARCHAR_MAX);
-	n = s.n <= sizeof(text) / 2 ? utf16le_from_utf8(text, s.p, s.n) : 0;
-	tds_put_u8(o, (uint8_t)(n / 2));
-	tds_put(o, text, n);
+	if (s.n > (sizeof(text) - 1) / 2)
+		s.n = 0;
+	room = tds_out_room(o, 1 + 2 * s.n);
+	p = room != NULL ? room : text;
+	n = utf16le_from_utf8(p + 1, s.p, s.n);
+	p[0] = (uint8_t)(n / 2);
+	if (room != NULL)
+		tds_out_took(o, 1 + n);
+	else
+		tds_put(o, text, 1 + n);
 }
 
 void tds_put_us_varchar(struct tds_out *o, struct str s)

@@ -2,6 +2,10 @@
 #ifndef TDS_INT_H
 #define TDS_INT_H
 
+#include <assert.h>
+#include <endian.h>
+#include <string.h>
+
 #include "tds/cursor.h"
 #include "tds/out.h"
 #include "tds/request.h"
@@ -126,6 +130,44 @@ enum tds_how {
 	HOW_POINTER,        /* text pointer, timestamp, LONG length */
 	HOW_VARIANT,
 };
+static inline size_t tds_encode_le(uint8_t *dst, uint64_t v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		dst[i] = (uint8_t)(v >> 8 * i);
+	return n;
+}
+
+/* Small fields that are put together: one look at the room instead of many, and each field is one store. */
+#define TDS_PIECE_FIELDS 40
+struct tds_piece {
+	uint8_t *to;                /* the send buffer, or room */
+	size_t n;
+	uint8_t room[TDS_PIECE_FIELDS + 8];
+};
+static inline void tds_piece_begin(struct tds_out *o, struct tds_piece *p)
+{
+	uint8_t *room = tds_out_room(o, sizeof(p->room));
+
+	p->to = room != NULL ? room : p->room;
+	p->n = 0;
+}
+/* Writes eight bytes, of which n count. */
+static inline void tds_piece_le(struct tds_piece *p, uint64_t v, size_t n)
+{
+	const uint64_t le = htole64(v);
+
+	assert(p->n <= TDS_PIECE_FIELDS);
+	memcpy(p->to + p->n, &le, sizeof(le));
+	p->n += n;
+}
+static inline void tds_piece_end(struct tds_out *o, const struct tds_piece *p)
+{
+	if (p->to == p->room)
+		tds_put(o, p->room, p->n);
+	else
+		tds_out_took(o, p->n);
+}
+
 /* How a column or output value travels in this session. */
 struct tds_form {
 	uint8_t token, how, charset;
@@ -136,7 +178,8 @@ struct tds_form {
 };
 enum tds_place { PLACE_COLUMN, PLACE_RETURNVALUE };
 struct tds_form tds_form_of(const struct tds_out *o, const struct type *t, bool nullable, enum tds_place place);
-void tds_put_type_info(struct tds_out *o, const struct tds_form *f);
+void tds_piece_type_info(struct tds_piece *p, const struct tds_form *f);
+void tds_piece_user_type(struct tds_piece *p, enum tds_version v);      /* always 0 */
 void tds_put_value(struct tds_out *o, const struct tds_form *f, const struct value *v);
 /* True if the union of v holds what a column of type id wants (NULL always does). */
 bool tds_value_fits(const struct value *v, enum type_id id);
@@ -146,12 +189,6 @@ bool tds_value_fits(const struct value *v, enum type_id id);
 size_t tds_encode_small(const struct type *t, const struct value *v, uint8_t dst[TDS_SMALL_MAX]);
 size_t tds_encode_number(const struct type *t, const struct value *v, uint8_t dst[TDS_SMALL_MAX]);
 size_t tds_encode_time(const struct type *t, const struct value *v, uint8_t dst[TDS_SMALL_MAX]);
-static inline size_t tds_encode_le(uint8_t *dst, uint64_t v, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		dst[i] = (uint8_t)(v >> 8 * i);
-	return n;
-}
 uint8_t tds_decimal_size(uint8_t precision);                 /* with the sign byte: 5, 9, 13, 17 */
 uint8_t tds_time_size(uint8_t scale);                        /* 3, 4, 5 */
 

@@ -8,22 +8,22 @@ static void put_column(struct tds_out *o, const struct column *col)
 {
 	struct tds_form f = tds_form_of(o, &col->type, col->nullable, PLACE_COLUMN);
 	uint16_t flags = FLAG_UPDATEABLE_UNKNOWN;
+	struct tds_piece p;
 
 	if (col->nullable)
 		flags |= FLAG_NULLABLE;
 	if (col->type.id == TYPE_XML)
 		flags |= FLAG_CASE_SENSITIVE;
-	if (o->version < TDS_72)
-		tds_put_u16(o, 0);      /* user type */
-	else
-		tds_put_u32(o, 0);
-	tds_put_u16(o, flags);
-	tds_put_type_info(o, &f);
+	tds_piece_begin(o, &p);
+	tds_piece_user_type(&p, o->version);
+	tds_piece_le(&p, flags, 2);
+	tds_piece_type_info(&p, &f);
 	if (f.how == HOW_POINTER) {     /* such a column names its table: one part, empty */
 		if (o->version >= TDS_72)
-			tds_put_u8(o, 1);
-		tds_put_u16(o, 0);
+			tds_piece_le(&p, 1, 1);
+		tds_piece_le(&p, 0, 2);
 	}
+	tds_piece_end(o, &p);
 	tds_put_b_varchar(o, str_of(col->name));
 }
 

@@ -3,11 +3,15 @@
 
 void tds_put_done(struct tds_out *o, enum tds_done_kind kind, uint16_t status, uint16_t command, uint64_t count)
 {
-	tds_put_u8(o, (uint8_t)kind);
-	tds_put_u16(o, status);
-	tds_put_u16(o, command);
+	struct tds_piece p;
+
+	tds_piece_begin(o, &p);
+	tds_piece_le(&p, kind, 1);
+	tds_piece_le(&p, status, 2);
+	tds_piece_le(&p, command, 2);
 	if (o->version < TDS_72)
-		tds_put_u32(o, (uint32_t)(count < UINT32_MAX ? count : UINT32_MAX));
+		tds_piece_le(&p, count < UINT32_MAX ? count : UINT32_MAX, 4);
 	else
-		tds_put_u64(o, count);
+		tds_piece_le(&p, count, 8);
+	tds_piece_end(o, &p);
 }

@@ -4,6 +4,10 @@
 
 void tds_put_returnstatus(struct tds_out *o, int32_t status)
 {
-	tds_put_u8(o, TDS_TOKEN_RETURNSTATUS);
-	tds_put_u32(o, (uint32_t)status);
+	struct tds_piece p;
+
+	tds_piece_begin(o, &p);
+	tds_piece_le(&p, TDS_TOKEN_RETURNSTATUS, 1);
+	tds_piece_le(&p, (uint32_t)status, 4);
+	tds_piece_end(o, &p);
 }

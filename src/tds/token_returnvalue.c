@@ -16,17 +16,19 @@ static void use_client_utf8(const struct tds_out *o, const struct tds_wire_type 
 void tds_put_returnvalue(struct tds_out *o, uint16_t ordinal, struct str name, const struct tds_wire_type *wire, const struct value *v)
 {
 	struct tds_form f = tds_form_of(o, &wire->type, true, PLACE_RETURNVALUE);
+	struct tds_piece p;
 
 	use_client_utf8(o, wire, &f);
-	tds_put_u8(o, TDS_TOKEN_RETURNVALUE);
-	tds_put_u16(o, ordinal);
+	tds_piece_begin(o, &p);
+	tds_piece_le(&p, TDS_TOKEN_RETURNVALUE, 1);
+	tds_piece_le(&p, ordinal, 2);
+	tds_piece_end(o, &p);
 	tds_put_b_varchar(o, name);
-	tds_put_u8(o, STATUS_OUTPUT);
-	if (o->version < TDS_72)
-		tds_put_u16(o, 0);      /* user type */
-	else
-		tds_put_u32(o, 0);
-	tds_put_u16(o, 0);              /* flags */
-	tds_put_type_info(o, &f);
+	tds_piece_begin(o, &p);
+	tds_piece_le(&p, STATUS_OUTPUT, 1);
+	tds_piece_user_type(&p, o->version);
+	tds_piece_le(&p, 0, 2);         /* flags */
+	tds_piece_type_info(&p, &f);
+	tds_piece_end(o, &p);
 	tds_put_value(o, &f, v);
 }

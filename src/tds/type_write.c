@@ -147,36 +147,41 @@ uint8_t tds_type_token(const struct type *t)
 	return tds_form_of(&o, t, true, PLACE_COLUMN).token;
 }
 
-void tds_put_type_info(struct tds_out *o, const struct tds_form *f)
+void tds_piece_user_type(struct tds_piece *p, enum tds_version v)
 {
-	tds_put_u8(o, f->token);
+	tds_piece_le(p, 0, v < TDS_72 ? 2 : 4);
+}
+
+void tds_piece_type_info(struct tds_piece *p, const struct tds_form *f)
+{
+	tds_piece_le(p, f->token, 1);
 	switch ((enum tds_meta)tds_type_row(f->token)->meta) {
 	case META_NONE:
 	case META_TVP:
 		break;
 	case META_LEN8:
-		tds_put_u8(o, (uint8_t)f->max);
+		tds_piece_le(p, f->max, 1);
 		break;
 	case META_DECIMAL:
-		tds_put_u8(o, (uint8_t)f->max);
-		tds_put_u8(o, f->type.precision);
-		tds_put_u8(o, f->type.scale);
+		tds_piece_le(p, f->max, 1);
+		tds_piece_le(p, f->type.precision, 1);
+		tds_piece_le(p, f->type.scale, 1);
 		break;
 	case META_SCALE:
-		tds_put_u8(o, f->type.scale);
+		tds_piece_le(p, f->type.scale, 1);
 		break;
 	case META_LEN16:
-		tds_put_u16(o, (uint16_t)f->max);
+		tds_piece_le(p, f->max, 2);
 		break;
 	case META_LEN32:
-		tds_put_u32(o, f->max);
+		tds_piece_le(p, f->max, 4);
 		break;
 	case META_XML:
-		tds_put_u8(o, 0);       /* no schema collection */
+		tds_piece_le(p, 0, 1);  /* no schema collection */
 		break;
 	}
-	if (f->collation != NULL)
-		tds_put(o, f->collation, 5);
+	for (size_t i = 0; i < 5 && f->collation != NULL; i++)
+		tds_piece_le(p, f->collation[i], 1);
 }
 
 size_t tds_encode_small(const struct type *t, const struct value *v, uint8_t dst[TDS_SMALL_MAX])

@@ -1,76 +1,12 @@
-/* memory.c — the memory that SQLite works with, so that a large value costs little more than itself.
- * SQLite makes one block of every row that it writes or reads, and touches it once: large blocks are worth huge pages (base/block.h). And it keeps the pages
- * of what passes by; those of a large value are not worth keeping, neither until they are written nor after they have been read. */
+/* memory.c — how many pages SQLite keeps, so that a large value costs little more than itself. It keeps those of what passes by; those of a large value are not worth it,
+ * neither until they are written nor after they have been read. */
 #include <stdio.h>
 
-#include "base/block.h"
 #include "store/sqlite/sqlite_int.h"
 
 #define READER_CACHE_MIB 4
 #define SMALL_CACHE_MIB 16
 #define NARROW_CACHE_MIB 2
-
-/* In front of every block: SQLite asks for sizes. Eight bytes keep the alignment that it wants. */
-struct head {
-	uint64_t size;
-};
-
-static struct head *head_of(void *p)
-{
-	return (struct head *)p - 1;
-}
-
-static void *resize(void *p, int n)
-{
-	struct head *old = p == NULL ? NULL : head_of(p);
-	struct head *h = block_resize(old, old == NULL ? 0 : sizeof(*h) + old->size, sizeof(*h) + (size_t)n);
-
-	if (h == NULL)
-		return NULL;
-	h->size = (uint64_t)n;
-	return h + 1;
-}
-
-static void *mem_malloc(int n)
-{
-	return resize(NULL, n);
-}
-
-static void mem_free(void *p)
-{
-	if (p != NULL)
-		block_free(head_of(p), sizeof(struct head) + head_of(p)->size);
-}
-
-static int mem_size(void *p)
-{
-	return p == NULL ? 0 : (int)head_of(p)->size;
-}
-
-static int mem_roundup(int n)
-{
-	return (n + 7) & ~7;
-}
-
-static int mem_init(void *arg)
-{
-	(void)arg;
-	return SQLITE_OK;
-}
-
-static void mem_shutdown(void *arg)
-{
-	(void)arg;
-}
-
-void sqlite_memory_set_up(void)
-{
-	static const sqlite3_mem_methods methods = { mem_malloc, mem_free, resize, mem_size, mem_roundup, mem_init, mem_shutdown, NULL };
-
-	/* SQLite would take a lock for its statistics with every allocation. */
-	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-	sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
-}
 
 int sqlite_set_cache(struct sqlite_conn *c)
 {

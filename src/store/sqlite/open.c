@@ -46,7 +46,7 @@ const struct store_ops sqlite_store_ops = {
 /* Refused, to no harm, once SQLite runs. */
 static void set_process_up(void)
 {
-	sqlite_memory_set_up();
+	sqlite_alloc_set_up();
 	sqlite_register_pagecache();
 	sqlite_register_vfs();
 }

@@ -133,9 +133,10 @@ void sqlite_grants_fini(struct sqlite_store *st);
 /* pagecache.c: before SQLite starts; without effect afterwards. */
 void sqlite_register_pagecache(void);
 
-/* memory.c: for the whole process, before SQLite is used. */
-void sqlite_memory_set_up(void);
-/* Gives the connection the cache that its kind and state want; SQLite's result code. */
+/* alloc.c: for the whole process, before SQLite is used. */
+void sqlite_alloc_set_up(void);
+
+/* memory.c. Gives the connection the cache that its kind and state want; SQLite's result code. */
 int sqlite_set_cache(struct sqlite_conn *c);
 /* While a value of so many bytes is written or read, a writing connection keeps few pages. */
 #define SQLITE_LARGE ((size_t)8 << 20)
