@@ -3,18 +3,25 @@
 
 #include "value/convert.h"
 
+/* The value that the procedure has for argument i, or NULL. Most clients give all arguments in their order: the search begins there. */
+static const struct value *proc_output(struct session *s, const struct invocation *inv, size_t i)
+{
+	size_t n = inv->proc->nparams, p = i < n ? i : 0;
+
+	for (size_t k = 0; k < n; k++) {
+		if (inv->origin[p] == (int)i && inv->proc->params[p].output)
+			return &s->call.values[p];
+		p = p + 1 < n ? p + 1 : 0;
+	}
+	return NULL;
+}
+
 /* The value that argument i gets, or NULL when it is not an output. */
 static const struct value *output_of(struct session *s, struct invocation *inv, size_t i)
 {
 	if (!inv->args[i].is_output)
 		return NULL;
-	if (inv->proc != NULL) {
-		for (uint16_t p = 0; p < inv->proc->nparams; p++)
-			if (inv->origin[p] == (int)i && inv->proc->params[p].output)
-				return &s->call.values[p];
-		return NULL;
-	}
-	return &inv->args[i].value;
+	return inv->proc != NULL ? proc_output(s, inv, i) : &inv->args[i].value;
 }
 
 static const struct value *rpc_output(struct session *s, struct invocation *inv, size_t i, struct value *handle)

@@ -7,10 +7,10 @@
 #include "base/poison.h"
 #include "store/sqlite/sqlite_int.h"
 
-#define STEP 32                     /* a small block has a multiple of it … */
-#define SMALL 1024                  /* … up to this */
+#define STEP 64                     /* a small block has a multiple of it … */
+#define SMALL 4096                  /* … up to this */
 #define SIZES (SMALL / STEP + 1)
-#define KEPT_MOST 16                /* of each size */
+#define KEPT_MOST 8                 /* of each size: a thread keeps less than 1 MiB */
 
 /* In front of every block: SQLite asks for sizes. Eight bytes keep the alignment that it wants. */
 struct head {
