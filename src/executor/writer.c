@@ -3,9 +3,9 @@
 #include "base/log.h"
 #include "executor/executor_int.h"
 
-#define BACKLOG_MOST 40000                  /* pages of the log that the keeper is asked to copy into the file … */
-#define BACKLOG_REST 1000                   /* … what may be left of them for the writer, so that the log can begin anew … */
-#define BACKLOG_HUGE 80000                  /* … and what the writer copies itself: the keeper is too slow */
+/* When it is worth doing, the keeper is asked to copy the log into the file. Of its pages … */
+#define BACKLOG_REST 1000                   /* … so many may be left for the writer, so that the log can begin anew … */
+#define BACKLOG_HUGE 80000                  /* … and so many the writer copies itself: the keeper is too slow */
 #define BACKLOG_IDLE 500                    /* those worth copying once it has been idle … */
 #define IDLE_MS 1000                        /* … for so long */
 
@@ -49,7 +49,7 @@ static void keep_log_short(struct executor *ex)
 
 	if (backlog >= BACKLOG_HUGE || (ex->tidied && backlog <= BACKLOG_REST))
 		tidy(ex);
-	else if ((ex->tidied || backlog >= BACKLOG_MOST) && !ex->tidying && !keeper_tidy(ex))
+	else if ((ex->tidied || backlog >= store_backlog_worth(ex->store)) && !ex->tidying && !keeper_tidy(ex))
 		tidy(ex);
 }
 

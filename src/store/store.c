@@ -90,6 +90,11 @@ unsigned store_backlog(struct store *st)
 	return st->ops->backlog(st);
 }
 
+unsigned store_backlog_worth(struct store *st)
+{
+	return st->ops->backlog_worth(st);
+}
+
 void store_tidy(struct store_conn *c, bool alone)
 {
 	c->ops->tidy(c, alone);

@@ -45,9 +45,10 @@ bool store_in_transaction(struct store_conn *c);
 /* Asked every few thousand engine steps while a statement runs; true stops it with ERR_CANCELLED. NULL: never. */
 void store_set_interrupt(struct store_conn *c, bool (*stop)(void *arg), void *arg);
 
-/* Work that the engine has put off to keep commits short (pages of the write-ahead log), and doing it, on any connection that may write. alone: nobody writes meanwhile, so
- * that all of it can be done and the log begin anew. Includes a flush. */
+/* Work that the engine has put off to keep commits short (pages of the write-ahead log), how much of it makes it worth doing, and doing it, on any connection that may write.
+ * alone: nobody writes meanwhile, so that all of it can be done and the log begin anew. Includes a flush. */
 unsigned store_backlog(struct store *st);
+unsigned store_backlog_worth(struct store *st);
 void store_tidy(struct store_conn *c, bool alone);
 
 /* Statements of the catalogue are prepared once per connection and kept. At most one use at a time of each.

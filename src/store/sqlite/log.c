@@ -2,6 +2,7 @@
  * commits: SQLite's own automatic checkpoint would now and then make one commit pay for a thousand pages. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +10,10 @@
 #include "store/sqlite/sqlite_int.h"
 
 #define LOG_HUGE 100000                     /* pages */
+#define PAGE 4096                           /* as SQLite makes them */
+#define WORTH_LEAST 1500
+#define WORTH_MOST 40000
+#define WORTH_TIMES 4                       /* the pages of the file */
 #define RESTART_MS 1000
 
 /* Called by SQLite after each commit with the length of the log. */
@@ -38,6 +43,24 @@ unsigned sqlite_backlog(struct store *base)
 	return pages > done ? pages - done : 0;
 }
 
+/* No more pages are copied than the file has, so a small one can be copied often. And it should: SQLite finds a page of the log, and the end of the log for the next one, by walking
+ * over all that the page has had in the last few thousand, which are the more the fewer pages there are. */
+unsigned sqlite_backlog_worth(struct store *base)
+{
+	unsigned pages = atomic_load(&SQLITE_STORE(base)->file_pages);
+
+	return pages < WORTH_LEAST / WORTH_TIMES ? WORTH_LEAST : pages > WORTH_MOST / WORTH_TIMES ? WORTH_MOST : WORTH_TIMES * pages;
+}
+
+static void look_at_file(struct sqlite_conn *c)
+{
+	sqlite3_file *f = NULL;
+	sqlite3_int64 size;
+
+	if (sqlite3_file_control(c->db, "main", SQLITE_FCNTL_FILE_POINTER, &f) == SQLITE_OK && f != NULL && f->pMethods != NULL && f->pMethods->xFileSize(f, &size) == SQLITE_OK)
+		atomic_store(&c->store->file_pages, (unsigned)(size / PAGE < UINT_MAX ? size / PAGE : UINT_MAX));
+}
+
 /* PASSIVE waits for nobody. What a reader still needs stays for another time: it counts as done until the log has grown as much again. Where there is
  * always some reader, the log would never begin anew; once it is huge, RESTART waits for those that read it now. */
 void sqlite_tidy(struct store_conn *conn, bool alone)
@@ -60,6 +83,7 @@ void sqlite_tidy(struct store_conn *conn, bool alone)
 		atomic_store(&c->store->log_done, (unsigned)pages);
 	else
 		atomic_store(&c->store->log_done, atomic_load(&c->store->log_pages));
+	look_at_file(c);
 	if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY)
 		sqlite_error(c, rc, &err);      /* for the log: nothing is lost, the write-ahead log only stays longer */
 }

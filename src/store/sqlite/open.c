@@ -32,6 +32,7 @@ const struct store_ops sqlite_store_ops = {
 	.in_transaction = sqlite_in_transaction,
 	.set_interrupt = sqlite_set_interrupt,
 	.backlog = sqlite_backlog,
+	.backlog_worth = sqlite_backlog_worth,
 	.tidy = sqlite_tidy,
 	.statement = sqlite_statement,
 	.query = sqlite_query,

@@ -25,6 +25,7 @@ struct sqlite_store {
 	size_t ngrants, grants_room;
 	bool grants_failed;                 /* no memory while they were collected */
 	atomic_uint log_pages, log_done;    /* pages in the write-ahead log; of these, copied or not worth another try */
+	atomic_uint file_pages;             /* in the file, when the log was last copied */
 };
 
 #define SQLITE_BUSY_MS 10000                /* other programs may hold the file for a moment: backup, sqlite3 */
@@ -90,6 +91,7 @@ uint64_t sqlite_changes(struct store_conn *c);
 /* log.c */
 void sqlite_log_watch(struct sqlite_conn *c);
 unsigned sqlite_backlog(struct store *st);
+unsigned sqlite_backlog_worth(struct store *st);
 void sqlite_tidy(struct store_conn *c, bool alone);
 int sqlite_flush(struct store *st, struct err *reterr);
 

@@ -103,6 +103,22 @@ static void commits_leave_work_for_later(void **state)
 	assert_true(store_backlog(f->store) > 0);
 }
 
+static void the_log_of_a_larger_file_may_become_longer(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(store_backlog_worth(f->store), 1500);
+	store_tidy(f->conn, true);
+	assert_int_equal(store_backlog_worth(f->store), 1500);
+	assert_int_equal(fixture_run(f, "INSERT INTO secret SELECT zeroblob(4000000)"), 0);
+	assert_int_equal(store_backlog_worth(f->store), 1500);          /* the file has not grown yet */
+	store_tidy(f->conn, true);
+	assert_in_range(store_backlog_worth(f->store), 3900, 4000);
+	assert_int_equal(fixture_run(f, "INSERT INTO secret SELECT zeroblob(60000000)"), 0);
+	store_tidy(f->conn, true);
+	assert_int_equal(store_backlog_worth(f->store), 40000);
+}
+
 static void readers_see_what_was_committed_when_they_began(void **state)
 {
 	struct fixture *f = *state, reader = { .store = f->store };
@@ -126,6 +142,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_interrupted_write_loses_it_and_says_so, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(statements_are_kept_and_others_with_their_number_are_not_mixed_up, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(commits_leave_work_for_later, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(the_log_of_a_larger_file_may_become_longer, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(readers_see_what_was_committed_when_they_began, fixture_up, fixture_down),
 	};
 
