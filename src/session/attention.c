@@ -5,9 +5,9 @@ void attention_acknowledge(struct session *s)
 {
 	while (s->attentions > 0 && s->phase != PHASE_CLOSED) {
 		s->attentions--;
-		tds_out_begin(&s->resp.out, TDS_MSG_RESPONSE);
-		tds_put_done(&s->resp.out, TDS_DONE, TDS_DONE_ATTN, CMD_FAILED, 0);
-		tds_out_end(&s->resp.out);
+		tds_out_begin(&s->out, TDS_MSG_RESPONSE);
+		tds_put_done(&s->out, TDS_DONE, TDS_DONE_ATTN, CMD_FAILED, 0);
+		tds_out_end(&s->out);
 	}
 	session_send(s);
 }

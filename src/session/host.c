@@ -141,11 +141,11 @@ static int host_use(struct tsql_host *h, struct str name, struct err *reterr)
 	if (!session_enter_database(s, db))
 		return err_set(reterr, ERR_NO_ACCESS, s->login_name, given);
 	response_touch(s);
-	tds_put_envchange_text(&s->resp.out, 1, str_of(s->database_name), str_of(old));
+	tds_put_envchange_text(&s->out, 1, str_of(s->database_name), str_of(old));
 	(void)err_set(&e, ERR_CONTEXT, s->database_name);
 	e.line = 1;
-	tds_put_message(&s->resp.out, &e);
-	tds_put_envchange_bytes(&s->resp.out, 7, tds_collation_default, 5, NULL, 0);
+	tds_put_message(&s->out, &e);
+	tds_put_envchange_bytes(&s->out, 7, tds_collation_default, 5, NULL, 0);
 	return 0;
 }
 
@@ -155,10 +155,10 @@ static void host_language(struct tsql_host *h, const char *old_name, const char 
 	struct err e;
 
 	response_touch(s);
-	tds_put_envchange_text(&s->resp.out, 2, str_of(new_name), str_of(old_name));
+	tds_put_envchange_text(&s->out, 2, str_of(new_name), str_of(old_name));
 	(void)err_set(&e, ERR_LANGUAGE, new_name);
 	e.line = 1;
-	tds_put_message(&s->resp.out, &e);
+	tds_put_message(&s->out, &e);
 }
 
 static enum service host_service(struct tsql_host *h)

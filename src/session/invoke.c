@@ -24,7 +24,7 @@ void invoke_finish(struct session *s, struct invocation *inv, const struct outco
 	} else {
 		response_touch(s);
 		if (out.has_status)
-			tds_put_returnstatus(&s->resp.out, out.status);
+			tds_put_returnstatus(&s->out, out.status);
 		if (converted != NULL)
 			outputs_send(s, inv, converted);
 		response_done(s, TDS_DONEPROC, out.rc < 0 ? TDS_DONE_ERROR : 0, CMD_EXEC, 0);

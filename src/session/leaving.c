@@ -26,7 +26,7 @@ static int give(struct tds_out *o, void *arg)
 /* The next slices to the socket. They may wait there: the answer is not over before they have been sent. */
 static void lend(struct session *s)
 {
-	struct tds_out *o = &s->resp.out;
+	struct tds_out *o = &s->out;
 	struct str slices[SLICES];
 	size_t n = tds_out_slices(o, slices, SLICES);
 
@@ -59,9 +59,9 @@ static void post_round(struct session *s)
 
 static void all_left(struct session *s)
 {
-	s->resp.out.flush = NULL;
+	s->out.flush = NULL;
 	s->lending = false;
-	if (s->resp.out.wire.failed)
+	if (s->out.wire.failed)
 		session_abort(s, "no memory for the answer");
 	else
 		request_over(s);
@@ -70,7 +70,7 @@ static void all_left(struct session *s)
 /* Until the socket is full: then drained() follows. */
 static void go_on(struct session *s)
 {
-	struct tds_out *o = &s->resp.out;
+	struct tds_out *o = &s->out;
 
 	net_stream_set_timer(s->stream, (unsigned)s->server->config->idle_timeout * 1000u);
 	while (o->more && !o->wire.failed) {
@@ -92,7 +92,7 @@ static void go_on(struct session *s)
 /* A client that cancelled, or a server that stops, waits for nothing more than the bytes. */
 void leaving_begin(struct session *s)
 {
-	struct tds_out *o = &s->resp.out;
+	struct tds_out *o = &s->out;
 
 	if (s->cancelled || s->attentions > 0 || atomic_load(&s->server->draining)) {
 		while (tds_out_more(o))
@@ -112,7 +112,7 @@ void leaving_begin(struct session *s)
 
 bool leaving(const struct session *s)
 {
-	return s->resp.out.more || s->lending;
+	return s->out.more || s->lending;
 }
 
 void leaving_drained(struct session *s)

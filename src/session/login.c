@@ -51,10 +51,10 @@ void login_refuse(struct session *s, const struct err *errors, size_t n, const c
 	for (size_t i = 0; i < n; i++) {
 		struct err e = errors[i];
 		e.line = 1;
-		tds_put_message(&s->resp.out, &e);
+		tds_put_message(&s->out, &e);
 	}
-	tds_put_done(&s->resp.out, TDS_DONE, TDS_DONE_ERROR, 0, 0);
-	tds_out_end(&s->resp.out);
+	tds_put_done(&s->out, TDS_DONE, TDS_DONE_ERROR, 0, 0);
+	tds_out_end(&s->out);
 	session_send(s);
 	session_end(s, reason);
 }
@@ -71,7 +71,7 @@ static void refuse_one(struct session *s, enum err_id id, const char *arg, const
 
 static void put_environment(struct session *s, const struct tds_login7 *l, size_t packet_size)
 {
-	struct tds_out *o = &s->resp.out;
+	struct tds_out *o = &s->out;
 	char size[16];
 	struct err e;
 
@@ -125,15 +125,15 @@ static void accept_login(struct session *s, const struct login_work *w)
 	str_copy(s->host_name, sizeof(s->host_name), l->host);
 	str_copy(s->app_name, sizeof(s->app_name), l->app);
 	tsql_session_init(&s->vars, s->odbc);
-	s->resp.out.utf8 = s->utf8;
+	s->out.utf8 = s->utf8;
 	registry_show(&s->server->registry, &s->entry);         /* before the client can know that it is in */
 
 	/* The answer itself still goes in packets of the default size; ENVCHANGE announces the new one. */
 	response_begin(s);
 	put_environment(s, l, packet_size);
-	tds_out_end(&s->resp.out);
+	tds_out_end(&s->out);
 	session_send(s);
-	s->resp.out.packet_size = packet_size;
+	s->out.packet_size = packet_size;
 
 	tds_message_fini(&s->in);
 	tds_message_init(&s->in, (size_t)s->server->config->max_request_size);
@@ -299,7 +299,7 @@ static bool refuse_early(struct session *s, const struct tds_login7 *l)
 		login_refuse(s, &e, 1, "TDS version too old");
 		return true;
 	}
-	s->resp.out.version = s->version;
+	s->out.version = s->version;
 	if (net_stream_over_limit(s->stream)) {
 		(void)err_set(&e, ERR_MAX_CONNECTIONS, (int)s->server->config->max_connections);
 		login_refuse(s, &e, 1, "connection limit");

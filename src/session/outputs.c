@@ -70,7 +70,7 @@ static void send_one(struct session *s, struct invocation *inv, size_t i, const 
 {
 	const struct tds_param *p = &inv->rpc->params[i];
 
-	tds_put_returnvalue(&s->resp.out, (uint16_t)i, p->name, &p->wire, &converted[i]);
+	tds_put_returnvalue(&s->out, (uint16_t)i, p->name, &p->wire, &converted[i]);
 }
 
 /* In the order of the declaration; each ordinal is the position in the request (errata, clarification 2). Values of a procedure lie in the arena or the request, which
@@ -78,11 +78,11 @@ static void send_one(struct session *s, struct invocation *inv, size_t i, const 
 void outputs_send(struct session *s, struct invocation *inv, const struct value *converted)
 {
 	if (inv->proc != NULL) {
-		s->resp.out.lends = tds_left(&s->request->body) == 0 ? leaving_from(s) : 0;
+		s->out.lends = tds_left(&s->request->body) == 0 ? leaving_from(s) : 0;
 		for (uint16_t p = 0; p < inv->proc->nparams; p++)
 			if (inv->proc->params[p].output && inv->origin[p] >= 0 && inv->args[inv->origin[p]].is_output)
 				send_one(s, inv, (size_t)inv->origin[p], converted);
-		s->resp.out.lends = 0;
+		s->out.lends = 0;
 		return;
 	}
 	for (size_t i = 0; i < inv->nargs; i++) {

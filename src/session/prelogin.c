@@ -25,9 +25,9 @@ static void answer(struct session *s, const struct tds_prelogin *p, uint8_t encr
 
 	buf_init(&body, 256);
 	tds_put_prelogin_answer(&body, encryption, instance_matches(p));
-	tds_out_begin(&s->resp.out, TDS_MSG_RESPONSE);
-	tds_put(&s->resp.out, body.data, body.len);
-	tds_out_end(&s->resp.out);
+	tds_out_begin(&s->out, TDS_MSG_RESPONSE);
+	tds_put(&s->out, body.data, body.len);
+	tds_out_end(&s->out);
 	buf_fini(&body);
 	session_send(s);
 }
@@ -72,9 +72,9 @@ void prelogin_message(struct session *s)
 /* One flight of the handshake becomes one message (tedious waits for its end). */
 void prelogin_handshake_out(struct session *s, const uint8_t *p, size_t n)
 {
-	tds_out_begin(&s->resp.out, TDS_MSG_PRELOGIN);
-	tds_put(&s->resp.out, p, n);
-	tds_out_end(&s->resp.out);
-	net_stream_write_raw(s->stream, s->resp.out.wire.data, s->resp.out.wire.len);
-	buf_reset(&s->resp.out.wire, 4096);
+	tds_out_begin(&s->out, TDS_MSG_PRELOGIN);
+	tds_put(&s->out, p, n);
+	tds_out_end(&s->out);
+	net_stream_write_raw(s->stream, s->out.wire.data, s->out.wire.len);
+	buf_reset(&s->out.wire, 4096);
 }

@@ -47,8 +47,8 @@ static void too_big(struct session *s)
 static void ignored(struct session *s)
 {
 	response_begin(s);
-	tds_put_done(&s->resp.out, TDS_DONE, TDS_DONE_ERROR, 0, 0);
-	tds_out_end(&s->resp.out);
+	tds_put_done(&s->out, TDS_DONE, TDS_DONE_ERROR, 0, 0);
+	tds_out_end(&s->out);
 	session_send(s);
 }
 

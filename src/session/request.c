@@ -54,11 +54,11 @@ void request_over(struct session *s)
 
 static void request_finish(struct session *s)
 {
-	if (s->resp.out.payload == 0 && !s->resp.pending)
+	if (s->out.payload == 0 && !s->resp.pending)
 		response_done(s, TDS_DONE, 0, CMD_FAILED, 0);
 	request_abandon(s);
 	response_end(s);
-	if (s->resp.out.wire.failed) {
+	if (s->out.wire.failed) {
 		session_abort(s, "the answer exceeds max_result_size");
 		return;
 	}
@@ -537,7 +537,7 @@ static void request_start(struct session *s, enum request_kind kind, struct tds_
 		return;
 	}
 	if (r->reset) {
-		tds_put_envchange_bytes(&s->resp.out, 18, NULL, 0, NULL, 0);
+		tds_put_envchange_bytes(&s->out, 18, NULL, 0, NULL, 0);
 		if (!r->reset_keep && tran_abandon(s)) {
 			r->wait = WAIT_RESET;
 			return;

@@ -13,7 +13,7 @@ static void write_pending(struct session *s, bool more)
 	r->pending = false;
 	if (more || r->kind == TDS_DONEINPROC)
 		status |= TDS_DONE_MORE;
-	tds_put_done(&r->out, r->kind, status, r->command, r->count);
+	tds_put_done(&s->out, r->kind, status, r->command, r->count);
 }
 
 void response_touch(struct session *s)
@@ -23,14 +23,14 @@ void response_touch(struct session *s)
 
 void response_begin(struct session *s)
 {
-	if (!s->resp.out.open)
-		tds_out_begin(&s->resp.out, TDS_MSG_RESPONSE);
+	if (!s->out.open)
+		tds_out_begin(&s->out, TDS_MSG_RESPONSE);
 }
 
 void response_end(struct session *s)
 {
 	write_pending(s, false);
-	tds_out_end(&s->resp.out);
+	tds_out_end(&s->out);
 	s->resp.result_open = false;
 }
 
@@ -38,7 +38,7 @@ void response_message(struct session *s, const struct err *e)
 {
 	response_touch(s);
 	doom_error(s, e);
-	tds_put_message(&s->resp.out, e);
+	tds_put_message(&s->out, e);
 }
 
 void response_done(struct session *s, enum tds_done_kind kind, uint16_t status, uint16_t command, uint64_t count)
@@ -62,22 +62,22 @@ static struct session *of_sink(struct sink *sink)
 /* A full buffer ends the call: the answer cannot be kept until its commit. */
 static int sink_state(struct session *s)
 {
-	return s->resp.out.wire.failed ? -1 : 0;
+	return s->out.wire.failed ? -1 : 0;
 }
 
 static int sink_put_columns(struct sink *sink, const struct column *cols, size_t n)
 {
 	struct session *s = of_sink(sink);
-	struct str made = headings_find(&s->server->headings, cols, s->resp.out.version);
+	struct str made = headings_find(&s->server->headings, cols, s->out.version);
 
 	response_touch(s);
 	s->resp.columns = cols;
 	s->resp.ncolumns = n;
 	s->resp.result_open = true;
 	if (made.n > 0)
-		tds_put(&s->resp.out, made.p, made.n);
+		tds_put(&s->out, made.p, made.n);
 	else
-		tds_put_colmetadata(&s->resp.out, cols, n);
+		tds_put_colmetadata(&s->out, cols, n);
 	return sink_state(s);
 }
 
@@ -85,7 +85,7 @@ static int sink_put_row(struct sink *sink, const struct value *vals, size_t n)
 {
 	struct session *s = of_sink(sink);
 
-	tds_put_row(&s->resp.out, s->resp.columns, vals, n);
+	tds_put_row(&s->out, s->resp.columns, vals, n);
 	return sink_state(s);
 }
 
@@ -114,21 +114,18 @@ static size_t sink_mark(struct sink *sink)
 	struct session *s = of_sink(sink);
 
 	s->mark.state = s->resp;
-	s->mark.out = tds_out_mark(&s->resp.out);
+	s->mark.out = tds_out_mark(&s->out);
 	return 0;
 }
 
 static bool sink_rewind(struct sink *sink, size_t mark)
 {
 	struct session *s = of_sink(sink);
-	struct tds_out out;
 
 	(void)mark;
-	if (!tds_out_rewind(&s->resp.out, &s->mark.out))
+	if (!tds_out_rewind(&s->out, &s->mark.out))
 		return false;
-	out = s->resp.out;
 	s->resp = s->mark.state;
-	s->resp.out = out;
 	return true;
 }
 
@@ -143,9 +140,9 @@ static const struct sink_ops sink_ops = {
 
 void response_init(struct session *s)
 {
-	tds_out_init(&s->resp.out, (size_t)s->server->config->max_result_size);
-	s->resp.out.packet_size = TDS_PACKET_DEFAULT;
-	s->resp.out.server_name = s->server->name;
-	s->resp.out.spid = s->entry.spid;
+	tds_out_init(&s->out, (size_t)s->server->config->max_result_size);
+	s->out.packet_size = TDS_PACKET_DEFAULT;
+	s->out.server_name = s->server->name;
+	s->out.spid = s->entry.spid;
 	s->sink.ops = &sink_ops;
 }

@@ -76,7 +76,7 @@ void session_abort(struct session *s, const char *reason)
 
 void session_send(struct session *s)
 {
-	struct buf *wire = &s->resp.out.wire;
+	struct buf *wire = &s->out.wire;
 
 	if (s->phase != PHASE_CLOSED && wire->len > 0)
 		net_stream_give(s->stream, wire);
@@ -166,7 +166,7 @@ static void session_free(struct session *s)
 	if (s->txn != NULL)
 		txn_free(s->txn);
 	prepared_fini(&s->prepared);
-	tds_out_fini(&s->resp.out);
+	tds_out_fini(&s->out);
 	tds_message_fini(&s->in);
 	buf_fini(&s->stream_buf);
 	arena_fini(&s->arena);

@@ -26,7 +26,6 @@ struct login_work;
 
 /* The answer that is being written. A DONE waits until it is known whether another one follows (the MORE bit). */
 struct response {
-	struct tds_out out;
 	bool pending;                   /* a DONE waits */
 	enum tds_done_kind kind;
 	uint16_t status, command;
@@ -59,7 +58,8 @@ struct session {
 	enum tds_tls_mode tls_mode;
 	bool strict, utf8, login_packet_seen;
 	struct tds_message in;
-	struct response resp;
+	struct tds_out out;             /* the answer's bytes … */
+	struct response resp;           /* … and where it stands */
 	struct sink sink;
 	struct response_mark mark;
 

@@ -44,9 +44,9 @@ static void leg_run(struct net_work *work)
 /* A token is a message of its own: some clients drop what follows it. */
 static void send_token(struct session *s, struct str token)
 {
-	tds_out_begin(&s->resp.out, TDS_MSG_RESPONSE);
-	tds_put_sspi(&s->resp.out, token.p, token.n);
-	tds_out_end(&s->resp.out);
+	tds_out_begin(&s->out, TDS_MSG_RESPONSE);
+	tds_put_sspi(&s->out, token.p, token.n);
+	tds_out_end(&s->out);
 	session_send(s);
 }
 

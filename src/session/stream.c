@@ -70,9 +70,9 @@ void stream_wake(struct session *s)
 
 void stream_enable(struct session *s, bool on)
 {
-	s->resp.out.flush = on ? hand_over : NULL;
-	s->resp.out.flush_arg = s;
-	s->resp.out.flush_at = STREAM_CHUNK;
+	s->out.flush = on ? hand_over : NULL;
+	s->out.flush_arg = s;
+	s->out.flush_at = STREAM_CHUNK;
 	s->stream_post.fn = take_over;
 	if (!on)            /* its last post came before the call's completion */
 		buf_reset(&s->stream_buf, 0);

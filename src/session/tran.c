@@ -11,7 +11,7 @@ static void announce(struct session *s, uint8_t type)
 	if (s->version < TDS_72)
 		return;
 	response_touch(s);
-	tds_put_envchange_bytes(&s->resp.out, type, begin ? &s->descriptor : NULL, begin ? 8 : 0, begin ? NULL : &s->descriptor, begin ? 0 : 8);
+	tds_put_envchange_bytes(&s->out, type, begin ? &s->descriptor : NULL, begin ? 8 : 0, begin ? NULL : &s->descriptor, begin ? 0 : 8);
 }
 
 static void begin(struct session *s, struct str name)
