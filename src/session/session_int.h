@@ -163,7 +163,7 @@ void response_begin(struct session *s);
 void response_end(struct session *s);
 void response_message(struct session *s, const struct err *e);
 void response_done(struct session *s, enum tds_done_kind kind, uint16_t status, uint16_t command, uint64_t count);
-/* Must be called before tokens are written to s->resp.out directly. */
+/* Must be called before tokens are written to s->out directly. */
 void response_touch(struct session *s);
 
 /* stream.c: back-pressure for results that are produced by a reader thread. */
