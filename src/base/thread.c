@@ -2,6 +2,9 @@
 #include "base/thread.h"
 
 #include <signal.h>
+#include <sys/resource.h>
+
+#define STEP_BACK 15
 
 int thread_start(pthread_t *ret, void *(*fn)(void *arg), void *arg)
 {
@@ -13,4 +16,10 @@ int thread_start(pthread_t *ret, void *(*fn)(void *arg), void *arg)
 	rc = pthread_create(ret, NULL, fn, arg);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc == 0 ? 0 : -1;
+}
+
+/* On Linux a priority is the thread's, whatever the name says. */
+void thread_step_back(void)
+{
+	(void)setpriority(PRIO_PROCESS, 0, STEP_BACK);
 }

@@ -9,5 +9,7 @@
 
 /* -1: the system has none to give. */
 MUST_CHECK int thread_start(pthread_t *ret, void *(*fn)(void *arg), void *arg);
+/* The calling thread, from now on, gets little of a processor that others want. Where the system does not allow that it stays as it is. */
+void thread_step_back(void);
 
 #endif

@@ -96,6 +96,6 @@ int commit_all(struct executor *ex, bool later, struct err *reterr)
 		return -1;
 	hold_committed(ex);
 	if (relaxed)
-		keeper_committed(ex);
+		flusher_committed(ex);
 	return 0;
 }

@@ -50,7 +50,8 @@ static int init_sync(struct executor *ex, struct err *reterr)
 	pthread_mutex_init(&ex->lock, NULL);
 	pthread_cond_init(&ex->wake, &attr);
 	pthread_cond_init(&ex->reader_wake, &attr);
-	pthread_cond_init(&ex->keeper_wake, &attr);
+	pthread_cond_init(&ex->flusher_wake, &attr);
+	pthread_cond_init(&ex->copier_wake, &attr);
 	pthread_cond_init(&ex->flushed, &attr);
 	pthread_cond_init(&ex->hold.over, &attr);
 	pthread_condattr_destroy(&attr);
@@ -59,14 +60,15 @@ static int init_sync(struct executor *ex, struct err *reterr)
 
 static void executor_free(struct executor *ex)
 {
-	store_disconnect(ex->keeper_conn);
+	store_disconnect(ex->copier_conn);
 	store_disconnect(ex->writer.conn);
 	for (unsigned i = 0; i < ex->nreaders; i++)
 		store_disconnect(ex->readers[i].conn);
 	for (unsigned i = 0; i < NEAR_MAX; i++)
 		store_disconnect(ex->near[i].conn);
 	pthread_cond_destroy(&ex->reader_wake);
-	pthread_cond_destroy(&ex->keeper_wake);
+	pthread_cond_destroy(&ex->flusher_wake);
+	pthread_cond_destroy(&ex->copier_wake);
 	pthread_cond_destroy(&ex->flushed);
 	pthread_cond_destroy(&ex->hold.over);
 	pthread_cond_destroy(&ex->wake);
@@ -144,7 +146,8 @@ void executor_stop(struct executor *ex)
 	for (unsigned i = 0; i < nreaders; i++)
 		pthread_join(ex->reader_threads[i], NULL);
 	commit_end(ex);
-	keeper_stop(ex);
+	copier_stop(ex);
+	flusher_stop(ex);
 	refuse_all(&ex->queue);
 	refuse_all(&ex->reader_queue);
 	executor_free(ex);
@@ -165,7 +168,7 @@ void executor_set_commit(struct executor *ex, bool relaxed, int interval_ms)
 	pthread_mutex_lock(&ex->lock);
 	ex->relaxed = relaxed;
 	ex->commit_interval_ms = interval_ms;
-	pthread_cond_signal(&ex->keeper_wake);  /* the next flush may be due earlier now */
+	pthread_cond_signal(&ex->flusher_wake); /* the next flush may be due earlier now */
 	pthread_mutex_unlock(&ex->lock);
 }
 

@@ -95,16 +95,20 @@ struct executor {
 	struct hold hold;
 	unsigned careful;                   /* writer: groups to run with savepoints, after one had to be run twice */
 
-	/* keeper: what commits leave behind; under the lock */
-	pthread_t keeper;
-	pthread_cond_t keeper_wake, flushed;
-	bool has_keeper, keeper_leaves;
+	/* what commits leave behind: the flusher's; under the lock */
+	pthread_t flusher;
+	pthread_cond_t flusher_wake, flushed;
+	bool has_flusher, flusher_leaves;
 	bool relaxed;                       /* commits are answered before they are flushed … */
 	int commit_interval_ms;             /* … and flushed so often */
 	int64_t unflushed_ms, flushing_ms;  /* when the oldest commit was made that no flush covers; that the flush under way covers; 0: none */
 	bool flush_failed;                  /* the next commit must be durable: its error reaches somebody */
-	bool tidying, tidied;               /* the keeper copies the log, or is about to; it has, and the writer may do the rest */
-	struct store_conn *keeper_conn;     /* owned; keeper only */
+	/* … and the copier's */
+	pthread_t copier;
+	pthread_cond_t copier_wake;
+	bool has_copier, copier_leaves;
+	bool tidying, tidied;               /* it copies the log, or is about to; it has, and the writer may do the rest */
+	struct store_conn *copier_conn;     /* owned; copier only */
 
 	/* readers */
 	pthread_cond_t reader_wake;
@@ -144,12 +148,13 @@ bool lead_look(struct executor *ex, struct call *c);
 /* group.c: runs the calls in ex->group, commits, and completes them. Writer, without the lock. */
 void group_run(struct executor *ex);
 
-/* keeper.c. Under the lock: copies the log beside the writer, soon. False: there is no thread for it. */
-bool keeper_tidy(struct executor *ex);
-/* Writer, without the lock: there was a commit that is not flushed. Waits while too much could be lost. */
-void keeper_committed(struct executor *ex);
+/* copier.c. Under the lock: copies the log beside the writer, soon. False: there is no thread for it. */
+bool copier_start(struct executor *ex);
+void copier_stop(struct executor *ex);
+/* flusher.c. Writer, without the lock: there was a commit that is not flushed. Waits while too much could be lost. */
+void flusher_committed(struct executor *ex);
 /* When the other threads are gone: flushes the rest. */
-void keeper_stop(struct executor *ex);
+void flusher_stop(struct executor *ex);
 
 /* commit.c. Writer, without the lock: commits as the database and the calls ask for. later: all calls in it may be flushed later. */
 MUST_CHECK int commit_all(struct executor *ex, bool later, struct err *reterr);

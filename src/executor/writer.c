@@ -3,9 +3,9 @@
 #include "base/log.h"
 #include "executor/executor_int.h"
 
-/* When it is worth doing, the keeper is asked to copy the log into the file. Of its pages … */
+/* When it is worth doing, the copier is asked to copy the log into the file. Of its pages … */
 #define BACKLOG_REST 1000                   /* … so many may be left for the writer, so that the log can begin anew … */
-#define BACKLOG_HUGE 80000                  /* … and so many the writer copies itself: the keeper is too slow */
+#define BACKLOG_HUGE 80000                  /* … and so many the writer copies itself: the copier is too slow */
 #define BACKLOG_IDLE 500                    /* those worth copying once it has been idle … */
 #define IDLE_MS 1000                        /* … for so long */
 
@@ -42,14 +42,14 @@ static void tidy(struct executor *ex)
 	pthread_mutex_lock(&ex->lock);
 }
 
-/* Between calls. The keeper copies while calls go on, but never sees the end of a log that still grows: the rest, a small one, is the writer's. */
+/* Between calls. The copier goes on while calls go on, but never sees the end of a log that still grows: the rest, a small one, is the writer's. */
 static void keep_log_short(struct executor *ex)
 {
 	unsigned backlog = store_backlog(ex->store);
 
 	if (backlog >= BACKLOG_HUGE || (ex->tidied && backlog <= BACKLOG_REST))
 		tidy(ex);
-	else if ((ex->tidied || backlog >= store_backlog_worth(ex->store)) && !ex->tidying && !keeper_tidy(ex))
+	else if ((ex->tidied || backlog >= store_backlog_worth(ex->store)) && !ex->tidying && !copier_start(ex))
 		tidy(ex);
 }
 

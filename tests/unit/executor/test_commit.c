@@ -1,5 +1,7 @@
 /* test_commit.c — commits that are answered before their flush, the flush behind them, promises, and the log that is copied beside the writer. What reaches the disk is
  * tested by tests/crash/test_powerloss.py; here it is who waits for whom, and that nothing is forgotten. */
+#include <dirent.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "fixture.h"
@@ -7,7 +9,7 @@
 #define THREADS 4
 #define PER_THREAD 100
 #define BURST 200
-#define LOG_PAGES 1500                      /* at which the keeper begins, see store/sqlite/log.c */
+#define LOG_PAGES 1500                      /* at which the copier begins, see store/sqlite/log.c */
 
 struct worker {
 	struct fixture *f;
@@ -48,7 +50,7 @@ static void join_workers(const struct worker *workers, const pthread_t *threads)
 	}
 }
 
-/* An interval of a millisecond: the writer waits for the keeper all the time. */
+/* An interval of a millisecond: the writer waits for the flusher all the time. */
 static void relaxed_groups_complete(void **state)
 {
 	static const int intervals[] = { 1, 20, 60000 };
@@ -121,7 +123,30 @@ static void the_end_comes_while_a_flush_is_under_way(void **state)
 	free(calls);
 }
 
-/* The keeper copies while calls go on; without it the backlog would only grow. */
+/* Of the thread whose name begins so; -1: there is none. */
+static int priority_of(const char *name)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *task;
+	int priority = -1;
+
+	assert_non_null(tasks);
+	while ((task = readdir(tasks)) != NULL) {
+		char path[300], comm[32] = "";
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
+		f = fopen(path, "r");
+		if (f != NULL && fgets(comm, sizeof(comm), f) != NULL && strncmp(comm, name, strlen(name)) == 0)
+			priority = getpriority(PRIO_PROCESS, (id_t)strtol(task->d_name, NULL, 10));
+		if (f != NULL)
+			fclose(f);
+	}
+	closedir(tasks);
+	return priority;
+}
+
+/* The copier goes on while calls go on; without it the backlog would only grow. */
 static void the_log_is_copied_under_load(void **state)
 {
 	struct fixture *f = *state;
@@ -131,11 +156,14 @@ static void the_log_is_copied_under_load(void **state)
 	for (int i = 0; backlog >= most / 4; i++) {
 		assert_true(i < 3000);
 		assert_int_equal(run(f, P_FILL, 0, 0), 0);
-		usleep(1000);                           /* the keeper has the time that it needs */
+		usleep(1000);                           /* the copier has the time that it needs */
 		backlog = store_backlog(f->store);
 		most = backlog > most ? backlog : most;
 	}
 	assert_true(most >= LOG_PAGES);
+	assert_int_equal(priority_of("c-"), 15);
+	assert_int_equal(priority_of("f-"), getpriority(PRIO_PROCESS, 0));
+	assert_int_equal(priority_of("w-"), getpriority(PRIO_PROCESS, 0));
 }
 
 /* One promise covers all renewals of its time; a call that wants its flush needs none; the end takes the promise back. */

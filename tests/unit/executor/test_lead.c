@@ -438,7 +438,7 @@ static void the_log_is_copied_though_the_writer_sleeps(void **state)
 	for (int i = 0; backlog >= most / 4; i++) {
 		assert_true(i < 3000);
 		bring_one(f, P_FILL, 0, 0);
-		usleep(1000);                           /* the keeper has the time that it needs */
+		usleep(1000);                           /* the copier has the time that it needs */
 		backlog = store_backlog(f->store);
 		most = backlog > most ? backlog : most;
 	}

@@ -1,5 +1,4 @@
-/* keeper.c — the thread that does what commits leave behind: it flushes the commits of a relaxed database, and copies the write-ahead log into the file beside the
- * writer. Started when there is first something to do; sleeps without a time-out when there is nothing. */
+/* flusher.c — the thread that flushes the commits of a relaxed database. Started when there is first something to do; sleeps without a time-out when there is nothing. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -24,22 +23,6 @@ static void flush(struct executor *ex)
 	pthread_cond_broadcast(&ex->flushed);
 }
 
-/* Under the lock, which is given up meanwhile. */
-static void tidy(struct executor *ex)
-{
-	const struct log_ctx ctx = { .database = ex->name };
-	struct err err;
-
-	pthread_mutex_unlock(&ex->lock);
-	if (ex->keeper_conn == NULL && store_connect(ex->store, false, &ex->keeper_conn, &err) < 0)
-		LOG(LOG_ERROR, &ctx, "checkpoint_failed", F_STR("reason", err.text));
-	if (ex->keeper_conn != NULL)
-		store_tidy(ex->keeper_conn, false);
-	pthread_mutex_lock(&ex->lock);
-	ex->tidying = false;
-	ex->tidied = true;
-}
-
 /* When the next flush begins: early enough to be over in time, as a rule. What a database left unflushed that is durable now: at once. */
 static int64_t flush_at(const struct executor *ex)
 {
@@ -48,19 +31,17 @@ static int64_t flush_at(const struct executor *ex)
 	return ex->relaxed ? ex->unflushed_ms + ex->commit_interval_ms / 2 : ex->unflushed_ms;
 }
 
-static void *keeper_main(void *arg)
+static void *flusher_main(void *arg)
 {
 	struct executor *ex = arg;
 
-	thread_name(ex, 'k');
+	thread_name(ex, 'f');
 	pthread_mutex_lock(&ex->lock);
-	while (!ex->keeper_leaves) {
+	while (!ex->flusher_leaves) {
 		if (flush_at(ex) <= clock_mono_ms())
 			flush(ex);
-		else if (ex->tidying)
-			tidy(ex);
 		else
-			wait_until(&ex->keeper_wake, &ex->lock, flush_at(ex));
+			wait_until(&ex->flusher_wake, &ex->lock, flush_at(ex));
 	}
 	if (ex->unflushed_ms != 0)
 		flush(ex);
@@ -71,19 +52,11 @@ static void *keeper_main(void *arg)
 /* Under the lock. */
 static bool rouse(struct executor *ex)
 {
-	if (!ex->has_keeper)
-		ex->has_keeper = thread_start(&ex->keeper, keeper_main, ex) == 0;
+	if (!ex->has_flusher)
+		ex->has_flusher = thread_start(&ex->flusher, flusher_main, ex) == 0;
 	else
-		pthread_cond_signal(&ex->keeper_wake);
-	return ex->has_keeper;
-}
-
-bool keeper_tidy(struct executor *ex)
-{
-	ex->tidying = true;
-	if (!rouse(ex))
-		ex->tidying = false;
-	return ex->tidying;
+		pthread_cond_signal(&ex->flusher_wake);
+	return ex->has_flusher;
 }
 
 /* How old the oldest commit is that could be lost. */
@@ -94,7 +67,7 @@ static bool flush_is_late(const struct executor *ex)
 	return oldest != 0 && clock_mono_ms() - oldest >= ex->commit_interval_ms;
 }
 
-void keeper_committed(struct executor *ex)
+void flusher_committed(struct executor *ex)
 {
 	pthread_mutex_lock(&ex->lock);
 	if (ex->unflushed_ms == 0) {
@@ -107,13 +80,13 @@ void keeper_committed(struct executor *ex)
 	pthread_mutex_unlock(&ex->lock);
 }
 
-void keeper_stop(struct executor *ex)
+void flusher_stop(struct executor *ex)
 {
-	if (!ex->has_keeper)
+	if (!ex->has_flusher)
 		return;
 	pthread_mutex_lock(&ex->lock);
-	ex->keeper_leaves = true;
-	pthread_cond_signal(&ex->keeper_wake);
+	ex->flusher_leaves = true;
+	pthread_cond_signal(&ex->flusher_wake);
 	pthread_mutex_unlock(&ex->lock);
-	pthread_join(ex->keeper, NULL);
+	pthread_join(ex->flusher, NULL);
 }
