@@ -13,7 +13,7 @@
 #define PAGE 4096                           /* as SQLite makes them */
 #define WORTH_LEAST 1500
 #define WORTH_MOST 40000
-#define WORTH_TIMES 4                       /* the pages of the file */
+#define WORTH_TIMES 100                     /* the pages of the file */
 #define RESTART_MS 1000
 
 /* Called by SQLite after each commit with the length of the log. */
@@ -43,8 +43,8 @@ unsigned sqlite_backlog(struct store *base)
 	return pages > done ? pages - done : 0;
 }
 
-/* No more pages are copied than the file has, so a small one can be copied often. And it should: SQLite finds a page of the log, and the end of the log for the next one, by walking
- * over all that the page has had in the last few thousand, which are the more the fewer pages there are. */
+/* No more pages are copied than the file has, so that a small one can be copied often. And it should be: SQLite finds a page of the log, and the place for the next one, by walking
+ * over all that the page has had among the last few thousand, which are the more the fewer pages there are. */
 unsigned sqlite_backlog_worth(struct store *base)
 {
 	unsigned pages = atomic_load(&SQLITE_STORE(base)->file_pages);
