@@ -196,9 +196,9 @@ static int build(struct server *srv, struct err *reterr)
 	natives_register(srv);
 	jobs_register();
 	schedule_register();
-	if (headings_make(&srv->headings, reterr) < 0 || open_gss(srv, reterr) < 0 || firststart_folder(srv->config, reterr) < 0 || load_tls(srv, srv->config, reterr) < 0 || open_databases(srv, reterr) < 0 ||
-	    open_auth(srv, reterr) < 0 || firststart_logins(srv->config, srv->databases, reterr) < 0 || start_cleaner(srv, reterr) < 0 ||
-	    start_net(srv, reterr) < 0)
+	if (headings_make(&srv->headings, reterr) < 0 || open_gss(srv, reterr) < 0 || firststart_folder(srv->config, reterr) < 0 || load_tls(srv, srv->config, reterr) < 0 ||
+	    open_databases(srv, reterr) < 0 || open_auth(srv, reterr) < 0 || firststart_logins(srv->config, srv->databases, reterr) < 0 ||
+	    start_cleaner(srv, reterr) < 0 || start_net(srv, reterr) < 0)
 		return -1;
 	return firststart_address(srv->config, net_address(srv->net), reterr);
 }
