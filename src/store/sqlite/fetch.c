@@ -39,7 +39,6 @@ int sqlite_fetch(struct store_conn *conn, const char *table, const char *column,
 		return sqlite_error(c, rc, reterr);
 	if ((size_t)sqlite3_blob_bytes(b) >= SQLITE_LARGE)
 		sqlite_narrow(c);
-	sqlite_read_ahead(c, true);             /* the open value is a transaction */
 	rc = read_all(c, b, a, ret, reterr);
 	sqlite_widen(c);
 	sqlite3_blob_close(b);

@@ -74,9 +74,7 @@ void sqlite_tidy(struct store_conn *conn, bool alone)
 		return;
 	if (huge)
 		sqlite3_busy_timeout(c->db, RESTART_MS);
-	sqlite_read_ahead(c, true);
 	rc = sqlite3_wal_checkpoint_v2(c->db, NULL, huge ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, &pages, NULL);
-	sqlite_read_ahead(c, false);
 	if (huge)
 		sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS);
 	if (rc == SQLITE_OK && pages >= 0)

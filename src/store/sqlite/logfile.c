@@ -1,34 +1,26 @@
 /* logfile.c — SQLite's write-ahead log in few system calls. SQLite writes every page of a commit with two writes, header and page, each to where the last one ended. Here
  * they are gathered and written as one before anything could miss them: before the log is synced, truncated or closed, or read at that place.
  *
- * Safe because other connections look at the log only up to what the shared index tells them, and with synchronous=FULL the index is changed after the sync of a commit.
+ * Safe because other connections look at the log only up to what the shared index tells them, and with synchronous=FULL the index is changed after the sync of a commit. A
+ * transaction that ends without one, rolled back for whatever reason after it had grown larger than SQLite's memory, leaves nothing: what is gathered is forgotten with the lock
+ * that it wrote under. It must be, since its place in the log is the next writer's, who may be another process.
  *
  * The log grows in steps: behind the first commit that makes it longer come zeros up to the next MiB, so that the next commits write where the file has bytes already and their
- * flushes need not also write how long it is. SQLite takes the zeros for what they are, the end of the log.
+ * flushes need not also write how long it is. (Room from fallocate() does not do: the first write to it changes the file system's notes on it as well.) SQLite takes the zeros
+ * for what they are, the end of the log.
  *
  * A commit that may wait for its flush is the same but for the flush: the sync only writes what was gathered. The sync behind a new header stays what it is: frames of the
  * new log must never reach the disk before it. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/sqlite/sqlite_int.h"
+#include "store/sqlite/vfs.h"
 
 #define GATHER_MAX (64u << 10)      /* SQLite's own write takes less than 128 KiB at a time */
 #define STEP ((sqlite3_int64)1 << 20)
-
-struct logfile {
-	sqlite3_file base;
-	sqlite3_file *real;             /* in the same allocation, behind us */
-	uint8_t *data;                  /* gathered, not written yet; owned */
-	size_t len;
-	sqlite3_int64 offset;           /* of data in the file */
-	sqlite3_int64 end;              /* of what has been written since it was last this long … */
-	sqlite3_int64 size;             /* … and what the file had at least then */
-	struct sqlite_window *window;   /* the connection's; NULL: every read is made */
-	struct sqlite_writeout writeout;
-	bool lazy;                      /* a sync need not reach the disk … */
-	bool headed;                    /* … unless a header has been written since the last one */
-};
+#define LOG_HEADER 32
+#define FRAME_HEADER 24
 
 static struct logfile *of(sqlite3_file *f)
 {
@@ -37,12 +29,12 @@ static struct logfile *of(sqlite3_file *f)
 
 static int write_through(struct logfile *l, const void *p, int n, sqlite3_int64 at)
 {
-	int rc;
+	int rc = l->real->pMethods->xWrite(l->real, p, n, at);
 
+	if (l->first < 0 || at < l->first)
+		l->first = at;
 	if (at + n > l->end)
 		l->end = at + n;
-	sqlite_window_written(l->window, n, at);
-	rc = l->real->pMethods->xWrite(l->real, p, n, at);
 	sqlite_writeout_wrote(&l->writeout, n, at);
 	return rc;
 }
@@ -57,16 +49,22 @@ static int flush(struct logfile *l)
 	return write_through(l, l->data, (int)n, l->offset);
 }
 
-/* Only a wish: where there is no room for the zeros, there is for the commit, or its own write would have failed. */
+void logfile_forget(struct logfile *l)
+{
+	l->len = 0;
+	l->first = -1;
+	l->end = 0;
+}
+
+/* Only a wish: where there is no room for the zeros, there is for the commit, or its own write would have failed. Under the lock of the transaction that ends there. */
 static void lengthen(struct logfile *l)
 {
 	static const uint8_t zeros[GATHER_MAX];
 	sqlite3_int64 at = l->end, to = (at + STEP) / STEP * STEP;
 	sqlite3_file *f = l->real;
 
-	if (at <= l->size || (f->pMethods->xFileSize(f, &l->size) == SQLITE_OK && at < l->size))
+	if (at <= l->size || f->pMethods->xFileSize(f, &l->size) != SQLITE_OK || l->size != at)
 		return;
-	l->size = to;
 	while (at < to) {
 		sqlite3_int64 n = to - at < (sqlite3_int64)sizeof(zeros) ? to - at : (sqlite3_int64)sizeof(zeros);
 
@@ -74,15 +72,20 @@ static void lengthen(struct logfile *l)
 			return;
 		at += n;
 	}
+	l->size = to;
 }
 
 static int log_close(sqlite3_file *f)
 {
-	int rc = flush(of(f)), closed = of(f)->real->pMethods->xClose(of(f)->real);
+	struct logfile *l = of(f);
+	int closed;
 
-	sqlite_writeout_fini(&of(f)->writeout);
-	free(of(f)->data);
-	return rc != SQLITE_OK ? rc : closed;
+	assert(l->len == 0);            /* its transaction is over */
+	closed = l->real->pMethods->xClose(l->real);
+	l->database->log = NULL;
+	sqlite_writeout_fini(&l->writeout);
+	free(l->data);
+	return closed;
 }
 
 /* A page of an earlier commit is read from the file while later ones are gathered: a large value is replaced page by page. */
@@ -92,7 +95,7 @@ static int log_read(sqlite3_file *f, void *p, int n, sqlite3_int64 at)
 	bool elsewhere = at + n <= l->offset || at >= l->offset + (sqlite3_int64)l->len;
 	int rc = elsewhere ? SQLITE_OK : flush(l);
 
-	return rc != SQLITE_OK ? rc : sqlite_window_read(l->window, l->real, l->real->pMethods, p, n, at);
+	return rc != SQLITE_OK ? rc : l->real->pMethods->xRead(l->real, p, n, at);
 }
 
 static int log_write(sqlite3_file *f, const void *p, int n, sqlite3_int64 at)
@@ -122,8 +125,19 @@ static int log_truncate(sqlite3_file *f, sqlite3_int64 size)
 {
 	int rc = flush(of(f));
 
-	of(f)->end = of(f)->size = size;
+	of(f)->size = size;
 	return rc != SQLITE_OK ? rc : of(f)->real->pMethods->xTruncate(of(f)->real, size);
+}
+
+/* The flush of a commit has failed, and SQLite takes the transaction back. Its frames are in the log, complete, and whoever reads the log from its beginning after a crash would
+ * find a commit that was refused: the first of them is made none. */
+static void spoil(struct logfile *l)
+{
+	static const uint8_t zeros[FRAME_HEADER];
+	sqlite3_int64 at = l->first < LOG_HEADER ? LOG_HEADER : l->first;
+
+	if (l->first >= 0 && l->end > at)
+		(void)l->real->pMethods->xWrite(l->real, zeros, sizeof(zeros), at);     /* the failure itself is told already */
 }
 
 static int log_sync(sqlite3_file *f, int flags)
@@ -135,9 +149,14 @@ static int log_sync(sqlite3_file *f, int flags)
 		lengthen(l);
 	if (rc != SQLITE_OK || (l->lazy && !l->headed))
 		return rc;
+	rc = l->real->pMethods->xSync(l->real, flags);
+	if (rc != SQLITE_OK) {
+		spoil(l);
+		return rc;
+	}
 	l->headed = false;
 	sqlite_writeout_flushed(&l->writeout);
-	return l->real->pMethods->xSync(l->real, flags);
+	return SQLITE_OK;
 }
 
 static int log_size(sqlite3_file *f, sqlite3_int64 *ret)
@@ -193,75 +212,17 @@ static const sqlite3_io_methods log_methods = {
 	.xDeviceCharacteristics = log_device,
 };
 
-static sqlite3_vfs *real_vfs(sqlite3_vfs *vfs)
+void logfile_init(struct logfile *l, sqlite3_file *real, struct mainfile *database, const char *path)
 {
-	return vfs->pAppData;
-}
-
-static size_t real_size(const sqlite3_vfs *real)
-{
-	return ((size_t)real->szOsFile + 7) & ~(size_t)7;
-}
-
-/* Everything but the log is opened as ever, by the system's own methods; of the main file's, one is ours. */
-static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int flags, int *ret_flags)
-{
-	struct logfile *l = of(f);
-	int rc;
-
-	if ((flags & SQLITE_OPEN_WAL) == 0) {
-		rc = real_vfs(vfs)->xOpen(real_vfs(vfs), name, f, flags, ret_flags);
-		if (rc == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0)
-			sqlite_mainfile_init(f, (uint8_t *)f + real_size(real_vfs(vfs)));
-		return rc;
-	}
-	*l = (struct logfile){ .real = (sqlite3_file *)(l + 1) };
-	sqlite_writeout_init(&l->writeout, name);
-	rc = real_vfs(vfs)->xOpen(real_vfs(vfs), name, l->real, flags, ret_flags);
-	if (l->real->pMethods != NULL)
-		l->base.pMethods = &log_methods;
-	return rc;
-}
-
-/* NULL: there is no log yet. */
-static struct logfile *log_of(sqlite3 *db)
-{
-	sqlite3_file *f = NULL;
-
-	if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &f) != SQLITE_OK || f == NULL || f->pMethods != &log_methods)
-		return NULL;
-	return of(f);
+	*l = (struct logfile){ .base.pMethods = &log_methods, .real = real, .database = database, .first = -1 };
+	sqlite_writeout_init(&l->writeout, path);
+	database->log = l;
 }
 
 void sqlite_log_set_lazy(sqlite3 *db, bool lazy)
 {
-	struct logfile *l = log_of(db);
+	struct logfile *l = NULL;
 
-	if (l != NULL)
-		l->lazy = lazy;
-}
-
-void sqlite_log_set_window(sqlite3 *db, struct sqlite_window *w)
-{
-	struct logfile *l = log_of(db);
-
-	if (l != NULL)
-		l->window = w;
-}
-
-/* The rest is the system's: its functions look at the vfs they are given only for what it shares with the real one. */
-void sqlite_register_vfs(void)
-{
-	static sqlite3_vfs vfs;
-	sqlite3_vfs *real = sqlite3_vfs_find(NULL);
-
-	if (real == NULL || sqlite3_vfs_find(SQLITE_VFS_NAME) != NULL)
-		return;
-	vfs = *real;
-	vfs.zName = SQLITE_VFS_NAME;
-	vfs.szOsFile = (int)(real_size(real) + (sizeof(struct logfile) > sqlite_mainfile_size() ? sizeof(struct logfile) : sqlite_mainfile_size()));
-	vfs.xOpen = vfs_open;
-	/* unix's own functions expect their finder of methods here; open() above gives it back to them */
-	vfs.pAppData = real;
-	sqlite3_vfs_register(&vfs, 0);
+	if (sqlite3_file_control(db, "main", SQLITE_CONTROL_LOG, &l) == SQLITE_OK && l != NULL)
+		l->lazy = lazy;                 /* NULL: there is no log yet */
 }

@@ -28,13 +28,10 @@ static void set_narrow(struct sqlite_conn *c, bool narrow)
 
 void sqlite_narrow(struct sqlite_conn *c)
 {
-	if (sqlite_in_transaction(&c->base))
-		sqlite_read_ahead(c, true);
 	set_narrow(c, true);
 }
 
 void sqlite_widen(struct sqlite_conn *c)
 {
-	sqlite_read_ahead(c, false);
 	set_narrow(c, false);
 }

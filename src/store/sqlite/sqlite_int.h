@@ -32,13 +32,6 @@ struct sqlite_store {
 
 struct sqlite_conn;
 
-/* Bytes of a file that were read together; see ahead.c. */
-struct sqlite_window {
-	uint8_t *data;                      /* owned */
-	sqlite3_int64 at, len;              /* where in the file, and how many */
-	sqlite3_int64 next;                 /* where the last read ended */
-};
-
 struct sqlite_stmt {
 	struct store_stmt base;
 	struct sqlite_conn *conn;
@@ -66,8 +59,6 @@ struct sqlite_conn {
 	bool (*stop)(void *arg);
 	void *stop_arg;
 	bool narrow;                        /* a large value is under way: few pages are kept */
-	bool ahead;                         /* … and many are read at once */
-	struct sqlite_window main_window, log_window;
 };
 
 #define SQLITE_STORE(st) ((struct sqlite_store *)(st))
@@ -145,15 +136,6 @@ int sqlite_set_cache(struct sqlite_conn *c);
 void sqlite_narrow(struct sqlite_conn *c);
 void sqlite_widen(struct sqlite_conn *c);
 
-/* ahead.c: many pages at once. Only inside a transaction or a checkpoint; off before it ends. */
-void sqlite_read_ahead(struct sqlite_conn *c, bool on);
-/* Like m->xRead of f; w NULL: the same. */
-int sqlite_window_read(struct sqlite_window *w, sqlite3_file *f, const sqlite3_io_methods *m, void *p, int n, sqlite3_int64 at);
-void sqlite_window_written(struct sqlite_window *w, int n, sqlite3_int64 at);
-/* A main file that has just been opened; room of that size, aligned for a pointer, is its own until it is closed. */
-size_t sqlite_mainfile_size(void);
-void sqlite_mainfile_init(sqlite3_file *f, void *room);
-
 /* writeout.c: begins to write large commits to the disk before their flush. */
 struct sqlite_writeout {
 	const char *path;                   /* of the log; SQLite's, until it is closed */
@@ -165,11 +147,12 @@ void sqlite_writeout_wrote(struct sqlite_writeout *w, int n, sqlite3_int64 at);
 void sqlite_writeout_flushed(struct sqlite_writeout *w);
 void sqlite_writeout_fini(struct sqlite_writeout *w);
 
-/* logfile.c: a VFS like the system's that writes the log of a commit at once. */
+/* vfs.c: a VFS that forwards to the system's and writes the log of a commit at once. */
 #define SQLITE_VFS_NAME "procession"
 void sqlite_register_vfs(void);
-/* Of the connection's log: commits from now on need not reach the disk. */
+/* File control of the database (SQLite keeps numbers below 100 for itself): gives its struct logfile *, or NULL. */
+#define SQLITE_CONTROL_LOG 0x50435300
+/* logfile.c. Of the connection's log: commits from now on need not reach the disk. */
 void sqlite_log_set_lazy(sqlite3 *db, bool lazy);
-void sqlite_log_set_window(sqlite3 *db, struct sqlite_window *w);
 
 #endif

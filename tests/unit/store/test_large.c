@@ -97,47 +97,6 @@ static void the_cache_is_as_before_afterwards(void **state)
 	assert_int_equal(fixture_number(f, "SELECT cache_size FROM pragma_cache_size"), before);
 }
 
-/* Calls of this process that read from files so far. */
-static long reads(void)
-{
-	FILE *io = fopen("/proc/self/io", "r");
-	char line[80];
-	long n = -1;
-
-	assert_non_null(io);
-	while (fgets(line, sizeof(line), io) != NULL)
-		(void)sscanf(line, "syscr: %ld", &n);
-	fclose(io);
-	assert_true(n >= 0);
-	return n;
-}
-
-/* It has 2,305 pages, in the log at first and in the file afterwards. */
-static void reading_replacing_and_tidying_take_few_calls(void **state)
-{
-	struct fixture *f = *state;
-	long before;
-
-	assert_int_equal(put(f, 0, LARGE), 0);
-	for (int i = 0; i < 2; i++) {
-		before = reads();
-		assert_holds(f, (size_t)i, LARGE);
-		assert_true(reads() - before < 400);
-		assert_int_equal(store_begin(f->conn, &f->err), 0);
-		before = reads();
-		assert_int_equal(put(f, 1 - (size_t)i, LARGE), 0);
-		assert_true(reads() - before < 400);
-		assert_holds(f, 1 - (size_t)i, LARGE);
-		assert_int_equal(store_commit(f->conn, &f->err), 0);
-		before = reads();
-		store_tidy(f->conn, true);
-		assert_true(reads() - before < 400);
-		assert_int_equal(store_backlog(f->store), 0);
-	}
-	assert_holds(f, 0, LARGE);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
-}
-
 /* Another connection writes it, so that the reader's memory does not have it. */
 static void what_was_read_before_is_read_anew(void **state)
 {
@@ -241,7 +200,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_fetched_value_is_what_was_stored, large_up, large_down),
 		cmocka_unit_test_setup_teardown(what_a_transaction_replaced_is_seen_by_it_and_undone_with_it, large_up, large_down),
 		cmocka_unit_test_setup_teardown(the_cache_is_as_before_afterwards, large_up, large_down),
-		cmocka_unit_test_setup_teardown(reading_replacing_and_tidying_take_few_calls, large_up, large_down),
 		cmocka_unit_test_setup_teardown(what_was_read_before_is_read_anew, large_up, large_down),
 		cmocka_unit_test_setup_teardown(a_reader_sees_its_own_moment_whatever_others_write, large_up, large_down),
 		cmocka_unit_test_setup_teardown(a_log_that_is_copied_in_parts_loses_nothing, large_up, large_down),

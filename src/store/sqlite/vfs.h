@@ -1,0 +1,38 @@
+/* vfs.h — the two files of a connection as our VFS sees them: the database (vfs.c, which only forwards) and its write-ahead log (logfile.c, which gathers). */
+#ifndef STORE_SQLITE_VFS_H
+#define STORE_SQLITE_VFS_H
+
+#include "store/sqlite/sqlite_int.h"
+
+struct logfile;
+
+/* The database. In a wrapped file the system's own file object lies behind ours, in the same allocation. */
+struct mainfile {
+	sqlite3_file base;
+	sqlite3_file *real;
+	struct logfile *log;            /* of the same connection; NULL while it is not open */
+};
+
+struct logfile {
+	sqlite3_file base;
+	sqlite3_file *real;
+	struct mainfile *database;
+	uint8_t *data;                  /* gathered, not written yet; owned */
+	size_t len;
+	sqlite3_int64 offset;           /* of data in the file */
+	sqlite3_int64 first, end;       /* of what the transaction has written so far; -1 and 0: nothing */
+	sqlite3_int64 size;             /* that the file has at least, unless another process cut it */
+	struct sqlite_writeout writeout;
+	bool lazy;                      /* a sync need not reach the disk … */
+	bool headed;                    /* … unless a header has been written since the last one */
+};
+
+/* So many bytes of a connection's file object are ours. */
+#define VFS_OWN (sizeof(struct logfile) > sizeof(struct mainfile) ? sizeof(struct logfile) : sizeof(struct mainfile))
+
+/* The log of this database has been opened: real, which is open, lies behind l. */
+void logfile_init(struct logfile *l, sqlite3_file *real, struct mainfile *database, const char *path);
+/* The connection has taken the lock that a transaction writes under, or is about to let go of it: whatever is gathered belongs to no transaction that counts. */
+void logfile_forget(struct logfile *l);
+
+#endif
