@@ -66,6 +66,7 @@ struct call {
 
 	struct list link;           /* the executor's queue */
 	int64_t deadline_ms;        /* executor: when waiting in the queue ends */
+	bool waits_for_reader;      /* executor: in which queue it is */
 	void *scratch;              /* what a native step keeps for the next one; in the arena */
 	int64_t now;                /* clock reading of this call, in ticks [E-COM-05] */
 

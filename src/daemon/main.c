@@ -109,7 +109,7 @@ static int open_databases(struct server *srv, struct err *reterr)
 		.dir = c->data,
 		.cache_mib = cache_mib(c),
 		.executor = { .execution_timeout_s = (int)c->execution_timeout, .lock_timeout_ms = (int)c->lock_timeout,
-			      .transaction_idle_s = (int)c->transaction_idle_timeout, .max_queue = (unsigned)c->max_queue,
+			      .transaction_idle_s = (int)c->transaction_idle_timeout, .transaction_s = (int)c->transaction_timeout, .max_queue = (unsigned)c->max_queue,
 			      .readers = (unsigned)c->readers },
 	};
 	bool is_new;

@@ -21,6 +21,16 @@ void call_refuse(struct call *c, enum err_id id, const char *arg)
 	c->complete(c);
 }
 
+void call_refuse_lost(struct call *c, const struct err *e)
+{
+	c->err = *e;
+	c->rc = -1;
+	c->status_set = false;
+	c->txn_lost = true;
+	c->rows_changed = 0;
+	c->complete(c);
+}
+
 bool wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t at_ms)
 {
 	struct timespec at = { .tv_sec = (time_t)(at_ms / 1000), .tv_nsec = (long)(at_ms % 1000) * 1000000 };
@@ -92,6 +102,7 @@ int executor_start(const struct executor_options *o, struct executor **ret, stru
 	ex->execution_timeout_s = o->execution_timeout_s;
 	ex->lock_timeout_ms = o->lock_timeout_ms;
 	ex->transaction_idle_s = o->transaction_idle_s;
+	ex->transaction_s = o->transaction_s;
 	ex->promise = o->promise;
 	ex->relaxed = o->relaxed;
 	ex->commit_interval_ms = o->commit_interval_ms;
@@ -100,6 +111,7 @@ int executor_start(const struct executor_options *o, struct executor **ret, stru
 	atomic_init(&ex->next_deadline_ms, NEVER);
 	hold_init(&ex->hold);
 	list_init(&ex->queue);
+	list_init(&ex->snapshots);
 	list_init(&ex->reader_queue);
 	ex->writer.ex = ex;
 	ex->writer.writer = true;
@@ -150,6 +162,7 @@ void executor_stop(struct executor *ex)
 	flusher_stop(ex);
 	refuse_all(&ex->queue);
 	refuse_all(&ex->reader_queue);
+	snapshot_end_all(ex);
 	executor_free(ex);
 }
 
@@ -278,6 +291,8 @@ static enum err_id submit_writer(struct executor *ex, struct call *c, bool *ret_
 		*ret_done = true;
 		return ERR_NONE;
 	}
+	if (t != NULL && t->state == TXN_READING)       /* one that waits for the writer is not idle */
+		t->idle_at_ms = txn_idle_limit(ex, queue_deadline(ex, c, clock_mono_ms()));
 	return enqueue(ex, c, ret_wake);
 }
 
@@ -347,6 +362,9 @@ bool executor_submit_quietly(struct executor *ex, struct call *c)
 	if (misplaced(ex, c) || (reader ? lead_read(ex, c) : lead_look(ex, c)))
 		return false;
 	pthread_mutex_lock(&ex->lock);
+	if (c->txn != NULL)
+		reader = snapshot_takes(c);
+	c->waits_for_reader = reader;
 	refused = reader ? submit_reader(ex, c) : submit_writer(ex, c, &wake, &done);
 	if (reader)
 		wake = refused == ERR_NONE && ex->idle_readers > 0;
@@ -397,7 +415,7 @@ void executor_cancel(struct executor *ex, struct call *c)
 	if (queued) {
 		list_remove(&c->link);
 		ex->waiting--;
-		if (c->txn == NULL && only_reads(c) && ex->max_readers > 0)
+		if (c->waits_for_reader)
 			ex->reader_waiting--;
 	}
 	pthread_mutex_unlock(&ex->lock);

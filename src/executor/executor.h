@@ -19,6 +19,7 @@ struct executor_options {
 	int execution_timeout_s;        /* [E-COM-16]; 0: none */
 	int lock_timeout_ms;            /* default of calls with -1 */
 	int transaction_idle_s;         /* 0: none */
+	int transaction_s;              /* how old an explicit transaction may become; 0: any age */
 	unsigned max_queue;             /* calls that may wait: 50012 beyond */
 	unsigned readers;               /* reader threads, started when first needed */
 };
@@ -42,7 +43,9 @@ void executor_set_commit(struct executor *ex, bool relaxed, int interval_ms);
 /* An explicit transaction of one session in one database. It takes the writer with its first call and keeps it until CALL_COMMIT, CALL_ROLLBACK,
  * a lost connection (submit CALL_ROLLBACK) or the idle limit. Others that write wait, at most their lock time-out (1222). */
 struct txn;
-struct txn *txn_new(struct executor *ex);       /* NULL: no memory */
+/* snapshot: its reads all see the state of the first one and take no writer; its first write does, if nobody has committed since (3960). NULL: no memory. */
+struct txn *txn_new(struct executor *ex, bool snapshot);
+bool txn_is_snapshot(const struct txn *t);
 struct executor *txn_executor(const struct txn *t);
 /* True when it was rolled back without its owner's wish (idle limit, time-out, store, shutdown); *ret says why. Thread-safe: for requests that make no call. */
 bool txn_is_lost(struct txn *t, struct err *ret);

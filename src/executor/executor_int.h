@@ -29,6 +29,7 @@ struct runner {
 
 enum txn_state {
 	TXN_NEW,                            /* no call has run yet; or ended */
+	TXN_READING,                        /* a snapshot: has read, not written; see snapshot.c */
 	TXN_OPEN,                           /* has the writer */
 	TXN_LOST,                           /* undone by us; its owner is told by the next call */
 };
@@ -40,9 +41,14 @@ struct savepoint {
 struct txn {
 	struct executor *ex;
 	enum txn_state state;               /* under the lock */
+	bool snapshot;                      /* isolation level SNAPSHOT: constant */
 	struct call *pending;               /* under the lock: its next call, not yet begun */
 	uint32_t session;                   /* under the lock: whose it is, once it has the writer */
-	int64_t idle_at_ms;                 /* writer: when it has been silent for too long */
+	int64_t idle_at_ms;                 /* writer, or under the lock while TXN_READING: when it has been silent for too long */
+	int64_t age_at_ms;                  /* the same: when it has been open for too long; 0: it has not begun */
+	struct list link;                   /* under the lock: in ex->snapshots, from its first read to its first write or its end */
+	bool running;                       /* under the lock: a reader thread runs a call on reader.conn */
+	struct runner reader;               /* of the snapshot; conn owned, NULL unless TXN_READING or about to have the writer */
 	struct savepoint *savepoints;       /* writer: owned; number i + 1 in the store */
 	size_t nsavepoints;
 	struct err lost;                    /* why, when TXN_LOST */
@@ -69,7 +75,7 @@ struct executor {
 	char name[129];
 	struct store *store;                /* borrowed */
 	atomic_bool literal;
-	int execution_timeout_s, lock_timeout_ms, transaction_idle_s;
+	int execution_timeout_s, lock_timeout_ms, transaction_idle_s, transaction_s;
 	unsigned max_queue, max_readers;
 
 	pthread_mutex_t lock;
@@ -86,6 +92,7 @@ struct executor {
 	int64_t led_ms, lead_again_ms;      /* when that was last; not before */
 	struct list queue;
 	struct txn *pinned;                 /* the transaction that has the writer, or NULL */
+	struct list snapshots;              /* transactions that only read so far, of level SNAPSHOT */
 	atomic_llong next_deadline_ms;      /* earliest end of waiting in the queue while pinned; may be too early, never too late */
 	struct runner writer;
 	struct slot group[GROUP_MAX];       /* writer: the calls of the current commit */
@@ -123,6 +130,8 @@ struct executor {
 /* executor.c */
 /* Ends a call that did not run. */
 void call_refuse(struct call *c, enum err_id id, const char *arg);
+/* The same for one whose transaction has ended without its owner's wish. */
+void call_refuse_lost(struct call *c, const struct err *e);
 /* Answers the calls that have waited too long for the pinned transaction. Writer only; takes the lock itself. */
 void queue_sweep(struct executor *ex);
 /* Under the lock: how long a call may wait from now on. */
@@ -190,12 +199,30 @@ void *reader_main(void *runner);
 /* txn.c */
 /* Under the lock: fills the result of a call whose transaction is not open, when there is nothing to run. True: complete it. */
 bool txn_answer(struct txn *t, struct call *c);
+/* When a transaction that is silent from now on is given up, and (writer, or under the lock) when this one has been open for too long. */
+int64_t txn_idle_limit(const struct executor *ex, int64_t now_ms);
+void txn_limit_age(struct txn *t, int64_t now_ms);
+/* Which of the two limits it has reached, for its owner; logged. */
+struct err txn_overdue(const struct txn *t, int64_t now_ms);
 /* Under the lock: gives the writer to the transaction of this call. */
 void txn_pin(struct executor *ex, struct txn *t);
 /* Writer, without the lock: begins (first) and runs one call of the pinned transaction, and completes it. */
 void txn_run(struct executor *ex, struct call *c, bool first);
 /* Writer, without the lock: undoes the pinned transaction if it is still open and lets go of the writer. reason: why its owner did not wish it, or NULL. */
 void txn_unpin(struct executor *ex, const struct err *reason);
+
+/* snapshot.c. Under the lock: whether the call is to be run by a reader thread, on the connection of its snapshot. */
+bool snapshot_takes(const struct call *c);
+/* Reader thread, without the lock: runs and completes such a call. */
+void snapshot_run(struct call *c);
+/* Writer, which has begun: what the transaction has read is still so. 0, or 3960. */
+MUST_CHECK int snapshot_upgrade(struct txn *t, struct err *reterr);
+void snapshot_close(struct txn *t);
+/* Under the lock: when the next one is to be ended (NEVER: none); ends those whose time has come. */
+int64_t snapshot_next_due(const struct executor *ex);
+void snapshot_sweep(struct executor *ex);
+/* When the threads are gone. */
+void snapshot_end_all(struct executor *ex);
 
 /* run.c: one call on the runner's connection, inside whatever transaction there is; fills the call's result. */
 int run_call(struct runner *r, struct call *c);

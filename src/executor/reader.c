@@ -80,7 +80,11 @@ void *reader_main(void *arg)
 		ex->reader_waiting--;
 		hold_wait(ex);
 		pthread_mutex_unlock(&ex->lock);
-		reader_run(r, CONTAINER_OF(item, struct call, link));
+		struct call *c = CONTAINER_OF(item, struct call, link);
+		if (c->txn != NULL)
+			snapshot_run(c);
+		else
+			reader_run(r, c);
 		pthread_mutex_lock(&ex->lock);
 	}
 	pthread_mutex_unlock(&ex->lock);

@@ -1,20 +1,30 @@
 /* txn.c — explicit transactions: one has the writer from its first call to its end; each of its calls is undone alone when it fails (clarification 6 of
  * the errata); a time-out, or a store that gives up, undoes all of it. Savepoints of clients are named; the store numbers them. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "executor/executor_int.h"
 
 #define SAVEPOINTS_MAX 1000                 /* open at once in one transaction */
 
-struct txn *txn_new(struct executor *ex)
+struct txn *txn_new(struct executor *ex, bool snapshot)
 {
 	struct txn *t = calloc(1, sizeof(*t));
 
-	if (t != NULL)
-		t->ex = ex;
+	if (t == NULL)
+		return NULL;
+	t->ex = ex;
+	t->snapshot = snapshot;
+	list_init(&t->link);
 	return t;
+}
+
+bool txn_is_snapshot(const struct txn *t)
+{
+	return t->snapshot;
 }
 
 struct executor *txn_executor(const struct txn *t)
@@ -61,6 +71,7 @@ void txn_free(struct txn *t)
 {
 	if (t == NULL)
 		return;
+	assert(list_empty(&t->link) && t->reader.conn == NULL);        /* no reader thread knows it any more */
 	forget_savepoints(t, 0);
 	free(t->savepoints);
 	free(t);
@@ -89,12 +100,37 @@ bool txn_answer(struct txn *t, struct call *c)
 	return t->state == TXN_NEW && ends;
 }
 
+int64_t txn_idle_limit(const struct executor *ex, int64_t now_ms)
+{
+	return ex->transaction_idle_s <= 0 ? NEVER : now_ms + (int64_t)ex->transaction_idle_s * 1000;
+}
+
+void txn_limit_age(struct txn *t, int64_t now_ms)
+{
+	if (t->age_at_ms == 0)
+		t->age_at_ms = t->ex->transaction_s <= 0 ? NEVER : now_ms + (int64_t)t->ex->transaction_s * 1000;
+}
+
+struct err txn_overdue(const struct txn *t, int64_t now_ms)
+{
+	const struct log_ctx ctx = { .database = t->ex->name };
+	bool old = t->age_at_ms <= now_ms;
+	int limit = old ? t->ex->transaction_s : t->ex->transaction_idle_s;
+	struct err err;
+
+	err_set(&err, old ? ERR_TXN_AGE : ERR_TXN_IDLE, limit);
+	LOG(LOG_WARN, &ctx, old ? "transaction_age" : "transaction_idle", F_INT("seconds", limit));
+	return err;
+}
+
 void txn_pin(struct executor *ex, struct txn *t)
 {
 	int64_t now = clock_mono_ms(), earliest = NEVER;
 
 	ex->pinned = t;
 	t->state = TXN_OPEN;
+	list_remove(&t->link);                  /* of the snapshots */
+	txn_limit_age(t, now);
 	LIST_EACH(it, &ex->queue) {
 		struct call *c = CONTAINER_OF(it, struct call, link);
 
@@ -115,6 +151,7 @@ void txn_unpin(struct executor *ex, const struct err *reason)
 		t->lost = *reason;
 	pthread_mutex_lock(&ex->lock);
 	t->state = reason == NULL ? TXN_NEW : TXN_LOST;
+	t->age_at_ms = 0;
 	ex->pinned = NULL;
 	atomic_store(&ex->next_deadline_ms, NEVER);
 	pthread_mutex_unlock(&ex->lock);
@@ -130,11 +167,19 @@ static void lose(struct executor *ex, struct call *c)
 	txn_unpin(ex, &c->err);
 }
 
+/* The writer's transaction for a call that is the first of its own. One that has read a snapshot before is lost when it cannot go on. */
 static int begin(struct executor *ex, struct call *c)
 {
-	if (hold_begin(ex, true, &c->err) == 0)
+	bool has_read = c->txn->reader.conn != NULL;
+
+	if (hold_begin(ex, true, &c->err) == 0 && snapshot_upgrade(c->txn, &c->err) == 0)
 		return 0;
 	run_fail(c, &c->err);
+	if (has_read) {
+		snapshot_close(c->txn);
+		lose(ex, c);
+		return -1;
+	}
 	c->txn_lost = false;
 	txn_unpin(ex, NULL);
 	return -1;
@@ -256,6 +301,6 @@ void txn_run(struct executor *ex, struct call *c, bool first)
 	if (!first || begin(ex, c) == 0)
 		run_kind(ex, t, c);
 	if (ex->pinned != NULL)
-		t->idle_at_ms = ex->transaction_idle_s <= 0 ? NEVER : clock_mono_ms() + (int64_t)ex->transaction_idle_s * 1000;
+		t->idle_at_ms = txn_idle_limit(ex, clock_mono_ms());
 	c->complete(c);                         /* its owner may free t from here on, if the writer is free again */
 }

@@ -14,6 +14,8 @@ static bool doze(struct executor *ex, int64_t until_ms)
 {
 	bool woken;
 
+	if (snapshot_next_due(ex) < until_ms)
+		until_ms = snapshot_next_due(ex);
 	ex->asleep = ex->dozing = true;
 	ex->doze_until_ms = until_ms;
 	woken = wait_until(&ex->wake, &ex->lock, until_ms);
@@ -91,12 +93,20 @@ static void queue_turn(struct executor *ex)
 	struct call *first = CONTAINER_OF(ex->queue.next, struct call, link);
 
 	if (first->txn != NULL) {
+		bool over;
+
 		list_remove(&first->link);
 		ex->waiting--;
-		first->txn->session = first->session;
-		txn_pin(ex, first->txn);
+		over = txn_answer(first->txn, first);   /* a snapshot may have reached its limit while its call waited here */
+		if (!over) {
+			first->txn->session = first->session;
+			txn_pin(ex, first->txn);
+		}
 		pthread_mutex_unlock(&ex->lock);
-		txn_run(ex, first, true);
+		if (over)
+			first->complete(first);
+		else
+			txn_run(ex, first, true);
 	} else {
 		group_take(ex);
 		pthread_mutex_unlock(&ex->lock);
@@ -105,41 +115,57 @@ static void queue_turn(struct executor *ex)
 	pthread_mutex_lock(&ex->lock);
 }
 
-/* The owner of the pinned transaction has been silent for too long. */
-static void give_up_idle(struct executor *ex)
+/* The pinned transaction has been silent, or open, for too long; its call, if there is one, is told so. */
+static void give_up(struct executor *ex, struct call *c, int64_t now)
 {
-	const struct log_ctx ctx = { .database = ex->name };
-	struct err err;
+	struct err err = txn_overdue(ex->pinned, now);
 
-	err_set(&err, ERR_TXN_IDLE, ex->transaction_idle_s);
 	txn_unpin(ex, &err);
-	LOG(LOG_WARN, &ctx, "transaction_idle", F_INT("seconds", ex->transaction_idle_s));
+	if (c != NULL)
+		call_refuse_lost(c, &err);
+}
+
+/* Its age does not keep a transaction from ending as its owner wishes. */
+static bool is_too_late(const struct txn *t, const struct call *c, int64_t now)
+{
+	return t->age_at_ms <= now && c->kind != CALL_COMMIT && c->kind != CALL_ROLLBACK;
+}
+
+static void pinned_call(struct executor *ex, struct txn *t, struct call *c)
+{
+	int64_t now = clock_mono_ms();
+
+	if (is_too_late(t, c, now))
+		give_up(ex, c, now);
+	else
+		txn_run(ex, c, false);
 }
 
 static void pinned_turn(struct executor *ex)
 {
 	struct txn *t = ex->pinned;
 	struct call *c = t->pending;
-	int64_t now, late;
+	int64_t now, late, over;
 
 	if (c != NULL) {
 		t->pending = NULL;
 		pthread_mutex_unlock(&ex->lock);
-		txn_run(ex, c, false);
+		pinned_call(ex, t, c);
 		pthread_mutex_lock(&ex->lock);
 		return;
 	}
 	now = clock_mono_ms();
 	late = atomic_load(&ex->next_deadline_ms);
-	if (now < late && now < t->idle_at_ms) {
-		doze(ex, late < t->idle_at_ms ? late : t->idle_at_ms);
+	over = t->idle_at_ms < t->age_at_ms ? t->idle_at_ms : t->age_at_ms;
+	if (now < late && now < over) {
+		doze(ex, late < over ? late : over);
 		return;
 	}
 	pthread_mutex_unlock(&ex->lock);
 	if (now >= late)
 		queue_sweep(ex);
 	else
-		give_up_idle(ex);
+		give_up(ex, NULL, now);
 	pthread_mutex_lock(&ex->lock);
 }
 
@@ -155,13 +181,8 @@ static void leave(struct executor *ex)
 	pthread_mutex_unlock(&ex->lock);
 	err_set(&err, ERR_SHUTDOWN);
 	txn_unpin(ex, &err);
-	if (c != NULL) {
-		c->err = err;
-		c->rc = -1;
-		c->status_set = false;
-		c->txn_lost = true;
-		c->complete(c);
-	}
+	if (c != NULL)
+		call_refuse_lost(c, &err);
 	pthread_mutex_lock(&ex->lock);
 }
 
@@ -172,6 +193,7 @@ void *writer_main(void *arg)
 	thread_name(ex, 'w');
 	pthread_mutex_lock(&ex->lock);
 	while (!ex->stopping) {
+		snapshot_sweep(ex);
 		if (ex->pinned == NULL)
 			keep_log_short(ex);
 		if (ex->stopping)

@@ -62,7 +62,7 @@ static char *name_text(struct session *s, struct str name)
 
 static int take_executor(struct session *s, struct database *db, struct err *reterr)
 {
-	s->txn = txn_new(db->executor);
+	s->txn = txn_new(db->executor, s->vars.isolation == TSQL_SNAPSHOT);
 	if (s->txn == NULL)
 		return err_nomem(reterr);
 	s->txn_database = db;
@@ -162,6 +162,20 @@ int tran_finish(struct session *s, const struct tsql_tran *t, struct err *reterr
 	return c->rc;
 }
 
+/* At these levels a transaction keeps what it has read: REPEATABLE READ and SERIALIZABLE by taking the writer with the first
+ * call, so that nobody else changes anything; SNAPSHOT by reading one state. */
+static bool keeps_what_it_reads(const struct session *s)
+{
+	return s->vars.isolation >= TSQL_REPEATABLE_READ;
+}
+
+static int other_database(const struct session *s, const struct database *db, bool writes, struct err *reterr)
+{
+	if (!writes && !keeps_what_it_reads(s))
+		return 0;
+	return err_set(reterr, writes ? ERR_TXN_DATABASES : ERR_TXN_READS, s->txn_database->name, db->name);
+}
+
 int tran_join(struct session *s, struct database *db, bool writes, struct err *reterr)
 {
 	s->call.txn = NULL;
@@ -169,15 +183,14 @@ int tran_join(struct session *s, struct database *db, bool writes, struct err *r
 		begin(s, STR(""));
 	if (s->vars.trancount == 0)
 		return 0;
-	if (s->txn == NULL && !writes)
+	if (s->txn == NULL && !writes && !keeps_what_it_reads(s))
 		return 0;
 	if (s->txn == NULL && take_executor(s, db, reterr) < 0)
 		return -1;
-	if (s->txn_database != db) {
-		if (!writes)
-			return 0;
-		return err_set(reterr, ERR_TXN_DATABASES, s->txn_database->name, db->name);
-	}
+	if (s->txn_database != db)
+		return other_database(s, db, writes, reterr);
+	if (s->vars.isolation == TSQL_SNAPSHOT && !txn_is_snapshot(s->txn))
+		return err_set(reterr, ERR_NOT_SNAPSHOT, db->name);
 	s->call.txn = s->txn;
 	return 0;
 }

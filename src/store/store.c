@@ -80,6 +80,11 @@ bool store_in_transaction(struct store_conn *c)
 	return c->ops->in_transaction(c);
 }
 
+int store_is_current(struct store_conn *c, bool *ret, struct err *reterr)
+{
+	return c->ops->is_current(c, ret, reterr);
+}
+
 void store_set_interrupt(struct store_conn *c, bool (*stop)(void *arg), void *arg)
 {
 	c->ops->set_interrupt(c, stop, arg);

@@ -42,6 +42,9 @@ MUST_CHECK int store_rollback_to(struct store_conn *c, unsigned n, struct err *r
 /* False when the engine itself gave the transaction up (disk full, interrupt): everything since begin is gone. */
 bool store_in_transaction(struct store_conn *c);
 
+/* Of a reading transaction: whether nothing has been committed since it saw its state. It goes on with the newest state. */
+MUST_CHECK int store_is_current(struct store_conn *c, bool *ret, struct err *reterr);
+
 /* Asked every few thousand engine steps while a statement runs; true stops it with ERR_CANCELLED. NULL: never. */
 void store_set_interrupt(struct store_conn *c, bool (*stop)(void *arg), void *arg);
 

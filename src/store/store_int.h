@@ -22,6 +22,7 @@ struct store_ops {
 	int (*release)(struct store_conn *c, unsigned n, struct err *reterr);
 	int (*rollback_to)(struct store_conn *c, unsigned n, struct err *reterr);
 	bool (*in_transaction)(struct store_conn *c);
+	int (*is_current)(struct store_conn *c, bool *ret, struct err *reterr);
 	void (*set_interrupt)(struct store_conn *c, bool (*stop)(void *arg), void *arg);
 	unsigned (*backlog)(struct store *st);
 	unsigned (*backlog_worth)(struct store *st);

@@ -100,7 +100,9 @@ static int bool_options(struct parser *p, const struct set_option *first, int li
 static int isolation(struct parser *p, const struct set_option *o, int line)
 {
 	static const struct { const char *a, *b; int level; } levels[] = {
-		{ "READ", "UNCOMMITTED", 1 }, { "READ", "COMMITTED", 2 }, { "REPEATABLE", "READ", 3 }, { "SERIALIZABLE", NULL, 4 }, { "SNAPSHOT", NULL, 5 },
+		{ "READ", "UNCOMMITTED", TSQL_READ_UNCOMMITTED }, { "READ", "COMMITTED", TSQL_READ_COMMITTED },
+		{ "REPEATABLE", "READ", TSQL_REPEATABLE_READ }, { "SERIALIZABLE", NULL, TSQL_SERIALIZABLE },
+		{ "SNAPSHOT", NULL, TSQL_SNAPSHOT },
 	};
 	struct token after;
 	struct set_insn *s;

@@ -65,7 +65,7 @@ void tsql_session_init(struct tsql_session *s, bool odbc)
 	s->arithabort = false;
 	s->textsize = odbc ? INT32_MAX : 4096;
 	s->lock_timeout_ms = -1;
-	s->isolation = 2;
+	s->isolation = TSQL_READ_COMMITTED;
 	s->datefirst = 7;
 	str_copy(s->language, sizeof(s->language), STR("us_english"));
 }

@@ -8,6 +8,9 @@
 #include "catalogue/catalogue.h"
 #include "call/sink.h"
 
+/* Isolation levels, numbered as in the transaction manager request. */
+enum { TSQL_READ_UNCOMMITTED = 1, TSQL_READ_COMMITTED, TSQL_REPEATABLE_READ, TSQL_SERIALIZABLE, TSQL_SNAPSHOT };
+
 /* What SET changes and @@ variables read. Owned by the session, shared by its runs. */
 struct tsql_session {
 	bool nocount, xact_abort, implicit_transactions, quoted_identifier, ansi_nulls, ansi_padding, ansi_warnings, arithabort,
@@ -15,7 +18,7 @@ struct tsql_session {
 	int64_t rowcount_limit;     /* SET ROWCOUNT; 0: none */
 	int32_t textsize;
 	int32_t lock_timeout_ms;    /* -1: the server's */
-	uint8_t isolation;          /* 1 … 5 as in the TM request */
+	uint8_t isolation;          /* TSQL_READ_COMMITTED … */
 	uint8_t datefirst;
 	char language[32];
 	bool has_context;           /* SET CONTEXT_INFO was given */

@@ -30,6 +30,7 @@ const struct store_ops sqlite_store_ops = {
 	.release = sqlite_release,
 	.rollback_to = sqlite_rollback_to,
 	.in_transaction = sqlite_in_transaction,
+	.is_current = sqlite_is_current,
 	.set_interrupt = sqlite_set_interrupt,
 	.backlog = sqlite_backlog,
 	.backlog_worth = sqlite_backlog_worth,

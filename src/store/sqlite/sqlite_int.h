@@ -95,6 +95,7 @@ int sqlite_save(struct store_conn *c, unsigned n, struct err *reterr);
 int sqlite_release(struct store_conn *c, unsigned n, struct err *reterr);
 int sqlite_rollback_to(struct store_conn *c, unsigned n, struct err *reterr);
 bool sqlite_in_transaction(struct store_conn *c);
+int sqlite_is_current(struct store_conn *c, bool *ret, struct err *reterr);
 void sqlite_transaction_fini(struct sqlite_conn *c);
 
 /* stmt.c */

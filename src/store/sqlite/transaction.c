@@ -1,4 +1,5 @@
 /* transaction.c — BEGIN, COMMIT and numbered savepoints, from statements that are prepared once. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "store/sqlite/sqlite_int.h"
@@ -89,6 +90,35 @@ int sqlite_rollback_to(struct store_conn *c, unsigned n, struct err *reterr)
 bool sqlite_in_transaction(struct store_conn *c)
 {
 	return !sqlite3_get_autocommit(SQLITE_CONN(c)->db);
+}
+
+/* The number by which a connection tells, as SQLite documents it, whether others have committed between two looks. */
+static int data_version(struct sqlite_conn *c, int64_t *ret, struct err *reterr)
+{
+	sqlite3_stmt *h = NULL;
+	int rc = sqlite3_prepare_v2(c->db, "PRAGMA data_version", -1, &h, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(h);
+	if (rc == SQLITE_ROW)
+		*ret = sqlite3_column_int64(h, 0);
+	sqlite3_finalize(h);
+	return rc == SQLITE_ROW ? 0 : sqlite_error(c, rc, reterr);
+}
+
+int sqlite_is_current(struct store_conn *conn, bool *ret, struct err *reterr)
+{
+	struct sqlite_conn *c = SQLITE_CONN(conn);
+	int64_t seen, newest;
+
+	assert(c->read_only && sqlite_in_transaction(conn));
+	if (data_version(c, &seen, reterr) < 0)
+		return -1;
+	sqlite_rollback(conn);
+	if (sqlite_begin(conn, reterr) < 0 || data_version(c, &newest, reterr) < 0)
+		return -1;
+	*ret = seen == newest;
+	return 0;
 }
 
 void sqlite_transaction_fini(struct sqlite_conn *c)

@@ -65,7 +65,7 @@ static void relaxed_groups_complete(void **state)
 		start_workers(f, workers, threads);
 		join_workers(workers, threads);
 		assert_int_equal(count_items(f), THREADS * PER_THREAD);
-		txn = txn_new(f->ex);
+		txn = txn_new(f->ex, false);
 		assert_int_equal(run_in(f, txn, P_PUT, 1000000, 1), 0);
 		assert_int_equal(txn_step(f, txn, CALL_COMMIT, NULL), 0);
 		txn_free(txn);
@@ -199,7 +199,7 @@ static void one_durable_call_makes_the_group_durable(void **state)
 	f->options.promise = &procs[P_PROMISE];
 	fixture_start(f);
 	assert_int_equal(run(f, P_PUT, 1, 1), 0);
-	txn = txn_new(f->ex);
+	txn = txn_new(f->ex, false);
 	assert_int_equal(run_in(f, txn, P_ALL, 0, 0), 0);       /* holds the writer until the group has come together */
 	call_init(&calls[0], P_RENEW, 1, 5);
 	call_init(&calls[1], P_PUT, 2, 1);

@@ -54,7 +54,7 @@ static void many_threads_commit_together(void **state)
 /* Submits n calls that run as one group. */
 static void run_group(struct fixture *f, struct test_call *calls, size_t n)
 {
-	struct txn *txn = txn_new(f->ex);
+	struct txn *txn = txn_new(f->ex, false);
 
 	assert_int_equal(run_in(f, txn, P_ALL, 0, 0), 0);
 	for (size_t i = 0; i < n; i++)
@@ -190,7 +190,7 @@ static void a_running_call_can_be_cancelled(void **state)
 static void a_waiting_call_is_dropped_when_it_is_cancelled(void **state)
 {
 	struct fixture *f = *state;
-	struct txn *txn = txn_new(f->ex);
+	struct txn *txn = txn_new(f->ex, false);
 	struct test_call t;
 
 	assert_int_equal(run_in(f, txn, P_PUT, 1, 1), 0);
@@ -215,7 +215,7 @@ static void a_full_queue_refuses(void **state)
 	f->ex = (executor_stop(f->ex), NULL);
 	f->options.max_queue = 2;
 	fixture_start(f);
-	txn = txn_new(f->ex);
+	txn = txn_new(f->ex, false);
 	assert_int_equal(run_in(f, txn, P_PUT, 100, 1), 0);
 	for (int i = 0; i < 3; i++) {
 		call_init(&calls[i], P_PUT, i, 1);
@@ -236,7 +236,7 @@ static void stopping_answers_what_waits_and_undoes_what_is_open(void **state)
 {
 	struct fixture *f = *state;
 	struct test_call calls[10];
-	struct txn *txn = txn_new(f->ex);
+	struct txn *txn = txn_new(f->ex, false);
 
 	assert_int_equal(run_in(f, txn, P_PUT, 100, 1), 0);
 	for (int i = 0; i < 10; i++) {

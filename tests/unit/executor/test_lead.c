@@ -100,7 +100,7 @@ static void other_calls_are_the_writers(void **state)
 	assert_int_equal(call_wait(&large), 0);
 	assert_false(ran_here(&large));
 	call_fini(&large);
-	txn = txn_new(f->ex);
+	txn = txn_new(f->ex, false);
 	assert_int_equal(run_in(f, txn, P_PUT, 4, 1), 0);
 	call_init(&large, P_PUT, 5, 1);
 	bring(f, &large);
@@ -147,7 +147,7 @@ static void who_finds_nothing_to_do_needs_no_writer(void **state)
 	assert_int_equal(rows, 0);
 	assert_true(bring_one(f, P_WATCH, 10, 0));
 	assert_false(bring_one(f, P_WATCH, 9, 0));      /* there may be many rows: not on this thread */
-	txn = txn_new(f->ex);                           /* in a transaction it sees what that has done */
+	txn = txn_new(f->ex, false);                           /* in a transaction it sees what that has done */
 	assert_int_equal(run_in(f, txn, P_PUT, 3, 30), 0);
 	assert_int_equal(run_in(f, txn, P_TAKE, 20, 0), 0);
 	assert_int_equal(txn_step(f, txn, CALL_COMMIT, NULL), 0);
@@ -249,7 +249,7 @@ static void a_short_read_is_run_by_who_brings_it_whatever_the_writer_does(void *
 	assert_int_equal(run(f, P_PUT, 1, 7), 0);
 	assert_int_equal(look(f, &here), 7);
 	assert_true(here);
-	txn = txn_new(f->ex);
+	txn = txn_new(f->ex, false);
 	assert_int_equal(run_in(f, txn, P_PUT, 2, 8), 0);
 	assert_int_equal(look(f, &here), 7);            /* the transaction has the writer, and is not committed */
 	assert_true(here);

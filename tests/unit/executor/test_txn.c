@@ -11,7 +11,7 @@ static int txn_up(void **state)
 static void others_see_only_what_was_committed(void **state)
 {
 	struct fixture *f = *state;
-	struct txn *txn = txn_new(f->ex);
+	struct txn *txn = txn_new(f->ex, false);
 	struct test_call t;
 
 	assert_int_equal(run_in(f, txn, P_PUT, 1, 1), 0);
@@ -33,7 +33,7 @@ static void others_see_only_what_was_committed(void **state)
 static void a_failed_call_is_undone_and_the_transaction_goes_on(void **state)
 {
 	struct fixture *f = *state;
-	struct txn *txn = txn_new(f->ex);
+	struct txn *txn = txn_new(f->ex, false);
 
 	assert_int_equal(run_in(f, txn, P_PUT, 1, 1), 0);
 	assert_int_equal(run_in(f, txn, P_PUT_FAIL, 2, 1), 50003);
@@ -47,7 +47,7 @@ static void a_failed_call_is_undone_and_the_transaction_goes_on(void **state)
 static void savepoints_are_found_by_their_latest_name(void **state)
 {
 	struct fixture *f = *state;
-	struct txn *txn = txn_new(f->ex);
+	struct txn *txn = txn_new(f->ex, false);
 
 	assert_int_equal(txn_step(f, txn, CALL_SAVE, "a"), 0);
 	assert_int_equal(run_in(f, txn, P_PUT, 1, 1), 0);
@@ -69,7 +69,7 @@ static void savepoints_are_found_by_their_latest_name(void **state)
 static void a_writer_waits_and_then_runs(void **state)
 {
 	struct fixture *f = *state;
-	struct txn *txn = txn_new(f->ex);
+	struct txn *txn = txn_new(f->ex, false);
 	struct test_call t;
 
 	assert_int_equal(run_in(f, txn, P_PUT, 1, 1), 0);
@@ -85,7 +85,7 @@ static void a_writer_waits_and_then_runs(void **state)
 static void waiting_ends_with_1222(void **state)
 {
 	struct fixture *f = *state;
-	struct txn *txn = txn_new(f->ex), *second = txn_new(f->ex);
+	struct txn *txn = txn_new(f->ex, false), *second = txn_new(f->ex, false);
 	struct test_call late, never, begins;
 
 	assert_int_equal(run_in(f, txn, P_PUT, 1, 1), 0);
@@ -121,7 +121,7 @@ static void waiting_ends_with_1222(void **state)
 static void waiting_ends_while_the_transaction_runs_a_long_statement(void **state)
 {
 	struct fixture *f = *state;
-	struct txn *txn = txn_new(f->ex);
+	struct txn *txn = txn_new(f->ex, false);
 	struct test_call spin, late;
 
 	assert_int_equal(run_in(f, txn, P_PUT, 1, 1), 0);
@@ -154,7 +154,7 @@ static void an_idle_transaction_is_rolled_back_and_its_owner_told(void **state)
 	f->ex = (executor_stop(f->ex), NULL);
 	f->options.transaction_idle_s = 1;
 	fixture_start(f);
-	txn = txn_new(f->ex);
+	txn = txn_new(f->ex, false);
 	assert_int_equal(run_in(f, txn, P_PUT, 1, 1), 0);
 	assert_false(txn_is_lost(txn, &f->err));
 	call_init(&waits, P_PUT, 2, 1);
@@ -185,7 +185,7 @@ static void a_time_out_rolls_the_whole_transaction_back(void **state)
 	f->options.execution_timeout_s = 1;
 	fixture_start(f);
 	for (int i = 0; i < 2; i++) {
-		struct txn *txn = txn_new(f->ex);
+		struct txn *txn = txn_new(f->ex, false);
 		struct test_call t;
 
 		assert_int_equal(run_in(f, txn, P_PUT, 1, 1), 0);
@@ -206,7 +206,7 @@ static void a_time_out_rolls_the_whole_transaction_back(void **state)
 static void a_commit_that_fails_ends_the_transaction(void **state)
 {
 	struct fixture *f = *state;
-	struct txn *txn = txn_new(f->ex);
+	struct txn *txn = txn_new(f->ex, false);
 	struct test_call t;
 
 	assert_int_equal(run_in(f, txn, P_PUT, 1, 1), 0);
@@ -227,7 +227,7 @@ static void a_commit_that_fails_ends_the_transaction(void **state)
 static void a_transaction_that_the_store_gives_up_is_lost(void **state)
 {
 	struct fixture *f = *state;
-	struct txn *txn = txn_new(f->ex);
+	struct txn *txn = txn_new(f->ex, false);
 	struct test_call t;
 
 	assert_int_equal(run(f, P_LIMIT, 0, 0), 0);
@@ -248,7 +248,7 @@ static void a_transaction_that_the_store_gives_up_is_lost(void **state)
 static void steps_without_a_transaction_are_refused(void **state)
 {
 	struct fixture *f = *state;
-	struct txn *txn = txn_new(f->ex);
+	struct txn *txn = txn_new(f->ex, false);
 
 	assert_int_equal(txn_step(f, NULL, CALL_COMMIT, NULL), 3902);
 	assert_int_equal(txn_step(f, NULL, CALL_ROLLBACK, NULL), 3903);
