@@ -14,6 +14,7 @@
 #define NEVER_DUE INT64_C(76683386879999)   /* Dec 31 9999 11:59:59:997 PM, in ticks */
 
 enum { JOB_ID, ASSEMBLY, CLASS, RECURRENCE, NEXT_DUE_TIME, JOB_DATA, DISABLED, DISPLAY_NAME, LITERAL, ARGUMENTS };
+enum { PROBLEM, KEPT_NAME, RESULTS };
 
 static struct str without_trailing_blanks(struct str s)
 {
@@ -61,15 +62,27 @@ static bool is_incremental(struct str s)
 	return str_eq(s, STR("IsIncremental#True")) || str_eq(s, STR("IsIncremental#False"));
 }
 
+/* A date and time in UTC. Without a digit it is blank: T-SQL reads that as 1900-01-01, which nobody meant [E-SCHED-14]. */
+static bool is_utc_date(struct str s)
+{
+	struct civil c;
+	int digits;
+	bool has_offset;
+	int64_t ticks;
+
+	if (!datetime_parse(s, &c, &digits, &has_offset) || digits > 3 || (has_offset && c.offset != 0) || !datetime_from_civil(&c, &ticks))
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] >= '0' && s.p[i] <= '9')
+			return true;
+	return false;
+}
+
 /* Flag;Date;ChangeToken [E-SCHED-14]; the token goes out in code page 1252 [E-SCHED-02]. */
 static bool is_upgrade(struct str s)
 {
 	const char *first = memchr(s.p, ';', s.n), *second;
 	struct str date, token;
-	struct civil c;
-	int digits;
-	bool has_offset;
-	int64_t ticks;
 
 	if (first == NULL || first - s.p != 1 || (s.p[0] != '0' && s.p[0] != '1'))
 		return false;
@@ -78,7 +91,7 @@ static bool is_upgrade(struct str s)
 		return false;
 	date = (struct str){ first + 1, (size_t)(second - first - 1) };
 	token = (struct str){ second + 1, s.n - (size_t)(second + 1 - s.p) };
-	if (token.n == 0 || date.n == 0 || !datetime_parse(date, &c, &digits, &has_offset) || digits > 3 || !datetime_from_civil(&c, &ticks))
+	if (token.n == 0 || !is_utc_date(date))
 		return false;
 	for (size_t i = 0; i < token.n;) {
 		size_t n = utf8_prefix(token.p + i, token.n - i, 1), lost = 0;
@@ -108,7 +121,7 @@ static const char *check_data(const struct value *v, enum job_data_rule rule, bo
 		return "@JobData of this @Class is NULL or empty ([MS-SSPSJ] 2.2.4).";
 	if (is_upgrade(v->u.s) || (literal && is_incremental(v->u.s)))
 		return NULL;
-	return "@JobData of this @Class is NULL, empty or 'Flag;Date;ChangeToken' ([MS-SSPSJ] 2.2.4).";
+	return "@JobData of this @Class is NULL, empty or 'Flag;Date;ChangeToken' with a Date in UTC ([MS-SSPSJ] 2.2.4).";
 }
 
 static const char *check_display_name(const struct value *v)
@@ -119,6 +132,16 @@ static const char *check_display_name(const struct value *v)
 		return NULL;
 	s = without_trailing_blanks(v->u.s);
 	return utf16_units(s.p, s.n) > NAME_MAX_UNITS ? "@DisplayName has more than 256 characters." : NULL;
+}
+
+/* Blanks beyond the length are dropped, everything else is kept, U+0000 too, at which SQL's substr() would end [E-COM-07, clarification 17]. */
+static struct value kept_display_name(const struct value *v)
+{
+	struct value kept = *v;
+
+	if (!v->null)
+		kept.u.s.n = utf8_prefix(v->u.s.p, v->u.s.n, NAME_MAX_UNITS);
+	return kept;
 }
 
 static const char *check_given(const struct value *a)
@@ -141,8 +164,8 @@ static int schedule_check(struct native_ctx *ctx, struct err *reterr)
 	enum job_data_rule rule = JOB_DATA_NONE;
 	const char *problem;
 
-	if (ctx->nargs != ARGUMENTS || ctx->nresults != 1)
-		return err_raise(reterr, 50010, 16, 1, "schedule_check takes nine values and gives one.");
+	if (ctx->nargs != ARGUMENTS || ctx->nresults != RESULTS)
+		return err_raise(reterr, 50010, 16, 1, "schedule_check takes nine values and gives two.");
 	problem = check_given(a);
 	if (problem == NULL)
 		problem = check_names(&a[ASSEMBLY], &a[CLASS], &rule);
@@ -155,7 +178,9 @@ static int schedule_check(struct native_ctx *ctx, struct err *reterr)
 	if (problem == NULL)
 		problem = check_disabled(&a[DISABLED], &a[NEXT_DUE_TIME]);
 	if (problem != NULL)
-		ctx->results[0] = value_text(TYPE_LEN(TYPE_NVARCHAR, 400), str_of(problem));
+		ctx->results[PROBLEM] = value_text(TYPE_LEN(TYPE_NVARCHAR, 400), str_of(problem));
+	else
+		ctx->results[KEPT_NAME] = kept_display_name(&a[DISPLAY_NAME]);
 	return 0;
 }
 

@@ -124,6 +124,13 @@ static int find_attribute(const struct xml_element_rule *rule, const char *name,
 	return -1;
 }
 
+/* XML Schema allows the two location hints on every element; nobody follows them [E-COM-15]. */
+static bool is_location_hint(const char *name, const char *uri)
+{
+	return uri != NULL && strcmp(uri, "http://www.w3.org/2001/XMLSchema-instance") == 0 &&
+	       (strcmp(name, "schemaLocation") == 0 || strcmp(name, "noNamespaceSchemaLocation") == 0);
+}
+
 static void take_attribute(struct xml_reader *r, const struct xml_element_rule *rule, const xmlChar **a, struct value *fields)
 {
 	const char *name = (const char *)a[0], *uri = (const char *)a[2];
@@ -131,6 +138,8 @@ static void take_attribute(struct xml_reader *r, const struct xml_element_rule *
 	int i = find_attribute(rule, name, uri);
 	bool nomem;
 
+	if (i < 0 && is_location_hint(name, uri))
+		return;
 	if (i < 0) {
 		bad_attribute(r, uri, name);
 	} else if (!xml_simple_value(rule->attributes[i].type, text, r->arena, &fields[i], &nomem)) {

@@ -1,7 +1,7 @@
 """Jobs come into being: proc_AddJob, proc_AddGroup, proc_SubmitJob, and what the model allows."""
 import pytest
 
-from support.jobs import PART, near, next_tick, utc
+from support.jobs import FAR, PART, near, next_tick, utc
 from support.proves import proves
 
 LEAST, MOST = -2**63, 2**63 - 1
@@ -202,3 +202,36 @@ def test_nothing_changes_by_itself(one_way):
         next_tick()
         db.handed(), db.items(), db.counts(), db.listed(), db.groups(), db.active()
     assert db.everything() == before
+
+
+@proves("WORD-SubmitJob-07", "TRAN-SubmitJob-07")
+def test_a_job_without_groups_is_complete_when_it_is_submitted(few):
+    """Clarification 16: nothing waits in it, nothing is handed out from it, and it does not count as active."""
+    db = few
+    db.add_job(1)
+    db.submit(1)
+    assert db.job(1).Submitted and db.counts(1) == {} and db.groups(1) == []
+    assert db.handed() == [] and db.handed(threshold=FAR) == []
+    db.new_job(2)
+    assert db.keys() == [(2, 1, 1)]
+    db.ok("proc_JobsExpire", IncludeActiveJobs=0, **({} if db.word else {"TimeThreshold": FAR}))
+    assert 1 not in db.all_jobs()
+
+
+@proves("WORD-Input-07", "TRAN-Input-07")
+def test_text_with_nul_is_kept_whole(one_way):
+    """Clarification 17, in every text column of a job and its group."""
+    db = one_way
+    text = "before\0after\0"
+    db.add_job(1, Name="\0" + text, Settings=text, **({} if db.word else {"UserId": "u\0v"}))
+    db.add_group(1, InputRoot="i\0n", OutputRoot="\0")
+    db.submit(1)
+    assert db.job(1).Name == "\0" + text
+    assert db.ok("proc_GetJobStatus", JobId=1).rows[0].Name == "\0" + text
+    row, = db.groups(1)
+    assert (row.Settings, row.InputRoot, row.OutputRoot) == (text, "i\0n", "\0")
+    given, = db.start(1)
+    assert (given.Settings, given.InputRoot, given.OutputRoot) == (text, "i\0n", "\0")
+    assert db.reader.run("SELECT Name, Settings FROM dbo.Jobs").rows == [("\0" + text, text)]
+    if not db.word:
+        assert db.listed(UserId="u\0v ") == [1] and db.listed(UserId="u") == db.listed(UserId="u\0") == db.listed(UserId="u\0w") == []

@@ -193,6 +193,33 @@ def test_what_may_not_stand_in_a_group(few, number, inside):
     refuses_group(db, number, group(db, inside))
 
 
+XSI = "http://www.w3.org/2001/XMLSchema-instance"
+HINTS = (f'xmlns:xsi="{XSI}" xsi:schemaLocation="urn:a http://127.0.0.1:9/a.xsd"', f'xmlns:x="{XSI}" x:noNamespaceSchemaLocation="file:///etc/passwd"',
+         f'xmlns:xsi="{XSI}" xsi:noNamespaceSchemaLocation="" xsi:schemaLocation=""')
+
+
+@proves("WORD-Xml-18", "TRAN-Xml-18")
+@pytest.mark.parametrize("hint", HINTS)
+def test_location_hints_stand_anywhere(few, hint):
+    db = few
+    db.new_job(1, items=(1, 2))
+    document = batch(db, START, FAILED).replace("<batch", f"<batch {hint}").replace("<start", f"<start {hint}").replace("<failed", f"<failed {hint}").replace("<item", f"<item {hint}")
+    assert document.count("ocation=") >= 5
+    assert len(db.ok("proc_UpdateConversionBatch", BatchXml=document).rows) == 1
+    assert db.item(1).StartTime is not None and db.item(2).ErrorCode == 5
+    db.add_group(1, 2, JobXml=group(db).replace("<group", f"<group {hint}").replace("<item", f"<item {hint}"))
+    assert [tuple(i)[4:] for i in db.items(1, 2)] == [("a", "b")]
+
+
+@proves("WORD-Xml-18", "TRAN-Xml-18")
+@pytest.mark.parametrize("attribute", (f'xmlns:xsi="{XSI}" xsi:nil="true"', f'xmlns:xsi="{XSI}" xsi:type="x"', f'xmlns:xsi="{XSI}" xsi:schemalocation="x"', 'schemaLocation="x"',
+                                       f'xmlns:xsi="{XSI}" xsi:other="x"', f'xmlns:xsi="{XSI}x" xsi:schemaLocation="x"', 'xml:schemaLocation="x"'))
+@pytest.mark.parametrize("element", ("batch", "start", "failed", "item"))
+def test_what_is_no_location_hint(few, element, attribute):
+    db = few
+    refuses_batch(db, 6905, batch(db, START, FAILED).replace(f"<{element}", f"<{element} {attribute}", 1))
+
+
 @proves("WORD-Xml-10", "TRAN-Xml-10")
 def test_comments_instructions_and_white_space_are_allowed(few):
     db = few

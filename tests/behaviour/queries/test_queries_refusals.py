@@ -4,7 +4,9 @@ import subprocess
 
 import pytest
 
+from support import wiretypes as t
 from support.server import command_binary
+from support.wire import Param, Wire
 
 REFUSED = {
     "CREATE LOGIN x WITH PASSWORD = 'y'": ("CREATE LOGIN", "procession_login_add"),
@@ -48,3 +50,14 @@ def test_another_order_of_dates_is_refused_not_forgotten(db):
         assert result.error == 50008 and "yyyymmdd" in result.errors[0][2]
     assert db.batch("SET DATEFORMAT abc").error == 2742
     assert db.batch("SET DATEFORMAT MDY SELECT DATEPART(month, CAST('12/31/2020' AS datetime))").rows == [(12,)]
+
+
+@pytest.mark.parametrize("proc, values", (
+    ("procession_database_create", {"name": "Nul\0Name", "service": "state"}), ("procession_database_create", {"name": "Nul\0../../x", "service": "state"}),
+    ("procession_login_add", {"name": "nul\0'name", "password": "long enough 1"}), ("procession_login_add", {"name": "REALM\\nul\0\\x", "windows": 1})))
+def test_names_with_nul(server, proc, values):
+    """SQL's own functions see only what stands before U+0000, and a file's name ends there."""
+    with Wire(server).login(database="master") as w:
+        answer = w.rpc(proc, [Param(t.int_(v) if isinstance(v, int) else t.nvarchar(v), "@" + k) for k, v in values.items()])
+        assert answer.numbers == [50020]
+        assert "\\x00" not in repr(w.batch("EXEC procession_database_list").rows + w.batch("EXEC procession_login_list").rows)

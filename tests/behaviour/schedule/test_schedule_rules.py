@@ -90,9 +90,10 @@ def test_data_of_the_plain_jobs(rpc, proc):
 
 
 UPGRADE_GOOD = (None, "", "0;2008-01-31T01:00:00;x", "1;2008-01-31T01:00:00;x", "1;2008-01-31 01:00:00.997;1;3;guid;633;more;;", "0;20080131;t", "0;Jan 31 2008 01:00:00:000AM;t",
-                "0;2008-01-31T01:00:00;äÿ€")
+                "0;2008-01-31T01:00:00;äÿ€", "0;2008-01-31T01:00:00Z;t", "0;2008-01-31T01:00:00+00:00;t", "0;2008-01-31T01:00:00-00:00;t", "0;2008-01-31T01:00:00;a\0b")
 UPGRADE_BAD = ("2;2008-01-31T01:00:00;x", ";2008-01-31T01:00:00;x", "01;2008-01-31T01:00:00;x", "0;notadate;x", "0;;x", "0;2008-02-30T01:00:00;x", "0;2008-01-31T01:00:00;",
-               "0;2008-01-31T01:00:00", "0", "x", "True;2008-01-31T01:00:00;x", " ", "0;2008-01-31T01:00:00;日本")
+               "0;2008-01-31T01:00:00", "0", "x", "True;2008-01-31T01:00:00;x", " ", "0;2008-01-31T01:00:00;日本", "0; ;x", "0;   ;x", "0;\t;x", "0;,;x", "0;2008-01-31T01:00:00+02:00;x",
+               "0;2008-01-31T01:00:00-00:30;x", "0;2008-01-31 01:00:00 +14:00;x", "0;2008-01-31\0;x")
 
 
 @proves("SCHED-JobData-04", "SCHED-JobData-05", "SCHED-JobData-06", "SCHED-JobData-07", "SCHED-JobData-08")
@@ -236,6 +237,26 @@ def test_lengths(db, proc):
     refuses(db, proc, "Recurrence", Recurrence="daily at 01:00:00" + "x" * 48)
     refuses(db, proc, "Assembly", Assembly=OFFICE + "x" * 200)
     refuses(db, proc, "Class", Class=CHANGE + "x" * 257)
+
+
+@proves("SCHED-Input-08", "SCHED-ResultSet-09")
+@both
+@pytest.mark.parametrize("path", ("wire", "pytds"))
+def test_text_with_nul(server, database, proc, path):
+    """SQL's own functions end a text at U+0000; 256 is a number of UTF-16 units, of which only blanks beyond are dropped."""
+    with open_path(path, server, database, "ScheduledJobs") as db:
+        for name in ("before\0after", "\0", "\0\0x", "x\0 ", "\0" * 256, "😀" * 127 + "\0x"):
+            accepts(db, proc, DisplayName=name)
+        for name, kept in (("a\0b" + " " * 300, "a\0b" + " " * 253), ("😀" * 128 + "   ", "😀" * 128), ("😀" * 127 + "    ", "😀" * 127 + "  ")):
+            values = attempt(db, proc, DisplayName=name)
+            ok(db.call(proc, **values))
+            assert by_id(db, values["JobId"])[7] == kept
+        refuses(db, proc, "DisplayName", DisplayName="\0" * 257)
+        refuses(db, proc, "DisplayName", DisplayName="x" * 255 + "\0y")
+        refuses(db, proc, "Assembly", Assembly=OFFICE + "\0")
+        refuses(db, proc, "Class", Class=CHANGE + "\0x")
+        refuses(db, proc, "Recurrence", Recurrence="daily at 01:00:00\0")
+        refuses(db, proc, "JobData", Class=IMPORT, JobData="IsIncremental#True\0")
 
 
 @proves("SCHED-Security-01")

@@ -214,6 +214,27 @@ def test_jobs_go_when_all_their_items_are_old_enough(db):
     assert expire(db) == []
 
 
+@proves("TRAN-JobsExpire-17")
+def test_jobs_go_that_were_created_and_completed_before(db):
+    """Between its creation and its end a job stays, whatever of it has ended."""
+    db.new_job(1, items=(1, 2))
+    created = db.job(1).CreateTime
+    assert expire(db, TimeThreshold=FAR) == [1]                         # not completed
+    next_tick()
+    db.start(1, 2)
+    db.report(failed=[(1, 1, 1, 3)])
+    assert expire(db, TimeThreshold=created + TICK) == [1]              # half of it
+    next_tick()
+    db.report(failed=[(1, 1, 2, 3)])
+    completed = db.item(2).StopTime
+    assert created < completed
+    for threshold in (created, created + TICK, completed):
+        assert expire(db, TimeThreshold=threshold) == [1]
+    next_tick()
+    db.new_job(2)
+    assert expire(db, TimeThreshold=completed + TICK) == [2]
+
+
 @proves("TRAN-JobsExpire-11")
 @pytest.mark.parametrize("submitted", (True, False))
 def test_jobs_without_items(db, submitted):
