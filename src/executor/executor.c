@@ -14,10 +14,8 @@
 void call_refuse(struct call *c, enum err_id id, const char *arg)
 {
 	err_set(&c->err, id, arg);
-	c->rc = -1;
-	c->status_set = false;
+	run_fail(c, &c->err);                   /* waiting is part of the execution: the status is that of a call that failed */
 	c->txn_lost = false;
-	c->rows_changed = 0;
 	c->complete(c);
 }
 
@@ -210,10 +208,8 @@ static void refuse_late(const struct executor *ex, struct call *c)
 		return;
 	}
 	err_set(&c->err, ERR_TIMEOUT, ex->execution_timeout_s);
-	c->rc = -1;
-	c->status_set = false;
+	run_fail(c, &c->err);
 	c->txn_lost = c->txn != NULL;
-	c->rows_changed = 0;
 	c->complete(c);
 }
 
@@ -332,8 +328,8 @@ static bool misplaced(struct executor *ex, struct call *c)
 {
 	if (c->txn != NULL && c->txn->ex != ex) {
 		err_set(&c->err, ERR_TXN_DATABASES, executor_name(c->txn->ex), ex->name);
-		c->rc = -1;
-		c->status_set = c->txn_lost = false;
+		run_fail(c, &c->err);
+		c->txn_lost = false;
 		c->complete(c);
 		return true;
 	}

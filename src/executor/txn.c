@@ -84,7 +84,7 @@ static void answer(struct call *c, const struct err *e)
 	c->rows_changed = 0;
 	c->txn_lost = e != NULL;
 	if (e != NULL)
-		c->err = *e;
+		run_fail(c, e);
 }
 
 bool txn_answer(struct txn *t, struct call *c)

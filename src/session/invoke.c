@@ -52,14 +52,10 @@ void invoke_fail(struct session *s, struct invocation *inv, struct err *e, bool 
 
 /* ---- back from the executor ---- */
 
-static void finish_call(struct session *s, struct invocation *inv, bool abort)
+static struct outcome outcome_of(const struct call *c, bool abort)
 {
-	struct call *c = &s->call;
-	struct outcome o = { .rc = c->rc, .abort = abort, .has_status = c->status_set, .status = c->status };
-
-	if (c->rc < 0)
-		o.error_number = c->err.number;
-	invoke_finish(s, inv, &o);
+	return (struct outcome){ .rc = c->rc, .error_number = c->rc < 0 ? c->err.number : 0, .abort = abort, .has_status = c->status_set,
+				 .status = c->status };
 }
 
 void invoke_returned(struct session *s)
@@ -68,6 +64,7 @@ void invoke_returned(struct session *s)
 	struct invocation *inv = r->inv;
 	struct call *c = &s->call;
 	struct tsql_tran rollback = { .kind = TRAN_ROLLBACK };
+	struct outcome o;
 	struct err e;
 	int rc;
 
@@ -83,27 +80,25 @@ void invoke_returned(struct session *s)
 	/* An administration procedure changed logins or rights: what is cached of them is read again, now that it is durable. */
 	if (c->rc == 0 && inv->proc->service == SERVICE_SYSTEM && !inv->proc->read_only)
 		auth_reload(s->server->auth);
-	if (c->rc < 0 && aborts_transaction(s)) {
-		r->failed = c->err.number;
+	o = outcome_of(c, c->rc < 0 && aborts_transaction(s));
+	if (o.abort) {
+		r->aborted = o;                 /* the rollback takes the place of the call */
 		if (tran_do(s, &rollback, &rc, &e) == TRAN_WAIT) {
 			r->wait = WAIT_ABORT;
 			return;
 		}
-		finish_call(s, inv, true);
-		return;
 	}
-	finish_call(s, inv, false);
+	invoke_finish(s, inv, &o);
 }
 
 /* The rollback that XACT_ABORT demands is done; the call that failed is answered now. */
 void invoke_aborted(struct session *s)
 {
 	struct tsql_tran rollback = { .kind = TRAN_ROLLBACK };
-	struct outcome o = { .rc = -1, .error_number = s->request->failed, .abort = true };
 	struct err e;
 
 	(void)tran_finish(s, &rollback, &e);
-	invoke_finish(s, s->request->inv, &o);
+	invoke_finish(s, s->request->inv, &s->request->aborted);
 }
 
 /* ---- on the way in ---- */

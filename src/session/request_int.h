@@ -70,6 +70,15 @@ struct assign_sink {
 	uint64_t rows;
 };
 
+/* How an invocation ended. */
+struct outcome {
+	int rc;
+	int32_t error_number;
+	bool abort;                     /* the batch ends with it */
+	bool has_status;
+	int32_t status;
+};
+
 struct request {
 	enum request_kind kind;
 	enum request_wait wait;
@@ -79,7 +88,7 @@ struct request {
 	struct tds_rpc rpc;
 	bool begun;
 	bool reset, reset_keep;         /* RESETCONNECTION bits */
-	int32_t failed;                 /* number of the error for which XACT_ABORT rolls back */
+	struct outcome aborted;         /* of the call for whose error XACT_ABORT rolls back */
 	bool stop;                      /* nothing further of this message can be run */
 	bool doomed;                    /* an error takes the transaction with it */
 	bool held;                      /* a DONE that waits for that rollback */
@@ -98,14 +107,7 @@ void invoke_exec(struct session *s, struct frame *f);
 void invoke_exec_text(struct session *s, struct frame *f);
 void invoke_returned(struct session *s);
 void invoke_aborted(struct session *s);
-/* The end of an invocation: status, outputs, DONEPROC; and the caller is told. The ERROR, if any, has been sent. */
-struct outcome {
-	int rc;
-	int32_t error_number;
-	bool abort;                     /* the batch ends with it */
-	bool has_status;
-	int32_t status;
-};
+/* Status, outputs, DONEPROC; and the caller is told. The ERROR, if any, has been sent. */
 void invoke_finish(struct session *s, struct invocation *inv, const struct outcome *o);
 void invoke_fail(struct session *s, struct invocation *inv, struct err *e, bool abort);
 

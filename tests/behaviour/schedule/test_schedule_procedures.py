@@ -1,6 +1,7 @@
 """The seven procedures: what each does to the store, and what it must leave alone."""
 import datetime
 import threading
+import time
 import uuid
 
 import pytest
@@ -9,6 +10,7 @@ from schedulejobs import COLUMNS, DUE, FOREVER, IMPORT, OFFICE, add, by_id, job,
 from support import wiretypes as t
 from support.calls import open_path, paths
 from support.proves import proves
+from support.server import Server
 from support.signature import check_arguments, check_metadata
 from support.wire import Param, ServerError, Wire
 
@@ -314,3 +316,75 @@ def test_a_batch_goes_on_after_a_broken_rule(rpc):
     result = rpc.batch(f"DECLARE @a int, @b int EXEC @a = {REMOVE} '{values['JobId']}' "
                        f"EXEC @b = {ADD} '{values['JobId']}', N'{OFFICE}', N'{values['Class']}', NULL, NULL, '2030-01-01' SELECT @a, @b")
     assert result.rows == [(1, 0)] and len(stored(rpc)) == 1
+
+
+# Status of a call that failed
+
+@pytest.fixture(scope="module")
+def narrow():
+    """Two calls fill the queue, and an answer is small."""
+    with Server(settings={"max_queue": 2, "max_result_size": 65536}) as made:
+        yield made
+
+
+CHANGES = ((ADD, job()), (MODIFY, job()), (REFRESH, {"JobId": uuid.uuid4(), "NextDueTime": DUE}), (REMOVE, {"JobId": uuid.uuid4()}), (INTERVAL, {"NextDueTime": DUE}))
+
+
+@proves("SCHED-Input-09", "SCHED-RemoveScheduledJob-04")
+@pytest.mark.parametrize("proc, values", CHANGES, ids=[c[0] for c in CHANGES])
+@pytest.mark.parametrize("path", ("wire", "pytds", "batch"))
+def test_who_waits_in_vain_has_failed(server, database, rpc, proc, values, path):
+    """An RPC or EXEC that gives up behind an open transaction."""
+    add(rpc, NextDueTime=datetime.datetime(2020, 1, 1), Recurrence=None)
+    rpc.batch("BEGIN TRAN")
+    held = add(rpc)
+    with open_path(path, server, database, "ScheduledJobs") as db:
+        db.batch("SET LOCK_TIMEOUT 100")
+        result = db.call(proc, **values)
+        assert result.error == 1222 and result.status == 1, result
+    rpc.batch("ROLLBACK")
+    assert by_id(rpc, held["JobId"]) is None
+
+
+@proves("SCHED-Input-09")
+def test_where_too_many_wait_a_call_has_failed(narrow):
+    with paths("wire", narrow, "ScheduledJobs", 4) as (holder, *others):
+        holder.batch("BEGIN TRAN")
+        add(holder)
+        answers, threads = [], []
+        for db in others:
+            threads.append(threading.Thread(target=lambda db=db: answers.append(db.call(REMOVE, JobId=uuid.uuid4()))))
+            threads[-1].start()
+        for _ in range(200):
+            if answers:
+                break
+            time.sleep(0.02)
+        holder.batch("ROLLBACK")
+        for thread in threads:
+            thread.join()
+        assert sorted((a.error or 0, a.status) for a in answers) == [(0, 1), (0, 1), (50012, 1)]
+
+
+@proves("SCHED-GetScheduledJobs-06")
+def test_the_list_that_fails_has_no_status(narrow):
+    """[MS-SSPSJ] 3.1.4.2: its status can only be 0. That of the others after the same error is 1."""
+    with open_path("wire", narrow, "ScheduledJobs") as db:
+        db.batch("BEGIN TRAN")
+        large = add(db, Class="Microsoft.Office.Server.UserProfiles.UserProfileGradualUpgradeChangeJob", JobData="0;2008-01-31;" + "x" * 200_000)
+        for proc, values, status in ((BY_ID, {"JobId": large["JobId"]}, 1), (ALL, {}, None)):
+            result = db.call(proc, **values)
+            assert result.error == 50005 and result.status == status and not result.sets, (proc, result)
+        db.batch("ROLLBACK")
+
+
+@proves("SCHED-Input-09")
+def test_status_when_xact_abort_rolls_back(server, database, rpc):
+    """The rollback comes between the call and its answer."""
+    with open_path("wire", server, database, "ScheduledJobs") as db:
+        rpc.batch("BEGIN TRAN")
+        add(rpc)
+        db.batch("SET XACT_ABORT ON SET LOCK_TIMEOUT 100 BEGIN TRAN")
+        result = db.call(REMOVE, JobId=uuid.uuid4())
+        assert result.error == 1222 and result.status == 1
+        assert db.batch("SELECT @@TRANCOUNT").rows == [(0,)]
+        rpc.batch("ROLLBACK")
