@@ -26,3 +26,17 @@ CREATE TABLE promise (                      -- one row; see procession_promise
     lost        INTEGER NOT NULL            -- renewals up to this time may have been lost: no item expires before this time and its time-out
 );
 INSERT INTO promise (until, lost) VALUES (0, 0);
+
+-- MIGRATION 3
+-- A cookie is never given twice for an identifier, also when its item is gone and added again [E-STATE-11]. So the last cookies of the items that went are kept, with
+-- their identifiers; when they are 10,000, these are forgotten, and from then on every other identifier starts above all of them.
+CREATE TABLE gone (
+    n           INTEGER PRIMARY KEY,        -- counts from 1: the table is only ever emptied as a whole
+    id          TEXT NOT NULL UNIQUE,
+    cookie      INTEGER NOT NULL            -- the item's last
+);
+CREATE TABLE forgotten (                    -- one row
+    cookie      INTEGER NOT NULL            -- an identifier that is not in gone never had a higher one; 0: nothing was forgotten
+);
+-- Which items went before nobody knows any more: the highest cookie there is, is the best guess.
+INSERT INTO forgotten (cookie) SELECT coalesce(max(CASE WHEN cookie = 2147483647 THEN 0 ELSE cookie END), 0) FROM item;

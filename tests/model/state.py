@@ -11,11 +11,11 @@ class Model:
     reads_for_others = ()           # every Get renews the expiration: only SELECT can read beside an open transaction
 
     def __init__(self, errata, keep=None):
-        self.items = {}
+        self.items, self.last = {}, {}      # last: the cookie with which an identifier went
 
     def copy(self):
         made = Model.__new__(Model)
-        made.items = copy.deepcopy(self.items)
+        made.items, made.last = copy.deepcopy(self.items), dict(self.last)
         return made
 
     def key(self, name):
@@ -31,12 +31,13 @@ class Model:
             return Expect(error=50003)
         if self.key(id) in self.items:
             return Expect(error=2627)
-        self.items[self.key(id)] = {"item": item, "timeout": timeout, "cookie": 1, "locked": None, "expires": Later(now, timeout)}
+        self.items[self.key(id)] = {"item": item, "timeout": timeout, "cookie": self.last.get(self.key(id), 0) + 1, "locked": None, "expires": Later(now, timeout)}
         return Expect()
 
     def proc_DeleteExpiredItems(self, now):
         moment = now.value or now.lo
-        self.items = {k: v for k, v in self.items.items() if not v["expires"].before(moment)}
+        for key in [k for k, v in self.items.items() if v["expires"].before(moment)]:
+            self.last[key] = self.items.pop(key)["cookie"]
         return Expect()
 
     def match(self, id, cookie):
@@ -45,7 +46,7 @@ class Model:
 
     def proc_DeleteItem(self, now, id, lockCookie):
         if self.match(id, lockCookie):
-            del self.items[self.key(id)]
+            self.last[self.key(id)] = self.items.pop(self.key(id))["cookie"]
         return Expect()
 
     def proc_GetItemWithoutLock(self, now, id):

@@ -5,7 +5,7 @@ import pytest
 from stateview import ABSENT, add, lock, peek, view
 
 from support import wiretypes as t
-from support.calls import open_path
+from support.calls import create_database, open_path
 from support.proves import proves
 from support.signature import check_arguments, check_metadata
 from support.wire import Param, ServerError, Wire
@@ -97,9 +97,9 @@ def test_arguments_that_do_convert(rpc, key):
     assert view(rpc, key)[3] == 30 and peek(rpc, key)[0] == b"\x0a\xbc"
     assert rpc.batch(f"proc_DeleteItem '{key}', 1").error is None       # the first statement needs no EXEC
     assert peek(rpc, key) == ABSENT
-    for spelling in ("StateService.dbo.proc_AddItem", "StateService..proc_AddItem", "[StateService].[dbo].[proc_AddItem]", "DBO.proc_additem"):
+    for cookie, spelling in enumerate(("StateService.dbo.proc_AddItem", "StateService..proc_AddItem", "[StateService].[dbo].[proc_AddItem]", "DBO.proc_additem"), 2):
         assert rpc.batch(f"EXEC {spelling} @ID = N'{key}', @Item = NULL, @TIMEOUT = 5").error is None, spelling
-        assert rpc.batch(f"DECLARE @rc int EXEC @rc = proc_DeleteItem N'{key}', 1 SELECT @rc").rows == [(0,)]
+        assert rpc.batch(f"DECLARE @rc int EXEC @rc = proc_DeleteItem N'{key}', {cookie} SELECT @rc").rows == [(0,)]
 
 
 @proves("STATE-Input-03")
@@ -161,9 +161,10 @@ ID = "bb513e2c367a494fbf68e63241a19509_zMFtomz0mwgoHSRng157WFwiSCXs6YcdLRhiY5ms+
 
 @pytest.fixture
 def example(server):
-    with open_path("wire", server, "StateService") as db:
-        for cookie in range(1, 20):
-            db.call("proc_DeleteItem", id=ID, lockCookie=cookie)
+    """A database that has never seen the identifier: the cookies are those of the text."""
+    name = "Example" + uuid.uuid4().hex[:6]
+    create_database(server, name, "state")
+    with open_path("wire", server, name, "StateService") as db:
         yield db
 
 
@@ -185,7 +186,7 @@ def test_examples_as_text(example):
 
 @proves("STATE-Example-01", "STATE-Example-02")
 def test_examples_by_rpc(server, example):
-    with open_path("pytds", server, "StateService") as db:
+    with open_path("pytds", server, example.batch("SELECT DB_NAME()").rows[0][0], "StateService") as db:
         assert db.call("dbo.proc_AddItem", id=ID, item=b"\x14\0\x0b\xff", timeout=20).status == 0
         got = db.call("dbo.proc_GetItemWithLock", id=ID)
         assert got.out == {"item": b"\x14\0\x0b\xff", "locked": False, "lockAgeInSeconds": 0, "lockCookie": 2} and got.status == 0
@@ -195,7 +196,6 @@ def test_examples_by_rpc(server, example):
 
 def test_a_database_of_another_name_and_reading(server, key):
     """The errata setting changes nothing in this service: the same calls, the same answers."""
-    from support.calls import create_database
     for errata in ("literal", "corrected"):
         name = f"State{errata}{uuid.uuid4().hex[:6]}"
         create_database(server, name, "state", errata)

@@ -185,7 +185,8 @@ def test_cookies_of_two_items_are_their_own(db, key):
     assert lock(db, key + "b")[3] == 2
     assert db.call("proc_DeleteItem", id=key + "a", lockCookie=3).status == 0
     add(db, key + "a")
-    assert lock(db, key + "a")[3] == 2          # a new item, a new life
+    assert lock(db, key + "a")[3] == 5          # a new item, which goes on where the old one ended
+    assert lock(db, key + "b")[3] == 2
 
 
 @proves("STATE-GetItemWithLock-02", "STATE-GetItemWithoutLock-02")
@@ -344,8 +345,7 @@ def test_delete_with_the_cookie(db, key):
     assert result.status == 0 and result.sets == []
     assert peek(db, key) == ABSENT and view(db, key) is None
     add(db, key)
-    lock(db, key)
-    db.call("proc_DeleteItem", id=key + " ", lockCookie=2)
+    db.call("proc_DeleteItem", id=key + " ", lockCookie=lock(db, key)[3])
     assert peek(db, key) == ABSENT
 
 
@@ -368,3 +368,83 @@ def test_delete_expired_leaves_the_living(db, key):
     assert result.error is None and result.status == 0 and result.sets == []
     assert peek(db, key)[0] == b"data"
     assert db.batch("EXEC proc_DeleteExpiredItems 1").error == 8146
+
+
+# Cookies of an identifier that is used again
+
+def delete_and_add(db, key):
+    cookie = peek(db, key)[3]
+    assert db.call("proc_DeleteItem", id=key, lockCookie=cookie).status == 0
+    add(db, key, b"new")
+    return cookie
+
+
+@proves("STATE-Model-12", "STATE-Model-07")
+def test_an_old_cookie_opens_no_new_item(server, db, key):
+    """A holds the lock; B deletes the item by force, adds it and locks it: A has nothing any more."""
+    add(db, key)
+    mine = lock(db, key)[3]
+    assert mine == 2
+    with open_path("wire", server, "StateService") as other:
+        assert delete_and_add(other, key) == mine
+        theirs = lock(other, key)[3]
+        assert theirs > mine + 1
+        held = view(other, key)
+        for old in range(0, theirs):
+            for proc, values in (("proc_UpdateItem", {"item": b"stolen", "timeout": 5}), ("proc_ReleaseItemLock", {}), ("proc_DeleteItem", {})):
+                assert db.call(proc, id=key, lockCookie=old, **values).status == 0
+        assert view(other, key) == held and peek(db, key)[:2] == (None, True)
+        assert other.call("proc_UpdateItem", id=key, item=b"theirs", timeout=20, lockCookie=theirs).status == 0
+    assert peek(db, key) == (b"theirs", False, 0, theirs)
+
+
+@proves("STATE-Model-12", "STATE-Model-07")
+def test_no_cookie_comes_twice_for_an_identifier(db, key):
+    seen = []
+    add(db, key)
+    for turn in range(4):
+        seen.append(peek(db, key)[3])
+        for _ in range(turn):
+            seen.append(lock(db, key)[3])
+            db.call("proc_ReleaseItemLock", id=key, lockCookie=seen[-1])
+        delete_and_add(db, key + " " * turn)
+    assert seen == sorted(set(seen)), seen
+    add(db, key + "other")
+    assert lock(db, key + "other")[3] == 2          # an identifier of its own
+
+
+@proves("STATE-Model-12", "STATE-Model-05")
+def test_a_held_lock_shuts_everybody_out(server, rpc, key):
+    """Of what needs no cookie nothing reads or changes the data; what needs one wants this one."""
+    add(rpc, key)
+    mine = lock(rpc, key)[3]
+    before = view(rpc, key)
+    with open_path("pytds", server, "StateService") as other:
+        assert lock(other, key)[0] is None and peek(other, key)[0] is None
+        assert other.call("proc_AddItem", id=key, item=b"x", timeout=20).error == 2627
+        for wrong in (mine - 1, mine + 1, 0, None):
+            other.call("proc_UpdateItem", id=key, item=b"x", timeout=5, lockCookie=wrong)
+            other.call("proc_DeleteItem", id=key, lockCookie=wrong)
+            other.call("proc_ReleaseItemLock", id=key, lockCookie=wrong)
+        other.call("proc_RefreshItemExpiration", id=key)
+        other.call("proc_DeleteExpiredItems")
+        after = view(other, key)
+        assert (after[0], after[1], after[2], after[3], after[5]) == (before[0], before[1], before[2], before[3], before[5])
+    assert rpc.call("proc_UpdateItem", id=key, item=b"mine", timeout=20, lockCookie=mine).status == 0
+    assert peek(rpc, key)[0] == b"mine"
+
+
+@proves("STATE-Input-07")
+@pytest.mark.parametrize("path", ("wire", "pytds"))
+def test_identifiers_with_nul(server, key, path):
+    with open_path(path, server, "StateService") as db:
+        names = [key, key + "\0", key + "\0a", key + "\0b", "\0" + key, key + "\0 a"]
+        for i, name in enumerate(names):
+            add(db, name, bytes([i]))
+        for i, name in enumerate(names):
+            assert peek(db, name)[0] == bytes([i])
+            refused(db, key, 2627, "proc_AddItem", id=name + " ", item=b"x", timeout=20)
+        assert db.call("proc_DeleteItem", id=key + "\0a", lockCookie=1).status == 0
+        assert [peek(db, name)[0] for name in names] == [b"\0", b"\1", None, b"\3", b"\4", b"\5"]
+        rows = db.batch("SELECT Id FROM dbo.Items").rows
+        assert sorted(r[0] for r in rows if key in r[0]) == sorted(n for n in names if n != key + "\0a")

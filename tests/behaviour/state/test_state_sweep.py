@@ -4,6 +4,7 @@ The column is looked at in the file, beside the running server.
 """
 import contextlib
 import datetime
+import pathlib
 import shutil
 import sqlite3
 import time
@@ -165,10 +166,13 @@ def old_file(tmp_path):
 
 
 OLD_ROWS = f"UPDATE item SET sweep = expires / {MINUTE}; UPDATE item SET lock_time = NULL WHERE locked = 0;"
-SCHEMA_1 = "DROP VIEW view_items; DROP TABLE promise; PRAGMA user_version = 1;"
+# What later migrations made is taken away, each with what depends on it.
+SCHEMA_2 = "DROP TABLE gone; DROP TABLE forgotten; PRAGMA user_version = 2;"
+SCHEMA_1 = SCHEMA_2 + "DROP VIEW view_items; DROP TABLE promise; PRAGMA user_version = 1;"
+NEWEST = (pathlib.Path(__file__).resolve().parents[3] / "procedures/state/schema.sql").read_text(encoding="utf-8").count("-- MIGRATION")
 
 
-@pytest.mark.parametrize("sql", (OLD_ROWS, OLD_ROWS + SCHEMA_1), ids=("rows", "schema 1"))
+@pytest.mark.parametrize("sql", (OLD_ROWS, OLD_ROWS + SCHEMA_2, OLD_ROWS + SCHEMA_1), ids=("rows", "schema 2", "schema 1"))
 def test_files_of_an_earlier_version_work_on(old_file, sql):
     clock = old_file(sql)
     with open_path("wire", clock, "StateService") as db:
@@ -189,5 +193,61 @@ def test_files_of_an_earlier_version_work_on(old_file, sql):
         clean(db)
         assert peek(db, "free")[0] == b"new" and peek(db, "held") == ABSENT
         assert db.batch("EXEC procession_database_check 'StateService'").rows[0][1].strip() == "ok"
-    assert stored(clock, "PRAGMA user_version") == [(2,)]
+    assert stored(clock, "PRAGMA user_version") == [(NEWEST,)]
     assert stored(clock, "SELECT until, lost FROM promise")[0][1] == 0
+
+
+@proves("STATE-Model-12")
+def test_a_file_of_an_earlier_version_gives_no_cookie_that_it_may_have_given(old_file):
+    """Which items went before is not known: what is added starts above all that are there."""
+    with open_path("wire", old_file(SCHEMA_2), "StateService") as db:
+        add(db, "new")
+        assert lock(db, "new")[3] == 4
+        assert lock(db, "free")[3] == 2
+
+
+@proves("STATE-Model-12", "STATE-Model-07")
+def test_cookies_go_on_after_an_expiration(clock, db, key):
+    """By proc_DeleteExpiredItems, and whatever else was added and went meanwhile."""
+    add(db, key, timeout=1)
+    assert lock(db, key)[3] == 2
+    clock.advance(minutes=3)
+    clean(db)
+    assert view(db, key) is None
+    add(db, key, timeout=1)
+    assert lock(db, key)[3] == 4
+    assert db.call("proc_UpdateItem", id=key, item=b"old", timeout=1, lockCookie=2).status == 0
+    assert peek(db, key)[:2] == (None, True)
+
+
+@proves("STATE-Model-12")
+def test_more_than_can_be_kept(clock, db, key):
+    """When too many went, identifiers that were never used start above all of them."""
+    add(db, key)
+    for cookie in (2, 3, 4, 5):
+        assert lock(db, key)[3] == cookie
+        db.call("proc_ReleaseItemLock", id=key, lockCookie=cookie)
+    db.call("proc_DeleteItem", id=key, lockCookie=5)
+    with contextlib.closing(sqlite3.connect(clock.data / "StateService.db")) as file, file:
+        file.executemany("INSERT INTO gone (id, cookie) VALUES (?, 1)", [(f"{key}-{i}",) for i in range(9_999)])
+    add(db, key + "-last", timeout=1)
+    clock.advance(minutes=3)
+    clean(db)
+    assert stored(clock, "SELECT count(*) FROM gone") == [(0,)]
+    for name in (key, key + "-7", key + "-new"):
+        add(db, name)
+        assert lock(db, name)[3] == 7
+
+
+@proves("STATE-Model-12")
+def test_the_sweep_of_the_server_keeps_the_cookies_too(key):
+    with ClockServer("2025-06-15 12:00:00", settings={"sweep_interval": 1}) as server, open_path("wire", server, "StateService") as db:
+        add(db, key, timeout=1)
+        assert lock(db, key)[3] == 2
+        server.advance(minutes=3)
+        until = time.monotonic() + 20
+        while view(db, key) is not None:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        add(db, key)
+        assert peek(db, key)[3] == 3

@@ -80,6 +80,34 @@ class State(unittest.TestCase):
         self.s.db.execute("UPDATE item SET cookie = 2147483647")
         self.assertEqual(self.get()[3], 1)
 
+    def test_the_first_cookie_goes_on_and_wraps_too(self):
+        """[E-STATE-11]"""
+        self.add()
+        self.s.db.execute("UPDATE item SET cookie = 2147483647")
+        self.s.call("proc_DeleteItem", id="k", lockCookie=2147483647)
+        self.add()
+        self.assertEqual(self.get()[3], 2)
+        self.s.call("proc_DeleteItem", id="k", lockCookie=2)
+        self.add()
+        self.assertEqual(self.get()[3], 4)
+
+    def test_what_is_kept_of_deleted_items_has_a_bound(self):
+        """[E-STATE-11]: by each of the three ways in which items go."""
+        for way in ("proc_DeleteItem", "proc_DeleteExpiredItems", "procession_clean"):
+            self.s.db.execute("DELETE FROM gone")
+            self.s.db.execute("UPDATE forgotten SET cookie = 0")
+            self.s.db.executemany("INSERT INTO gone (id, cookie) VALUES (?, ?)", [(f"old{i}", 1 + i % 50) for i in range(10_000)])
+            self.add(way, timeout=1)
+            if way == "proc_DeleteItem":
+                self.s.call(way, id=way, lockCookie=1)
+            else:
+                self.s.now += 3 * MINUTE
+                self.s.call(way)
+            self.assertEqual(self.s.db.execute("SELECT count(*) FROM gone").fetchone(), (0,))
+            self.assertEqual(self.s.db.execute("SELECT cookie FROM forgotten").fetchone(), (50,))
+            self.add("k" + way)
+            self.assertEqual(self.get("k" + way)[3], 52)
+
     def test_update_stores_unlocks_and_takes_the_new_timeout(self):
         self.add()
         self.get()
