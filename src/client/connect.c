@@ -36,7 +36,7 @@ static bool is_clean(const char *s)
 static int write_configuration(const struct client_options *o, int *ret, struct err *reterr)
 {
 	const char *encryption = o->encryption != NULL ? o->encryption : client_default_encryption(o->host);
-	int fd = memfd_create("procession-freetds", 0);
+	int fd = memfd_create("procession-freetds", MFD_CLOEXEC);
 	int n;
 
 	if (fd < 0)

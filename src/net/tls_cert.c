@@ -1,6 +1,8 @@
 /* tls_cert.c — a self-signed certificate for a server that was given none.
  * Files appear whole or not at all (written aside, synced, renamed), the key before the certificate: a key alone is what an interrupted
  * start leaves behind, and the next start makes the certificate for it. */
+#define _GNU_SOURCE     /* mkostemp */
+
 #include "net/net.h"
 
 #include <errno.h>
@@ -101,7 +103,7 @@ static int write_pem(const char *path, mode_t mode, EVP_PKEY *key, X509 *cert, s
 	n = snprintf(temp, sizeof(temp), "%s.XXXXXX", path);
 	if (n < 0 || (size_t)n >= sizeof(temp))
 		return net_fail(reterr, "The file name %.200s… is too long. Choose a shorter data folder.", path);
-	fd = mkstemp(temp);                     /* mode 0600 from the beginning */
+	fd = mkostemp(temp, O_CLOEXEC);                 /* mode 0600 from the beginning */
 	if (fd < 0)
 		return net_fail(reterr, "Cannot write %s: %s. Check that the folder exists and that the server may write to it.", path, strerror(errno));
 	f = fdopen(fd, "w");

@@ -38,7 +38,7 @@ static void write_field(FILE *f, const char *s, char end)
 
 static void write_line(FILE *f, const struct taken *t)
 {
-	static const char *const states[] = { [TAKEN_DOUBT] = "doubt", [TAKEN_WAITS] = "waits", [TAKEN_RUNS] = "runs" };
+	static const char *const states[] = { [TAKEN_DOUBT] = "doubt", [TAKEN_WAITS] = "waits", [TAKEN_RUNS] = "runs", [TAKEN_HELD] = "held" };
 
 	fprintf(f, "%s\t%lld\t%lld\t%lld\t%lld\t", states[t->state], (long long)t->row.due, (long long)t->due, (long long)t->start, (long long)t->next);
 	write_field(f, t->row.id, '\t');
@@ -91,7 +91,7 @@ static struct taken *read_line(char *line)
 	t = taken_new(&row, strtoll(fields[2], NULL, 10), strtoll(fields[3], NULL, 10));
 	if (t != NULL) {
 		t->next = strtoll(fields[4], NULL, 10);
-		t->state = fields[0][0] == 'd' ? TAKEN_DOUBT : fields[0][0] == 'w' ? TAKEN_WAITS : TAKEN_RUNS;
+		t->state = fields[0][0] == 'd' ? TAKEN_DOUBT : fields[0][0] == 'w' ? TAKEN_WAITS : fields[0][0] == 'h' ? TAKEN_HELD : TAKEN_RUNS;
 	}
 	return t;
 }
@@ -150,9 +150,9 @@ int journal_open(struct ledger *l, const char *dir, struct err *reterr)
 	f = open_in(l, "lock", "ae");
 	if (f == NULL)
 		return failed("write", l, "lock", reterr);
-	l->lock_fd = dup(fileno(f));
+	l->lock_fd = fcntl(fileno(f), F_DUPFD_CLOEXEC, 0);
 	fclose(f);
-	if (l->lock_fd < 0 || fcntl(l->lock_fd, F_SETFD, FD_CLOEXEC) < 0 || flock(l->lock_fd, LOCK_EX | LOCK_NB) < 0)
+	if (l->lock_fd < 0 || flock(l->lock_fd, LOCK_EX | LOCK_NB) < 0)
 		return err_raise(reterr, 50000, 16, 1, "another scheduler uses the folder '%s'", dir);
 	return load(l, reterr);
 }

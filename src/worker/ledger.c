@@ -1,4 +1,5 @@
-/* ledger.c — see ledger.h. A list, because it holds what is due within a minute; the journal is written anew for each change, beside the old one. */
+/* ledger.c — see ledger.h. A list, because it holds what is due within a minute, has its place later in a window, or found no
+ * handler; the journal is written anew for each change, beside the old one. */
 #include "worker/ledger_int.h"
 
 #include <pthread.h>
@@ -69,6 +70,8 @@ int ledger_open(const char *dir, struct ledger **ret, struct err *reterr)
 	}
 	for (struct taken *t = l->list, *next; t != NULL; t = next) {
 		next = t->link;
+		if (t->state == TAKEN_HELD)
+			t->state = TAKEN_WAITS;     /* there may be a handler now; if not, it is told and held again */
 		if (t->state != TAKEN_RUNS)
 			continue;
 		LOG(LOG_WARN, NULL, "interrupted", F_STR("job", t->row.id), F_STR("class", t->row.class),
@@ -183,7 +186,31 @@ void ledger_settle(struct ledger *l, const char *id, int64_t row_due, bool keep)
 	pthread_mutex_unlock(&l->mutex);
 }
 
-struct taken *ledger_start(struct ledger *l, int64_t now)
+struct taken *ledger_stale(struct ledger *l, int64_t horizon)
+{
+	struct taken *copy = NULL;
+
+	pthread_mutex_lock(&l->mutex);
+	for (struct taken *t = l->list; t != NULL && copy == NULL; t = t->link)
+		if (t->state == TAKEN_WAITS && !t->fresh && t->row.recurrence != NULL && t->start < horizon)
+			copy = taken_new(&t->row, t->due, t->start);
+	pthread_mutex_unlock(&l->mutex);
+	return copy;
+}
+
+void ledger_recheck(struct ledger *l, const char *id, int64_t due, bool there)
+{
+	pthread_mutex_lock(&l->mutex);
+	for (struct taken *t = l->list; t != NULL; t = t->link) {
+		if (t->state == TAKEN_WAITS && t->due == due && strcmp(t->row.id, id) == 0) {
+			t->fresh = true;
+			t->withdrawn = !there;
+		}
+	}
+	pthread_mutex_unlock(&l->mutex);
+}
+
+struct taken *ledger_due(struct ledger *l, int64_t now, bool *ret_withdrawn)
 {
 	struct taken *found = NULL;
 
@@ -191,12 +218,50 @@ struct taken *ledger_start(struct ledger *l, int64_t now)
 	for (struct taken *t = l->list; t != NULL; t = t->link)
 		if (t->state == TAKEN_WAITS && t->start <= now && (found == NULL || t->start < found->start))
 			found = t;
-	if (found != NULL) {
-		found->state = TAKEN_RUNS;
-		save(l);
-	}
+	*ret_withdrawn = found != NULL && found->withdrawn;
 	pthread_mutex_unlock(&l->mutex);
 	return found;
+}
+
+void ledger_mark(struct ledger *l, struct taken *t, enum taken_state state)
+{
+	pthread_mutex_lock(&l->mutex);
+	t->state = state;
+	save(l);
+	pthread_mutex_unlock(&l->mutex);
+}
+
+void ledger_release(struct ledger *l, bool (*can_run)(const void *arg, const struct job_row *row), const void *arg)
+{
+	bool changed = false;
+
+	pthread_mutex_lock(&l->mutex);
+	for (struct taken *t = l->list; t != NULL; t = t->link) {
+		if (t->state == TAKEN_HELD && can_run(arg, &t->row)) {
+			t->state = TAKEN_WAITS;
+			changed = true;
+		}
+	}
+	if (changed)
+		save(l);
+	pthread_mutex_unlock(&l->mutex);
+}
+
+size_t ledger_hurry(struct ledger *l)
+{
+	size_t n = 0;
+
+	pthread_mutex_lock(&l->mutex);
+	for (struct taken *t = l->list; t != NULL; t = t->link) {
+		if (t->state == TAKEN_WAITS && t->start > t->due) {
+			t->start = t->due;
+			n++;
+		}
+	}
+	if (n > 0)
+		save(l);
+	pthread_mutex_unlock(&l->mutex);
+	return n;
 }
 
 bool ledger_runs(struct ledger *l, const char *id, const struct taken *except)

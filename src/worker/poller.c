@@ -49,7 +49,7 @@ static int round_once(struct poller *p, struct err *reterr)
 		}
 		LOG(LOG_INFO, NULL, "connected", F_INT("interval", p->settings->interval_s));
 	}
-	if (take_settle(p->client, p->settings, p->ledger, reterr) < 0)
+	if (take_settle(p->client, p->settings, p->ledger, reterr) < 0 || take_recheck(p->client, p->settings, p->ledger, reterr) < 0)
 		return -1;
 	return take_due(p->client, p->settings, p->ledger, reterr);
 }

@@ -3,39 +3,28 @@
 
 #include "value/datetime.h"
 
-const char *rules_name(enum verdict v)
+bool rules_ignored(const struct job_row *row)
 {
-	static const char *const names[] = {
-		[VERDICT_TAKE] = "taken", [VERDICT_IGNORE] = "class of another program", [VERDICT_DISABLED] = "disabled", [VERDICT_LATER] = "starts later in its window",
-		[VERDICT_UNKNOWN_CLASS] = "unknown assembly or class", [VERDICT_UNKNOWN_DATA] = "unknown job data", [VERDICT_UNKNOWN_RECURRENCE] = "unknown recurrence",
-	};
+	const struct job_class *class = job_class_find(str_of(row->assembly), str_of(row->class));
 
-	return names[v];
+	if (row->disabled)
+		return row->recurrence == NULL;
+	return class != NULL && class->ignored;
 }
 
-static enum verdict judge(const struct job_row *row, int64_t horizon, struct judgement *j)
+static enum verdict judge(const struct job_row *row, struct judgement *j)
 {
+	if (rules_ignored(row))
+		return VERDICT_IGNORE;
 	if (row->disabled)
 		return VERDICT_DISABLED;
-	if (j->class == NULL)
-		return VERDICT_UNKNOWN_CLASS;
-	if (j->class->ignored)
-		return VERDICT_IGNORE;
-	j->action = job_class_action(j->class, str_of(row->data));
-	if (j->action == NULL)
-		return VERDICT_UNKNOWN_DATA;
-	if (!j->recurs)
-		return VERDICT_TAKE;
-	if (!recurrence_parse(str_of(row->recurrence), &j->recurrence))
-		return VERDICT_UNKNOWN_RECURRENCE;
-	return recurrence_start(&j->recurrence, row->due, j->seed) < horizon ? VERDICT_TAKE : VERDICT_LATER;
+	return !j->recurs || recurrence_parse(str_of(row->recurrence), &j->recurrence) ? VERDICT_TAKE : VERDICT_UNKNOWN_RECURRENCE;
 }
 
-void rules_judge(const struct job_row *row, int64_t horizon, struct judgement *ret)
+void rules_judge(const struct job_row *row, struct judgement *ret)
 {
-	*ret = (struct judgement){ .class = job_class_find(str_of(row->assembly), str_of(row->class)), .recurs = row->recurrence != NULL,
-				   .seed = recurrence_seed(str_of(row->id)) };
-	ret->verdict = judge(row, horizon, ret);
+	*ret = (struct judgement){ .recurs = row->recurrence != NULL, .seed = recurrence_seed(str_of(row->id)) };
+	ret->verdict = judge(row, ret);
 }
 
 void rules_occurrences(struct occurrences *it, const struct job_row *row, const struct judgement *j, int64_t now, int64_t horizon)
@@ -48,7 +37,7 @@ bool rules_occurrence(struct occurrences *it, int64_t *ret_due, int64_t *ret_sta
 	const struct recurrence *r = &it->judgement->recurrence;
 	int64_t due = it->next, start = it->judgement->recurs ? recurrence_start(r, due, it->judgement->seed) : due;
 
-	if (it->next == DATETIME_MAX || (!it->first && start >= it->horizon))
+	if (it->next == DATETIME_MAX || (!it->first && due >= it->horizon))
 		return false;
 	*ret_due = due;
 	*ret_start = start;

@@ -7,34 +7,30 @@
 #include "worker/jobs.h"
 
 enum verdict {
-	VERDICT_TAKE,           /* run its action, refresh it (unless it runs once) */
-	VERDICT_IGNORE,         /* a Project class: neither run nor refreshed [E-SCHED-20] */
+	VERDICT_TAKE,           /* refresh it at once (unless it runs once), whoever can run it [E-SCHED-21] */
+	VERDICT_IGNORE,         /* neither run nor refreshed: see rules_ignored */
 	VERDICT_DISABLED,       /* not run; refreshed to the end of time */
-	VERDICT_LATER,          /* its place in the window lies beyond the interval: stays with the server until then */
-	VERDICT_UNKNOWN_CLASS,  /* left as it is, like the following ones */
-	VERDICT_UNKNOWN_DATA,
-	VERDICT_UNKNOWN_RECURRENCE,
+	VERDICT_UNKNOWN_RECURRENCE,     /* nobody can tell when it is due next: left as it is */
 };
 
 struct judgement {
 	enum verdict verdict;
-	const struct job_class *class;      /* NULL: unknown */
-	const char *action;
 	bool recurs;
 	struct recurrence recurrence;
 	uint64_t seed;
 };
 
-/* horizon: the end of the interval that was asked for. */
-void rules_judge(const struct job_row *row, int64_t horizon, struct judgement *ret);
-const char *rules_name(enum verdict v);
+void rules_judge(const struct job_row *row, struct judgement *ret);
+/* A row of a Project class [E-SCHED-20], or a disabled one that runs once, which no server should hand out: the server must still have it when we are done. */
+bool rules_ignored(const struct job_row *row);
 
-/* The occurrences of a row that start before the horizon: its due time, and for short recurrences those that follow. Each call gives the next one:
+/* The occurrences of a row that are due before the horizon (the end of the interval that was asked for): its due time, and for short recurrences those that
+ * follow. Their place in a window may lie behind it. Each call gives the next one:
  *   struct occurrences it; rules_occurrences(&it, row, j, now, horizon);  while (rules_occurrence(&it, &due, &start)) …
  * Then it.next is what the server is told: the first occurrence that was not given [E-SCHED-12]; the end of time when there is none. */
 struct occurrences {
 	const struct judgement *judgement;
-	int64_t now, horizon, last;
+	int64_t now, horizon;
 	int64_t next;
 	bool first;
 };

@@ -95,14 +95,15 @@ static void become(const struct handler *h, char **env, int output)
 	static const int usual[] = { SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGPIPE };
 	static const char message[] = "the handler could not be executed\n";
 	sigset_t none;
-	int null = open("/dev/null", O_RDONLY);
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	setpgid(0, 0);
 	for (size_t i = 0; i < ARRAY_LEN(usual); i++)
 		signal(usual[i], SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (null >= 0 && dup2(null, 0) == 0 && dup2(output, 1) == 1 && dup2(output, 2) == 2)
+	/* The library that talks to the server leaves its socket open over exec: with it a handler could speak as the scheduler. */
+	if (null >= 0 && dup2(null, 0) == 0 && dup2(output, 1) == 1 && dup2(output, 2) == 2 && close_range(3, ~0U, 0) == 0)
 		execve(h->argv[0], h->argv, env);
 	if (write(2, message, sizeof(message) - 1) < 0)
 		_exit(126);

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "worker/match.h"
 #include "worker/poller.h"
 #include "worker/rules.h"
 #include "worker/run.h"
@@ -27,6 +28,9 @@ struct scheduler {
 	size_t nslots, nrunning;
 	int signal_fd, wake_fd;
 	unsigned stops;                 /* signals that asked for the end */
+	int64_t release_at;             /* monotonic ms: when held jobs are looked at next */
+	int64_t forget_at;              /* ticks: what starts from then on does not need the previous settings */
+	int64_t end_by;                 /* ticks: what starts from then on is not waited for; 0: not ending */
 	bool handler_failed;
 };
 
@@ -43,59 +47,101 @@ static struct run *free_slot(struct scheduler *s)
 static void drop(struct scheduler *s, struct taken *t, const char *outcome, const char *why)
 {
 	int64_t now = clock_ticks();
-	bool skipped = strcmp(outcome, "skipped") == 0;
+	bool wanted = strcmp(outcome, "skipped") == 0 || strcmp(outcome, "withdrawn") == 0;
+	char due[JOB_TIME_MAX];
 
-	LOG(skipped ? LOG_WARN : LOG_ERROR, NULL, outcome, F_STR("job", t->row.id), F_STR("class", t->row.class), F_STR("why", why));
-	s->handler_failed = s->handler_failed || !skipped;
+	job_time_shown(t->due, due);
+	LOG(wanted ? LOG_WARN : LOG_ERROR, NULL, outcome, F_STR("job", t->row.id), F_STR("class", t->row.class), F_STR("due", due), F_STR("why", why));
+	s->handler_failed = s->handler_failed || !wanted;
 	ledger_finish(s->ledger, t, outcome, -1, now, now);
 }
 
-/* Of the present settings, or of those under which the job may have been taken. */
-static const struct handler *find_handler(const struct scheduler *s, const struct job_class *class, unsigned *ret_timeout_s)
+/* Of the present settings, or of those under which the job may have been taken. NULL: *ret can run it. */
+static const char *find_handler(const struct scheduler *s, const struct job_row *row, struct match *ret)
 {
-	const struct handler *h = NULL;
+	const char *why = NULL;
 
-	for (const struct settings *from = s->settings; from != NULL && h == NULL && class != NULL; from = from->previous) {
-		h = settings_handler(from, class);
-		if (h != NULL)
-			*ret_timeout_s = h->timeout_s > 0 ? h->timeout_s : from->timeout_s;
+	for (const struct settings *from = s->settings; from != NULL; from = from->previous) {
+		why = match_handler(from, row, ret);
+		if (ret->handler != NULL)
+			break;
 	}
-	return h;
+	return why;
 }
 
-static void start(struct scheduler *s, struct taken *t)
+/* The server has it no more, and nobody else will run it. */
+static void hold(struct scheduler *s, struct taken *t, const char *why)
 {
-	const struct job_class *class = job_class_find(str_of(t->row.assembly), str_of(t->row.class));
-	unsigned timeout_s = 0;
-	const struct handler *h = find_handler(s, class, &timeout_s);
+	char due[JOB_TIME_MAX];
+
+	job_time_shown(t->due, due);
+	ledger_mark(s->ledger, t, TAKEN_HELD);
+	s->handler_failed = true;
+	LOG(LOG_WARN, NULL, "held", F_STR("job", t->row.id), F_STR("assembly", t->row.assembly), F_STR("class", t->row.class), F_STR("name", t->row.display_name), F_STR("due", due),
+	    F_STR("data", t->row.data), F_STR("why", why), F_STR("remedy", "configure a handler: it runs as soon as there is one"));
+}
+
+static bool can_run(const void *arg, const struct job_row *row)
+{
+	struct match m;
+
+	return find_handler(arg, row, &m) == NULL;
+}
+
+static void run(struct scheduler *s, struct taken *t, const struct match *m)
+{
 	struct run *slot = free_slot(s);
 	struct err e = { 0 };
 	char due[JOB_TIME_MAX];
 
-	if (ledger_runs(s->ledger, t->row.id, t)) {
-		drop(s, t, "skipped", "the job still runs since its last occurrence");
-		return;
-	}
-	if (h == NULL || slot == NULL) {        /* from the journal, and the configuration has changed */
-		drop(s, t, "not-started", "no handler is configured for this class");
-		return;
-	}
-	if (run_start(slot, t, h, job_class_action(class, str_of(t->row.data)), timeout_s, &e) < 0) {
+	ledger_mark(s->ledger, t, TAKEN_RUNS);
+	if (run_start(slot, t, m->handler, m->action, m->timeout_s, &e) < 0) {
 		drop(s, t, "not-started", e.text);
 		return;
 	}
 	s->nrunning++;
 	job_time_shown(t->due, due);
-	LOG(LOG_INFO, NULL, "started", F_STR("job", t->row.id), F_STR("class", class->name), F_STR("due", due), F_INT("late_ms", (slot->started - t->start) * 1000 / TICKS_PER_SECOND),
-	    F_INT("pid", slot->pid), F_STR("command", h->line));
+	LOG(LOG_INFO, NULL, "started", F_STR("job", t->row.id), F_STR("class", m->class->name), F_STR("due", due), F_INT("late_ms", (slot->started - t->start) * 1000 / TICKS_PER_SECOND),
+	    F_INT("pid", slot->pid), F_STR("command", m->handler->line));
+}
+
+static void start(struct scheduler *s, struct taken *t)
+{
+	struct match m;
+	const char *why = find_handler(s, &t->row, &m);
+
+	if (ledger_runs(s->ledger, t->row.id, t))
+		drop(s, t, "skipped", "the job still runs since its last occurrence");
+	else if (why == NULL)
+		run(s, t, &m);
+	else if (t->row.recurrence == NULL)
+		hold(s, t, why);
+	else
+		drop(s, t, "no-handler", why);
 }
 
 static void start_due(struct scheduler *s)
 {
 	struct taken *t;
+	bool withdrawn;
 
-	while (s->nrunning < s->settings->max_running && (t = ledger_start(s->ledger, clock_ticks())) != NULL)
-		start(s, t);
+	while (s->nrunning < s->settings->max_running && (t = ledger_due(s->ledger, clock_ticks(), &withdrawn)) != NULL) {
+		if (withdrawn)
+			drop(s, t, "withdrawn", "the job was removed or disabled before its place in the window");
+		else
+			start(s, t);
+	}
+}
+
+/* Commands are looked at as often as the clock. */
+static void release_held(struct scheduler *s)
+{
+	int64_t now = clock_mono_ms();
+
+	if (now < s->release_at)
+		return;
+	s->release_at = now + s->settings->clock_check_ms;
+	ledger_release(s->ledger, can_run, s);
 }
 
 /* --- looking after ------------------------------------------------------------------------------------------------------------------ */
@@ -175,6 +221,7 @@ static void reload(struct scheduler *s)
 	}
 	tell_restart("state", s->options->settings->state, new->state);
 	tell_restart("database", s->options->settings->database, new->database);
+	s->forget_at = clock_ticks() + (int64_t)s->settings->interval_s * TICKS_PER_SECOND;
 	new->previous = s->settings;
 	s->settings = new;
 	poller_reload(s->poller, new);
@@ -185,10 +232,11 @@ static void reload(struct scheduler *s)
 		tell_reloaded(new);
 }
 
-/* The poller first: what it has taken under the old settings is in the ledger by then. */
+/* The poller first: what it has taken under the old settings is in the ledger by then. A place far ahead in a window is no reason to keep them: who takes a handler
+ * away does not expect it to run hours later. */
 static void forget_previous(struct scheduler *s)
 {
-	if (s->settings->previous == NULL || !poller_reloaded(s->poller) || ledger_count(s->ledger, TAKEN_WAITS) + ledger_count(s->ledger, TAKEN_DOUBT) > 0)
+	if (s->settings->previous == NULL || !poller_reloaded(s->poller) || ledger_next_start(s->ledger) < s->forget_at || ledger_count(s->ledger, TAKEN_DOUBT) > 0)
 		return;
 	settings_unref(s->settings->previous);
 	s->settings->previous = NULL;
@@ -254,19 +302,42 @@ static void wait_for_events(struct scheduler *s)
 			run_read(&s->runs[i - 2]);
 }
 
+/* What starts within the interval is finished. What has its place later in a window stays in the journal; where there is none, it starts at the begin of its window,
+ * as any moment of the window will do and it would be lost. */
+static void begin_end(struct scheduler *s)
+{
+	size_t n = 0;
+
+	s->end_by = clock_ticks() + (int64_t)s->settings->interval_s * TICKS_PER_SECOND;
+	if (s->options->settings->state == NULL)
+		n = ledger_hurry(s->ledger);
+	if (n > 0)
+		LOG(LOG_WARN, NULL, "brought-forward", F_INT("jobs", n), F_STR("why", "no state folder is set to keep them in until their place in the window"));
+}
+
 /* Asked to end twice, what waits stays in the journal, or is told to be lost. */
 static bool is_over(struct scheduler *s)
 {
-	bool ending = poller_ended(s->poller);
-
-	if (!ending || s->nrunning > 0)
+	if (!poller_ended(s->poller))
 		return false;
-	return s->stops > 1 || ledger_count(s->ledger, TAKEN_WAITS) == 0;
+	if (s->end_by == 0)
+		begin_end(s);
+	return s->nrunning == 0 && (s->stops > 1 || ledger_next_start(s->ledger) >= s->end_by);
+}
+
+static void tell_left_behind(struct scheduler *s)
+{
+	size_t waiting = ledger_count(s->ledger, TAKEN_WAITS), doubt = ledger_count(s->ledger, TAKEN_DOUBT), held = ledger_count(s->ledger, TAKEN_HELD);
+
+	if (waiting + doubt + held > 0)
+		LOG(LOG_WARN, NULL, "left-behind", F_INT("waiting", waiting), F_INT("doubt", doubt), F_INT("held", held),
+		    F_STR("what", s->options->settings->state != NULL ? "kept in the journal for the next start" : "lost: no state folder is set"));
 }
 
 static void loop(struct scheduler *s)
 {
 	while (!is_over(s)) {
+		release_held(s);
 		if (s->stops <= 1)
 			start_due(s);
 		wait_for_events(s);
@@ -276,9 +347,7 @@ static void loop(struct scheduler *s)
 			run_check(&s->runs[i], s->settings->kill_after_s);
 		forget_previous(s);
 	}
-	if (ledger_count(s->ledger, TAKEN_WAITS) + ledger_count(s->ledger, TAKEN_DOUBT) > 0)
-		LOG(LOG_WARN, NULL, "left-behind", F_INT("waiting", ledger_count(s->ledger, TAKEN_WAITS)), F_INT("doubt", ledger_count(s->ledger, TAKEN_DOUBT)),
-		    F_STR("what", s->options->settings->state != NULL ? "kept in the journal for the next start" : "lost: no state folder is set"));
+	tell_left_behind(s);
 }
 
 /* The signals come through a descriptor; threads and handlers are started with them blocked. */

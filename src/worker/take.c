@@ -1,15 +1,15 @@
 /* take.c — see take.h. The order is what makes it safe: read and refresh inside the transaction, write the journal, commit, confirm. Whatever fails before the commit
  * leaves the server as it was; a commit without an answer leaves a doubt that take_settle resolves.
- * A server deletes what runs once as it hands it out, and might not take back what we cannot run. Then the round is undone and done again carefully: all jobs are
- * looked at, which deletes none, and only ours are taken away. */
+ * A server deletes what runs once as it hands it out, also what we must leave to others or cannot read, and adding it again would need a new JobId. Then the round
+ * is undone before anything else was done in it, and done again carefully: all jobs are looked at, which deletes none, and only ours are taken away. */
 #include "worker/take.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "value/datetime.h"
+#include "worker/match.h"
 #include "worker/rules.h"
 
 struct round {
@@ -19,32 +19,7 @@ struct round {
 	struct taken *list;         /* of this round, not yet the ledger's */
 	size_t ntaken;
 	bool careful;
-	bool would_lose;            /* a row is gone with the commit, though it was not taken */
 };
-
-/* --- leaving --------------------------------------------------------------------------------------------------------------------- */
-
-/* The server deletes what runs once when it hands it out; what we do not run is put back as it was, so that it is still there for whoever can. */
-static int leave(struct round *r, const struct job_row *row, const char *why, enum log_level level)
-{
-	char due[JOB_TIME_MAX];
-	struct err e = { 0 };
-	int rc;
-
-	if (r->careful)         /* still there, and told in the round before */
-		return 0;
-	job_time_shown(row->due, due);
-	LOG(level, NULL, "left", F_STR("job", row->id), F_STR("class", row->class), F_STR("due", due), F_STR("recurrence", row->recurrence), F_STR("data", row->data),
-	    F_STR("why", why));
-	if (row->recurrence != NULL)
-		return 0;
-	rc = jobs_add(r->c, row, &e);
-	if (rc != JOBS_REFUSED)
-		return rc;
-	LOG(LOG_WARN, NULL, "not-put-back", F_STR("job", row->id), F_STR("why", e.text), F_STR("effect", "this round is undone and repeated without it"));
-	r->would_lose = true;
-	return 0;
-}
 
 /* --- taking ---------------------------------------------------------------------------------------------------------------------- */
 
@@ -78,21 +53,25 @@ static struct taken *collect(struct round *r, const struct job_row *row, const s
 			return NULL;
 		}
 		(*end)->next = it.next;
+		(*end)->fresh = start < r->horizon;
 		end = &(*end)->link;
 	}
 	*ret_next = it.next;
 	return list;
 }
 
-static void log_taken(const struct taken *t)
+/* Without a handler it is taken all the same: one may be there when it starts. */
+static void log_taken(const struct settings *s, const struct taken *t)
 {
 	char due[JOB_TIME_MAX], start[JOB_TIME_MAX], next[JOB_TIME_MAX];
+	struct match m;
+	const char *why = match_handler(s, &t->row, &m);
 
 	job_time_shown(t->due, due);
 	job_time_shown(t->start, start);
 	job_time_shown(t->next, next);
-	LOG(LOG_INFO, NULL, "taken", F_STR("job", t->row.id), F_STR("class", t->row.class), F_STR("name", t->row.display_name), F_STR("due", due), F_STR("start", start),
-	    F_STR("next", t->next == DATETIME_MAX ? "none" : next));
+	LOG(why == NULL ? LOG_INFO : LOG_WARN, NULL, "taken", F_STR("job", t->row.id), F_STR("class", t->row.class), F_STR("name", t->row.display_name), F_STR("due", due),
+	    F_STR("start", start), F_STR("next", t->next == DATETIME_MAX ? "none" : next), F_STR("cannot_run", why));
 }
 
 static int take_row(struct round *r, const struct job_row *row, const struct judgement *j, struct err *reterr)
@@ -124,33 +103,30 @@ static int take_row(struct round *r, const struct job_row *row, const struct jud
 	return 0;
 }
 
-/* The command is looked at each time: what was installed meanwhile is used, what has gone leaves the job where it is. */
-static const char *why_no_handler(const struct settings *s, const struct job_class *class)
+static void tell_left(const struct job_row *row)
 {
-	const struct handler *h = settings_handler(s, class);
+	char due[JOB_TIME_MAX];
 
-	if (h == NULL)
-		return "no handler is configured for this class";
-	return access(h->argv[0], X_OK) == 0 ? NULL : "the command of the handler is missing or not executable";
+	job_time_shown(row->due, due);
+	LOG(LOG_WARN, NULL, "left", F_STR("job", row->id), F_STR("class", row->class), F_STR("due", due), F_STR("recurrence", row->recurrence), F_STR("data", row->data),
+	    F_STR("why", "unknown recurrence: nobody can tell when it is due next"));
 }
 
 static int process_row(struct round *r, const struct job_row *row, struct err *reterr)
 {
 	struct judgement j;
-	const char *why;
 
-	rules_judge(row, r->horizon, &j);
+	rules_judge(row, &j);
 	switch (j.verdict) {
 	case VERDICT_TAKE:
-		why = why_no_handler(r->s, j.class);
-		return why != NULL ? leave(r, row, why, LOG_WARN) : take_row(r, row, &j, reterr);
+		return take_row(r, row, &j, reterr);
 	case VERDICT_DISABLED:
 		return jobs_refresh(r->c, row->id, DATETIME_MAX, reterr) == -1 ? -1 : 0;
-	case VERDICT_IGNORE:
-	case VERDICT_LATER:
-		return leave(r, row, rules_name(j.verdict), LOG_DEBUG);
+	case VERDICT_UNKNOWN_RECURRENCE:
+		tell_left(row);
+		return 0;
 	default:
-		return leave(r, row, rules_name(j.verdict), LOG_WARN);
+		return 0;
 	}
 }
 
@@ -167,21 +143,33 @@ static bool has_columns(const struct client_table *t, struct err *reterr)
 	return true;
 }
 
-static int process_rows(struct round *r, const struct client_table *t, struct err *reterr)
+/* Whether the commit would take away for good what is not ours: a row that runs once, or may do so, as it cannot be read. */
+static bool would_lose(const struct client_table *t)
 {
-	if (!has_columns(t, reterr))
-		return -1;
+	bool lose = false;
+
 	for (size_t i = 0; i < t->nrows; i++) {
 		struct job_row row;
 		struct err e = { 0 };
 
 		if (job_row_read(t, i, &row, &e) < 0) {
-			if (!r->careful)
-				LOG(LOG_ERROR, NULL, "row-unreadable", F_STR("why", e.text));
-			r->would_lose = true;
-			continue;
+			LOG(LOG_ERROR, NULL, "row-unreadable", F_STR("why", e.text));
+			lose = true;
+		} else if (row.recurrence == NULL && rules_ignored(&row)) {
+			lose = true;
 		}
-		if (r->careful && row.due >= r->horizon)        /* it has all jobs before it, not only those of the interval */
+	}
+	return lose;
+}
+
+static int process_rows(struct round *r, const struct client_table *t, struct err *reterr)
+{
+	for (size_t i = 0; i < t->nrows; i++) {
+		struct job_row row;
+		struct err e = { 0 };
+
+		/* A careful round has all jobs before it, not only those of the interval; what cannot be read was told in the round before. */
+		if (job_row_read(t, i, &row, &e) < 0 || row.due >= r->horizon)
 			continue;
 		if (process_row(r, &row, reterr) < 0)
 			return -1;
@@ -189,43 +177,43 @@ static int process_rows(struct round *r, const struct client_table *t, struct er
 	return 0;
 }
 
-/* Everything between begin and commit. */
-static int read_rows(struct round *r, struct err *reterr)
+/* Everything between begin and commit. *ret_careful: nothing was done yet, and it must be done carefully. */
+static int read_rows(struct round *r, bool *ret_careful, struct err *reterr)
 {
 	struct client_result result = { 0 };
 	int rc = jobs_begin(r->c, reterr);
 
+	*ret_careful = false;
 	if (rc == 0)
 		rc = r->careful ? jobs_list(r->c, &result, reterr) : jobs_in_interval(r->c, r->horizon, &result, reterr);
-	if (rc == 0)
+	if (rc == 0 && !has_columns(&result.tables[0], reterr))
+		rc = -1;
+	if (rc == 0 && !r->careful && would_lose(&result.tables[0]))
+		*ret_careful = true;
+	else if (rc == 0)
 		rc = process_rows(r, &result.tables[0], reterr);
-	LOG(LOG_DEBUG, NULL, "poll", F_INT("rows", rc == 0 ? result.tables[0].nrows : 0), F_INT("taken", r->ntaken), F_INT("careful", r->careful));
+	if (!*ret_careful)
+		LOG(LOG_DEBUG, NULL, "poll", F_INT("rows", rc == 0 ? result.tables[0].nrows : 0), F_INT("taken", r->ntaken), F_INT("careful", r->careful));
 	client_result_fini(&result);
 	return rc;
-}
-
-static int read_again(struct round *r, struct err *reterr)
-{
-	taken_free_list(r->list);
-	*r = (struct round){ .c = r->c, .s = r->s, .now = r->now, .horizon = r->horizon, .careful = true };
-	return jobs_rollback(r->c, reterr) < 0 ? -1 : read_rows(r, reterr);
 }
 
 int take_due(struct client *c, const struct settings *s, struct ledger *l, struct err *reterr)
 {
 	struct round r = { .c = c, .s = s, .now = clock_ticks() };
+	bool again;
 	int rc;
 
 	r.horizon = r.now + (int64_t)s->interval_s * TICKS_PER_SECOND;
-	rc = read_rows(&r, reterr);
-	if (rc == 0 && r.would_lose)
-		rc = read_again(&r, reterr);
+	rc = read_rows(&r, &r.careful, reterr);
+	if (rc == 0 && r.careful)
+		rc = jobs_rollback(c, reterr) < 0 ? -1 : read_rows(&r, &again, reterr);
 	if (rc < 0) {
 		taken_free_list(r.list);
 		return -1;
 	}
 	for (const struct taken *t = r.list; t != NULL; t = t->link)
-		log_taken(t);
+		log_taken(s, t);
 	if (ledger_add(l, r.list, reterr) < 0 || jobs_commit(c, reterr) < 0)
 		return -1;
 	ledger_confirm(l);
@@ -263,6 +251,32 @@ int take_settle(struct client *c, const struct settings *s, struct ledger *l, st
 	while ((t = ledger_doubt(l)) != NULL) {
 		int rc = settle(c, s, l, t, reterr);
 
+		taken_free_list(t);
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* --- asking again ---------------------------------------------------------------------------------------------------------------- */
+
+/* A place in a window may come hours after the row was taken. Who disabled or removed the job meanwhile does not expect it to run. */
+int take_recheck(struct client *c, const struct settings *s, struct ledger *l, struct err *reterr)
+{
+	int64_t horizon = clock_ticks() + (int64_t)s->interval_s * TICKS_PER_SECOND;
+	struct taken *t;
+
+	while ((t = ledger_stale(l, horizon)) != NULL) {
+		struct client_result result = { 0 };
+		struct job_row row = { 0 };
+		int rc = jobs_get(c, t->row.id, &result, reterr);
+		bool there = rc == 0 && result.tables[0].nrows > 0;
+
+		if (there)
+			rc = job_row_read(&result.tables[0], 0, &row, reterr);
+		if (rc == 0)
+			ledger_recheck(l, t->row.id, t->due, there && !row.disabled);
+		client_result_fini(&result);
 		taken_free_list(t);
 		if (rc < 0)
 			return -1;

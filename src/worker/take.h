@@ -10,5 +10,7 @@
 MUST_CHECK int take_due(struct client *c, const struct settings *s, struct ledger *l, struct err *reterr);
 /* Asks the server about everything in doubt. */
 MUST_CHECK int take_settle(struct client *c, const struct settings *s, struct ledger *l, struct err *reterr);
+/* Asks about what was taken in an earlier round and starts within the next interval: dropped when the job is gone or disabled. */
+MUST_CHECK int take_recheck(struct client *c, const struct settings *s, struct ledger *l, struct err *reterr);
 
 #endif

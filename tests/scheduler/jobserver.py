@@ -5,8 +5,8 @@ import sqlite3
 import uuid
 
 import pytds
-from schedulerprogram import OFFICE
-from support.clock import ClockServer
+from schedulerprogram import OFFICE, Scheduler, plain_command
+from support.clock import ClockServer, find_library
 from support.server import Server
 
 DATABASE = "ScheduledJobs"
@@ -67,6 +67,12 @@ class JobServer(Server):
 
 class ClockJobServer(JobServer, ClockServer):
     """The same under a clock of its own."""
+
+    def scheduler(self, folder, zone="UTC", config="clock_check = 10\nmax_running = 100\nlog_level = debug", **options):
+        """A scheduler on the same clock, with the interval that it has without a setting."""
+        env = dict(LD_PRELOAD=str(find_library()), FAKETIME_TIMESTAMP_FILE=str(self.clock), FAKETIME_NO_CACHE="1", FAKETIME_DONT_FAKE_MONOTONIC="1",
+                   FAKETIME_DONT_RESET="1", FAKETIME_FMT="%s", TZ=zone)
+        return Scheduler(folder, self.address, self.dir / "password", interval=None, config=config, env=env, binary=plain_command(), **options)
 
 
 def ticks(text):

@@ -1,5 +1,6 @@
 """Handlers that are missing, fail, hang or talk too much; the end of the scheduler, kind and unkind."""
 import pathlib
+import re
 import signal
 import subprocess
 
@@ -40,16 +41,31 @@ def test_a_hanging_handler_is_ended_with_its_children(server, scheduler, tmp_pat
         wait_until(lambda: subprocess.run(["pgrep", "-f", "sleep 31.4159"], capture_output=True).returncode == 1)
 
 
-def test_a_command_that_has_gone_leaves_the_job_due(server, proxy, scheduler):
+def test_a_command_that_has_gone_is_used_when_it_is_back(server, proxy, scheduler):
+    """What recurs counts as taken, what runs once waits for it."""
     server.add(ID, DL, utc(-1), "daily at 01:00:00")
+    server.add(OTHER, DL, utc(-1))
     s = scheduler()
     command = s.folder / "DLImportJob.py"
     away = command.rename(s.folder / "away")
     with s:
-        s.wait_log(f"event=left job={ID}.*missing or not executable")
-        assert proxy.of(REFRESH) == []
+        s.wait_log(f"event=no-handler job={ID}.*missing or not executable")
+        s.wait_log(f"event=held job={OTHER}.*missing or not executable")
+        assert [a["@JobId"] for a in proxy.of(REFRESH)] == [ID]
         away.rename(command)
-        assert s.wait_runs(1)[0]["ID"] == ID
+        assert s.wait_runs(1)[0]["ID"] == OTHER
+        s.wait_history(2)
+    assert len(s.runs()) == 1
+
+
+def test_a_handler_inherits_no_descriptor(server, scheduler):
+    """Least of all the connection, with which it could speak as the scheduler; nor the lock of the journal."""
+    server.add(ID, DL, utc(-1))
+    with scheduler(handlers={"DLImportJob": "print('open:', sorted(int(n) for n in os.listdir('/proc/self/fd')), [os.readlink(f'/proc/self/fd/{n}') for n in (0, 1, 2)], flush=True)"}) as s:
+        s.wait_history(1)
+        line = s.wait_log("text=\"open: (.*)\"").group(1)
+    # the fourth is the listing itself
+    assert re.fullmatch(r"\[0, 1, 2, 3\] \['/dev/null', '(pipe:\[\d+\])', '\1'\]", line), line
 
 
 def test_a_command_that_cannot_be_executed_is_a_failure_that_is_kept(server, scheduler):
@@ -150,6 +166,8 @@ def test_once_runs_what_is_due_and_ends(server, scheduler):
     server.add(ID, DL, utc(-1))
     s = scheduler(handlers={"DLImportJob": "sys.exit(1)"})
     assert s.start("--once").wait() == 1
+    server.add(ID, DL, utc(-1), "daily at 01:00:00")
+    assert scheduler(handlers={"AudienceCompilationJob": ""}).start("--once").wait() == 1       # no handler is a failure, too
     server.stop()
     assert scheduler(address=server.address).start("--once").wait() == 3
 

@@ -1,15 +1,18 @@
 """[MS-SSPSJ] 3.2: what the scheduler asks, and what it does with each row."""
 import datetime
+import re
+import signal
+import time
 
 import pytest
 
-from jobserver import NEVER, moment
+from jobserver import NEVER, ClockJobServer, moment
 from schedulerprogram import CLASSES, OFFICE, PROFILES, PROJECT, utc, wait_until
 from support.proves import proves
 
 ID = "B00AE9A1-0474-474E-B348-F6A8BCC95331"
 OTHER = "B00AE9A1-0474-474E-B348-F6A8BCC95332"
-GET, REFRESH = "proc_MIP_GetScheduledJobsInInterval", "proc_MIP_RefreshScheduledJob"
+GET, REFRESH, ADD = "proc_MIP_GetScheduledJobsInInterval", "proc_MIP_RefreshScheduledJob", "proc_MIP_AddScheduledJob"
 DL = PROFILES + "DLImportJob"
 TICK = datetime.timedelta(milliseconds=5)
 
@@ -75,9 +78,9 @@ def test_project_classes_are_left_to_their_owner(server, proxy, scheduler, name)
     before = server.jobs()
     with scheduler() as s:
         wait_until(lambda: proxy.rounds >= 2)
-    assert s.runs() == [] and proxy.of(REFRESH) == [] and "event=left" not in s.log()       # as it should be: nothing to tell
-    # also what runs once, which the server has deleted by handing it out, is still there
-    assert server.jobs() == before and len(before) == 2
+    assert s.runs() == [] and proxy.of(REFRESH) == [] and "level=warn" not in s.log()       # as it should be: nothing to tell
+    # also what runs once, which the server has deleted by handing it out, is still there: that was undone, not added again
+    assert server.jobs() == before and len(before) == 2 and proxy.of(ADD) == []
 
 
 @proves("SCHED-Client-12")
@@ -134,54 +137,164 @@ def test_short_recurrences_run_each_time_within_the_interval(server, proxy, sche
     assert proxy.names().count(REFRESH) <= proxy.names().count(GET)
 
 
-def test_a_window_far_from_its_start_stays_with_the_server(server, proxy, scheduler):
-    now = datetime.datetime.utcnow()
-    begin = now.replace(minute=0, second=0, microsecond=0) - datetime.timedelta(hours=1)
-    recurrence = f"daily between {begin:%H:%M:%S} and {(begin - datetime.timedelta(seconds=1)):%H:%M:%S}"     # a window of a day
-    for n in range(30):
-        server.add(f"B00AE9A1-0474-474E-B348-F6A8BCC953{n:02}", DL, begin, recurrence)
+def day_window(hours_ago=1):
+    """(begin, recurrence) of a window of a day that began so many hours ago."""
+    begin = datetime.datetime.utcnow().replace(minute=0, second=0, microsecond=0) - datetime.timedelta(hours=hours_ago)
+    return begin, f"daily between {begin:%H:%M:%S} and {(begin - datetime.timedelta(seconds=1)):%H:%M:%S}"
+
+
+@proves("SCHED-Client-14")
+def test_a_window_is_refreshed_at_once_wherever_its_place_is(server, proxy, scheduler):
+    begin, recurrence = day_window()
+    ids = [f"B00AE9A1-0474-474E-B348-F6A8BCC953{n:02}" for n in range(30)]
+    for id in ids:
+        server.add(id, DL, begin, recurrence)
     with scheduler() as s:
-        some_rounds(proxy, 3, 40)
-        taken = {id for id, job in server.jobs().items() if job["NextDueTime"] != begin}
-        s.wait_runs(len(taken))
-    assert len(taken) < 15      # those whose place in the window has passed
+        wait_until(lambda: proxy.rounds >= 1)
+        assert {job["NextDueTime"] for job in server.jobs().values()} == {begin + datetime.timedelta(days=1)}
+        assert sorted(a["@JobId"] for a in proxy.of(REFRESH)) == ids
+        some_rounds(proxy, 2)
+        started = len(s.runs())
+        assert started < 15 and len(s.journal().splitlines()) >= 15      # only those whose place has passed have begun; the others wait
+        # a scheduler that is killed has them in its journal, one that is asked to end does not wait for them
+        s.kill()
+        s.start()
+        s.wait_log("scheduler-started.*waiting=[12]")
+        s.signal(signal.SIGTERM)
+        assert s.wait() == 0
+        s.wait_log("event=left-behind waiting=.*kept in the journal")
+    assert proxy.names().count(REFRESH) == 30 and len(s.journal().splitlines()) + len(s.runs()) == 30
 
 
-# --- rows that no client of our server could have written
+def test_without_a_journal_the_end_brings_a_window_forward(server, scheduler):
+    """Any moment of the window will do, and what waits would be lost."""
+    begin, recurrence = day_window()
+    for n in range(20):
+        server.add(f"B00AE9A1-0474-474E-B348-F6A8BCC953{n:02}", DL, begin, recurrence)
+    s = scheduler(state=False, config="max_running = 20")
+    assert s.start("--once").wait(60) == 0
+    assert len({r["ID"] for r in s.runs()}) == 20 == len(s.runs()) and "event=brought-forward" in s.log() and "left-behind" not in s.log()
 
 
-@pytest.mark.parametrize("job, columns, why", [
-    (dict(class_=DL), {"class": "Microsoft.Office.Server.UserProfiles.NewJob"}, "unknown assembly or class"),
-    (dict(class_=DL), {"assembly": "Other, Version=12.0.0.0"}, "unknown assembly or class"),
-    (dict(class_=PROFILES + "UserProfileImportJob", data="IsIncremental#True"), {"data": "IsIncremental#Maybe"}, "unknown job data"),
-    (dict(class_=DL, recurrence="daily at 01:00:00"), {"recurrence": "every 5 minutes"}, "unknown recurrence"),
-    (dict(class_=DL, recurrence="daily at 01:00:00"), {"class": "Microsoft.Office.Server.UserProfiles.NewJob"}, "unknown assembly or class"),
-], ids=["class", "assembly", "data", "recurrence", "class that recurs"])
-def test_what_is_unknown_is_left_and_told(server, proxy, scheduler, job, columns, why):
+@pytest.mark.parametrize("change", ["remove", "disable"])
+def test_a_job_that_is_withdrawn_before_its_place_does_not_run(tmp_path, plain_clock, change):
+    with ClockJobServer(start=datetime.datetime(2026, 6, 15, 21, 59, 50)) as server:
+        for id in ID, OTHER:
+            server.add(id, DL, "2026-06-15T22:00:00", "daily between 22:00:00 and 02:00:00")
+        with server.scheduler(tmp_path) as s:
+            wait_until(lambda: s.log().count("event=taken") == 2, 20, s.log)
+            if change == "remove":
+                assert server.call("proc_MIP_RemoveScheduledJob", JobId=ID)[1] == 0
+            else:
+                assert server.call("proc_MIP_ModifyScheduledJob", JobId=ID, Assembly=OFFICE, Class=DL, Recurrence="daily between 22:00:00 and 02:00:00",
+                                   NextDueTime=NEVER, Disabled=1)[1] == 0
+            starts = {id: datetime.datetime.fromisoformat(at) for id, at in re.findall(r'event=taken job=(\S+) .*start="([^"]+)"', s.log())}
+            asked = s.log().count("event=poll ")
+            server.set(min(starts.values()) - datetime.timedelta(seconds=20))       # within the interval of each, if the places are close
+            for at in sorted(starts.values()):
+                server.set(at - datetime.timedelta(seconds=1))
+                wait_until(lambda: s.log().count("event=poll ") > asked, 20, s.log)
+                asked = s.log().count("event=poll ")
+                time.sleep(0.3)
+                server.set(at + datetime.timedelta(seconds=1))
+            s.wait_log(f"event=withdrawn job={ID}")
+            s.wait_log(f"event=finished job={OTHER}")
+    assert [h["id"] for h in s.history() if h["outcome"] == "ok"] == [OTHER] and {h["outcome"] for h in s.history() if h["id"] == ID} == {"withdrawn"}
+
+
+# --- rows that nobody here can run
+
+
+UNKNOWN = [
+    pytest.param(dict(class_=DL), {"class": "Microsoft.Office.Server.UserProfiles.NewJob"}, "unknown assembly or class", id="class"),
+    pytest.param(dict(class_=DL), {"assembly": "Other, Version=12.0.0.0"}, "unknown assembly or class", id="assembly"),
+    pytest.param(dict(class_=PROFILES + "UserProfileImportJob", data="IsIncremental#True"), {"data": "IsIncremental#Maybe"}, "unknown job data", id="data"),
+]
+
+
+@proves("SCHED-Client-15")
+@pytest.mark.parametrize("job, columns, why", UNKNOWN)
+def test_what_runs_once_and_is_unknown_is_kept_and_told(server, proxy, scheduler, job, columns, why):
+    """Rows that no client of our server could have written. The server has deleted what it handed out; under its old JobId it must not be added again."""
     server.add(ID, due=utc(-1), name="strange", **job)
     server.edit(ID, **columns)
-    before = server.jobs()[ID]
     server.add(OTHER, DL, utc(-1), "daily at 01:00:00")
-    once = "B00AE9A1-0474-474E-B348-F6A8BCC95333"
-    server.add(once, DL, utc(-1))
     with scheduler() as s:
-        s.wait_log(f"event=left job={ID}.*{why}")
-        assert {r["ID"] for r in s.wait_runs(2)} == {OTHER, once}     # the others run
+        s.wait_log(f"event=held job={ID}.*strange.*{why}")
+        assert [r["ID"] for r in s.wait_runs(1)] == [OTHER]     # the others run
         some_rounds(proxy)
-    # not even what runs once is lost: the server would have deleted it, and refuses to take it back
-    assert server.jobs()[ID] == before and once not in server.jobs()
-    assert ID not in [a["@JobId"] for a in proxy.of(REFRESH)] and len(s.runs()) == 2
+        assert s.log().count("event=held") == 1
+        s.kill()
+        assert s.journal().startswith("held\t") and ID in s.journal()
+        s.start()
+        wait_until(lambda: s.log().count("event=held") == 2)    # each start tells it
+    assert ID not in server.jobs() and proxy.of(ADD) == [] and ID in s.journal() and "held=1" in s.log() and len(s.runs()) == 1
 
 
-def test_a_class_without_handler_stays_due_until_somebody_has_one(server, scheduler):
-    server.add(ID, DL, utc(-1))
-    server.add(OTHER, DL, utc(-1), "hourly at 00")
-    with scheduler(handlers={"UserProfileImportJob": ""}) as s:
-        s.wait_log(f"event=left job={ID}.*no handler")
-        s.wait_log(f"event=left job={OTHER}.*no handler")
-    assert set(server.jobs()) == {ID, OTHER} and s.runs() == []
+@proves("SCHED-Client-14")
+@pytest.mark.parametrize("job, columns, why", UNKNOWN)
+def test_what_recurs_and_is_unknown_is_refreshed_and_told(server, proxy, scheduler, job, columns, why):
+    server.add(ID, due=utc(-1), recurrence="daily at 01:00:00", **job)
+    server.edit(ID, **columns)
     with scheduler() as s:
-        assert {r["ID"] for r in s.wait_runs(2)} == {ID, OTHER}
+        s.wait_log(f"event=no-handler job={ID}.*{why}")
+        some_rounds(proxy)
+    assert [a["@JobId"] for a in proxy.of(REFRESH)] == [ID] and server.jobs()[ID]["NextDueTime"] > datetime.datetime.utcnow()
+    assert s.runs() == [] and [h["outcome"] for h in s.history()] == ["no-handler"]
+
+
+def test_a_recurrence_that_cannot_be_read_is_left_and_told(server, proxy, scheduler):
+    """Only the store file can have it; nobody can tell when it is due next."""
+    server.add(ID, DL, utc(-1), "daily at 01:00:00")
+    server.edit(ID, recurrence="every 5 minutes")
+    before = server.jobs()[ID]
+    with scheduler() as s:
+        s.wait_log(f"event=left job={ID}.*unknown recurrence")
+        some_rounds(proxy)
+    assert server.jobs()[ID] == before and proxy.of(REFRESH) == [] and s.runs() == []
+
+
+@proves("SCHED-Client-14")
+def test_a_recurring_row_without_handler_is_refreshed_and_counts_as_taken(server, proxy, scheduler):
+    server.add(ID, DL, utc(-1), "daily at 01:00:00")
+    with scheduler(handlers={"UserProfileImportJob": ""}) as s:
+        s.wait_log(f"event=taken job={ID}.*cannot_run=\"no handler")
+        s.wait_log(f"event=no-handler job={ID}.*no handler is configured")
+        some_rounds(proxy)
+    assert [a["@JobId"] for a in proxy.of(REFRESH)] == [ID] and server.jobs()[ID]["NextDueTime"] > datetime.datetime.utcnow()
+    with scheduler() as s:
+        some_rounds(proxy)
+    assert s.runs() == []       # nor does another scheduler find it due
+
+
+@proves("SCHED-Client-15")
+def test_a_one_time_row_without_handler_runs_when_there_is_one(server, proxy, scheduler):
+    server.add(ID, DL, utc(-1), name="once")
+    s = scheduler(handlers={"UserProfileImportJob": ""})
+    with s:
+        s.wait_log(f"event=held job={ID}.*no handler")
+        assert server.jobs() == {}
+        s.signal(signal.SIGTERM)
+        assert s.wait() == 0        # it is not waited for
+        s.wait_log("event=left-behind .*held=1.*kept in the journal")
+        s.start()
+        wait_until(lambda: s.log().count("event=held") == 2)
+        command = s.folder / "UserProfileImportJob.py"
+        s.ini.write_text(s.ini.read_text() + f"[handler:DLImportJob]\ncommand = {command}\n")
+        s.signal(signal.SIGHUP)
+        run = s.wait_runs(1)[0]
+        s.wait_history(1)
+    assert (run["ID"], run["DISPLAY_NAME"]) == (ID, "once") and len(s.runs()) == 1 and s.journal() == "" and proxy.of(ADD) == []
+
+
+@proves("SCHED-Client-15")
+def test_a_kept_row_is_not_lost_with_its_commit_in_doubt(server, proxy, scheduler):
+    server.add(ID, DL, utc(-1))
+    proxy.lose_commit = "after"
+    with scheduler(handlers={"UserProfileImportJob": ""}) as s:
+        s.wait_log("event=doubt.*it was taken")
+        s.wait_log(f"event=held job={ID}")
+    assert server.jobs() == {} and s.journal().startswith("held\t")
 
 
 def test_every_class_that_is_not_ignored_is_configurable():

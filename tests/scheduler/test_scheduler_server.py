@@ -2,7 +2,6 @@
 import collections
 import datetime
 import json
-import os
 import subprocess
 import time
 
@@ -10,7 +9,6 @@ import pytest
 
 from jobserver import ClockJobServer
 from schedulerprogram import Scheduler, plain_command, wait_until
-from support.clock import find_library
 from support.proves import proves
 from support.server import Server, command_binary
 
@@ -92,12 +90,9 @@ class Day:
         server.set(start)
         server.wipe()
         self.binary = plain_command()
-        clock = dict(LD_PRELOAD=str(find_library()), FAKETIME_TIMESTAMP_FILE=str(self.server.clock), FAKETIME_NO_CACHE="1", FAKETIME_DONT_FAKE_MONOTONIC="1",
-                     FAKETIME_DONT_RESET="1", FAKETIME_FMT="%s", TZ=zone)
-        self.env = clock
         # The handlers are quick, and keep the moved clock: a shell that writes one line.
-        self.scheduler = Scheduler(tmp_path, self.server.address, self.server.dir / "password", interval=None, config="clock_check = 10\nmax_running = 100\nlog_level = debug",
-                                   env=clock, binary=self.binary, handlers={})
+        self.scheduler = server.scheduler(tmp_path, zone, handlers={})
+        self.env = self.scheduler.env
         handler = self.scheduler.folder / "handler.sh"
         handler.write_text('#!/bin/sh\nprintf "%s %s %s\\n" "$PROCESSION_JOB_ID" "$PROCESSION_JOB_DUE" "$(TZ=UTC date +%Y-%m-%dT%H:%M:%S)" >>"' + str(self.scheduler.record) + '"\n')
         handler.chmod(0o755)
@@ -109,13 +104,13 @@ class Day:
     def add(self, recurrence, class_="DLImportJob", due=None):
         args = ["--recurrence", recurrence] if recurrence else []
         args += ["--due", due] if due else []
-        id = schedule(self.server, "add", class_, *args, binary=self.binary, env=dict(os.environ, **self.env))["id"]
+        id = schedule(self.server, "add", class_, *args, binary=self.binary, env=self.env)["id"]
         self.ids[id] = recurrence or "once"
         return id
 
     def __enter__(self):
         self.scheduler.start("--database", "ScheduledJobs")
-        self.scheduler.wait_log("event=connected")
+        self.scheduler.wait_log("event=poll ")         # the first question is under the clock as it is now
         return self
 
     def __exit__(self, *error):
@@ -265,13 +260,19 @@ def test_windows_have_a_stable_spread(tmp_path, clock_server):
     """Each job starts at the place in its window that `schedule show` names: not all at once, not before, and at the same place the day after."""
     day = Day(clock_server, tmp_path, "2026-06-15 21:00:00")
     ids = [day.add("daily between 22:00:00 and 02:00:00", due="2026-06-15T22:00:00") for _ in range(6)]
-    environment = dict(os.environ, **day.env)
-    shown = {id: schedule(day.server, "show", id, binary=day.binary, env=environment) for id in ids}
+    shown = {id: schedule(day.server, "show", id, binary=day.binary, env=day.env) for id in ids}
     starts = {id: datetime.datetime.fromisoformat(job["starts"].rstrip("Z")) for id, job in shown.items()}
     begin, end = datetime.datetime(2026, 6, 15, 22), datetime.datetime(2026, 6, 16, 2)
     assert all(begin <= at <= end for at in starts.values()) and len(set(starts.values())) > 1
     with day:
         started = 0
+        # asked just before the window begins, each row is refreshed; the places are kept by the scheduler, also over its end
+        assert day.round("2026-06-15 21:59:30") == 0
+        wait_until(lambda: {job["NextDueTime"] for job in day.server.jobs().values()} == {datetime.datetime(2026, 6, 16, 22)}, 20, day.scheduler.log)
+        day.scheduler.kill()
+        asked = day.scheduler.log().count("event=poll ")
+        day.scheduler.start("--database", "ScheduledJobs")
+        wait_until(lambda: day.scheduler.log().count("event=poll ") > asked)
         for days in 0, 1:
             for id, at in sorted(starts.items(), key=lambda item: item[1]):
                 at += datetime.timedelta(days=days)

@@ -1,4 +1,6 @@
 /* open.c — a database as a file: made with a mode that keeps others out, brought to the schema of this program, checked when asked. */
+#define _GNU_SOURCE     /* mkostemp */
+
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -99,7 +101,7 @@ static int make_temporary(struct sqlite_store *st, struct err *reterr)
 	if (st->path == NULL)
 		return err_nomem(reterr);
 	snprintf(st->path, size, "%s/procession-XXXXXX", dir == NULL ? "/tmp" : dir);
-	fd = mkstemp(st->path);
+	fd = mkostemp(st->path, O_CLOEXEC);
 	if (fd < 0)
 		return file_error(st, "create", reterr);
 	close(fd);

@@ -52,6 +52,18 @@ static struct ledger *opened(const char *where)
 	return l;
 }
 
+/* As the scheduler does it: what is due is marked. */
+static struct taken *start(struct ledger *l, int64_t now)
+{
+	bool withdrawn;
+	struct taken *t = ledger_due(l, now, &withdrawn);
+
+	assert_false(withdrawn);
+	if (t != NULL)
+		ledger_mark(l, t, TAKEN_RUNS);
+	return t;
+}
+
 static void nothing_starts_before_its_time_or_in_doubt(void **state)
 {
 	struct ledger *l = opened(NULL);
@@ -60,13 +72,13 @@ static void nothing_starts_before_its_time_or_in_doubt(void **state)
 
 	(void)state;
 	assert_int_equal(ledger_add(l, one("x", 10, NULL), &e), 0);
-	assert_null(ledger_start(l, 1000));
+	assert_null(start(l, 1000));
 	ledger_confirm(l);
 	assert_int_equal(ledger_next_start(l), 15);
-	assert_null(ledger_start(l, 14));
-	t = ledger_start(l, 15);
+	assert_null(start(l, 14));
+	t = start(l, 15);
 	assert_non_null(t);
-	assert_null(ledger_start(l, 1000));
+	assert_null(start(l, 1000));
 	assert_true(ledger_runs(l, "x", NULL));
 	assert_false(ledger_runs(l, "x", t));
 	ledger_finish(l, t, "ok", 0, 15, 16);
@@ -108,13 +120,13 @@ static void all_of_it_is_there_after_a_restart(void **state)
 	assert_int_equal(ledger_add(l, one("runs", 5, NULL), &e), 0);
 	ledger_confirm(l);
 	assert_int_equal(ledger_add(l, one("doubt", 30, ""), &e), 0);
-	assert_string_equal(ledger_start(l, 10)->row.id, "runs");
+	assert_string_equal(start(l, 10)->row.id, "runs");
 	ledger_close(l);
 
 	l = opened(dir);
 	assert_int_equal(ledger_count(l, TAKEN_RUNS), 0);       /* interrupted: in the history */
 	assert_int_equal(ledger_count(l, TAKEN_DOUBT), 1);
-	t = ledger_start(l, 1000);
+	t = start(l, 1000);
 	assert_string_equal(t->row.id, "waits");
 	assert_string_equal(t->row.data, "d");
 	assert_string_equal(t->row.class, "c\\N");
@@ -128,6 +140,77 @@ static void all_of_it_is_there_after_a_restart(void **state)
 	t = ledger_doubt(l);
 	assert_string_equal(t->row.data, "");
 	taken_free_list(t);
+	ledger_close(l);
+}
+
+static bool is_x(const void *arg, const struct job_row *row)
+{
+	return arg == NULL && strcmp(row->id, "x") == 0;
+}
+
+/* What runs once and has no handler is there after any number of restarts, and waits again when one can run it. */
+static void what_is_held_stays(void **state)
+{
+	struct ledger *l = opened(dir);
+	struct err e = { 0 };
+	bool withdrawn;
+
+	(void)state;
+	ledger_settle(l, "doubt", 7, false);            /* of the test before */
+	assert_int_equal(ledger_add(l, one("x", 10, NULL), &e), 0);
+	assert_int_equal(ledger_add(l, one("y", 11, NULL), &e), 0);
+	ledger_confirm(l);
+	for (size_t i = 0; i < 2; i++) {
+		ledger_mark(l, ledger_due(l, 1000, &withdrawn), TAKEN_HELD);
+		ledger_mark(l, ledger_due(l, 1000, &withdrawn), TAKEN_HELD);
+		assert_null(ledger_due(l, 1000, &withdrawn));
+		assert_int_equal(ledger_next_start(l), INT64_MAX);
+		ledger_close(l);
+		l = opened(dir);
+		assert_int_equal(ledger_count(l, TAKEN_WAITS), 2);      /* looked at anew */
+	}
+	ledger_mark(l, ledger_due(l, 1000, &withdrawn), TAKEN_HELD);
+	ledger_mark(l, ledger_due(l, 1000, &withdrawn), TAKEN_HELD);
+	ledger_release(l, is_x, l);
+	assert_int_equal(ledger_count(l, TAKEN_HELD), 2);
+	ledger_release(l, is_x, NULL);
+	assert_int_equal(ledger_count(l, TAKEN_HELD), 1);
+	ledger_finish(l, start(l, 1000), "ok", 0, 15, 16);
+	ledger_release(l, is_x, NULL);
+	assert_int_equal(ledger_count(l, TAKEN_HELD), 1);
+	ledger_close(l);
+	l = opened(dir);
+	ledger_finish(l, start(l, 1000), "ok", 0, 15, 16);
+	ledger_close(l);
+}
+
+/* Of what starts long after it was taken the server is asked again; what is not there any more is not run. */
+static void what_was_withdrawn_is_told(void **state)
+{
+	struct ledger *l = opened(NULL);
+	struct err e = { 0 };
+	struct taken *t = one("x", 10, NULL);
+	bool withdrawn;
+
+	(void)state;
+	t->row.recurrence = strdup("hourly at 00");
+	t->link = one("once", 10, NULL);
+	assert_int_equal(ledger_add(l, t, &e), 0);
+	ledger_confirm(l);
+	assert_null(ledger_stale(l, 15));
+	t = ledger_stale(l, 16);
+	assert_string_equal(t->row.id, "x");
+	taken_free_list(t);
+	ledger_recheck(l, "x", 10, true);
+	assert_null(ledger_stale(l, 16));
+	assert_string_equal(ledger_due(l, 15, &withdrawn)->row.id, "x");
+	assert_false(withdrawn);
+	ledger_recheck(l, "x", 10, false);
+	assert_non_null(ledger_due(l, 15, &withdrawn));
+	assert_true(withdrawn);
+	assert_int_equal(ledger_hurry(l), 2);
+	assert_int_equal(ledger_next_start(l), 10);
+	assert_int_equal(ledger_hurry(l), 0);
 	ledger_close(l);
 }
 
@@ -182,6 +265,8 @@ int main(void)
 		cmocka_unit_test(nothing_starts_before_its_time_or_in_doubt),
 		cmocka_unit_test(doubts_are_settled_by_row),
 		cmocka_unit_test(all_of_it_is_there_after_a_restart),
+		cmocka_unit_test(what_is_held_stays),
+		cmocka_unit_test(what_was_withdrawn_is_told),
 		cmocka_unit_test(a_folder_is_used_by_one),
 		cmocka_unit_test(damaged_lines_are_left_out),
 		cmocka_unit_test(a_folder_that_cannot_be_written_takes_nothing),
