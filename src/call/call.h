@@ -67,6 +67,8 @@ struct call {
 	struct list link;           /* the executor's queue */
 	int64_t deadline_ms;        /* executor: when waiting in the queue ends */
 	bool waits_for_reader;      /* executor: in which queue it is */
+	bool (*waits)(struct call *c);      /* executor: asked by a sink that waits for its receiver, now and then; true: the call is to end. NULL: it never is */
+	void *runner;               /* executor: for waits() */
 	void *scratch;              /* what a native step keeps for the next one; in the arena */
 	int64_t now;                /* clock reading of this call, in ticks [E-COM-05] */
 

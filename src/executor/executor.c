@@ -70,7 +70,7 @@ static void executor_free(struct executor *ex)
 {
 	store_disconnect(ex->copier_conn);
 	store_disconnect(ex->writer.conn);
-	for (unsigned i = 0; i < ex->nreaders; i++)
+	for (unsigned i = 0; i < READERS_MAX; i++)
 		store_disconnect(ex->readers[i].conn);
 	for (unsigned i = 0; i < NEAR_MAX; i++)
 		store_disconnect(ex->near[i].conn);
@@ -105,12 +105,15 @@ int executor_start(const struct executor_options *o, struct executor **ret, stru
 	ex->relaxed = o->relaxed;
 	ex->commit_interval_ms = o->commit_interval_ms;
 	ex->max_queue = o->max_queue;
-	ex->max_readers = o->readers < READERS_MAX ? o->readers : READERS_MAX;
+	ex->max_readers = o->readers < READERS_MAX - READERS_EXTRA ? o->readers : READERS_MAX - READERS_EXTRA;
+	ex->query_cost_limit = (uint64_t)o->query_cost_limit * 1000000 / STORE_STEPS_A_QUESTION;
+	ex->max_log_pages = o->max_log_mib * (1048576u / STORE_PAGE);
 	atomic_init(&ex->next_deadline_ms, NEVER);
 	hold_init(&ex->hold);
 	list_init(&ex->queue);
 	list_init(&ex->snapshots);
-	list_init(&ex->reader_queue);
+	for (unsigned i = 0; i < LANES; i++)
+		list_init(&ex->reader_queue[i]);
 	ex->writer.ex = ex;
 	ex->writer.writer = true;
 	if (store_connect(ex->store, false, &ex->writer.conn, reterr) < 0)
@@ -138,28 +141,39 @@ static void refuse_all(struct list *queue)
 		call_refuse(CONTAINER_OF(item, struct call, link), ERR_SHUTDOWN, NULL);
 }
 
+/* Stopping is set: no reader is added any more. */
+static void join_readers(struct executor *ex)
+{
+	for (unsigned i = 0; i < READERS_MAX; i++) {
+		enum reader_state state;
+
+		pthread_mutex_lock(&ex->lock);
+		state = ex->readers[i].state;
+		pthread_mutex_unlock(&ex->lock);
+		if (state != READER_NONE)
+			pthread_join(ex->reader_threads[i], NULL);
+	}
+}
+
 void executor_stop(struct executor *ex)
 {
-	unsigned nreaders;
-
 	if (ex == NULL)
 		return;
 	pthread_mutex_lock(&ex->lock);
 	ex->stopping = true;
-	nreaders = ex->nreaders;
 	pthread_cond_broadcast(&ex->wake);
 	pthread_cond_broadcast(&ex->flushed);
 	pthread_cond_broadcast(&ex->hold.over);
 	pthread_cond_broadcast(&ex->reader_wake);
 	pthread_mutex_unlock(&ex->lock);
 	pthread_join(ex->thread, NULL);
-	for (unsigned i = 0; i < nreaders; i++)
-		pthread_join(ex->reader_threads[i], NULL);
+	join_readers(ex);
 	commit_end(ex);
 	copier_stop(ex);
 	flusher_stop(ex);
 	refuse_all(&ex->queue);
-	refuse_all(&ex->reader_queue);
+	for (unsigned i = 0; i < LANES; i++)
+		refuse_all(&ex->reader_queue[i]);
 	snapshot_end_all(ex);
 	executor_free(ex);
 }
@@ -292,32 +306,6 @@ static enum err_id submit_writer(struct executor *ex, struct call *c, bool *ret_
 	return enqueue(ex, c, ret_wake);
 }
 
-/* Under the lock: one more reader when all are busy and more may be. */
-static void add_reader(struct executor *ex)
-{
-	struct runner *r = &ex->readers[ex->nreaders];
-
-	r->ex = ex;
-	if (thread_start(&ex->reader_threads[ex->nreaders], reader_main, r) == 0)
-		ex->nreaders++;
-}
-
-static enum err_id submit_reader(struct executor *ex, struct call *c)
-{
-	if (ex->stopping)
-		return ERR_SHUTDOWN;
-	if (ex->waiting >= ex->max_queue)
-		return ERR_BUSY;
-	if (ex->reader_waiting >= ex->idle_readers && ex->nreaders < ex->max_readers)
-		add_reader(ex);
-	if (ex->nreaders == 0)
-		return ERR_OUT_OF_MEMORY;
-	list_append(&ex->reader_queue, &c->link);
-	ex->waiting++;
-	ex->reader_waiting++;
-	return ERR_NONE;
-}
-
 static bool only_reads(const struct call *c)
 {
 	return c->kind == CALL_QUERY || (c->kind == CALL_PROC && c->proc->read_only);
@@ -361,7 +349,7 @@ bool executor_submit_quietly(struct executor *ex, struct call *c)
 	if (c->txn != NULL)
 		reader = snapshot_takes(c);
 	c->waits_for_reader = reader;
-	refused = reader ? submit_reader(ex, c) : submit_writer(ex, c, &wake, &done);
+	refused = reader ? pool_submit(ex, c) : submit_writer(ex, c, &wake, &done);
 	if (reader)
 		wake = refused == ERR_NONE && ex->idle_readers > 0;
 	if (wake)

@@ -21,7 +21,9 @@ struct executor_options {
 	int transaction_idle_s;         /* 0: none */
 	int transaction_s;              /* how old an explicit transaction may become; 0: any age */
 	unsigned max_queue;             /* calls that may wait: 50012 beyond */
-	unsigned readers;               /* reader threads, started when first needed */
+	unsigned readers;               /* reader threads, started when first needed; more where some are slow */
+	unsigned query_cost_limit;      /* of a query, in millions of the store's steps: 8649 beyond; 0: none */
+	unsigned max_log_mib;           /* the longest-running reader is ended when the log is longer: 3966; 0: none */
 };
 
 MUST_CHECK int executor_start(const struct executor_options *o, struct executor **ret, struct err *reterr);

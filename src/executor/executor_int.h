@@ -12,8 +12,14 @@
 
 #define GROUP_MAX 512                       /* calls in one commit */
 #define READERS_MAX 64
+#define READERS_EXTRA 16                    /* beside the setting: for those that wait behind slow ones */
 #define NEAR_MAX 8                          /* threads that read by themselves at once */
 #define NEVER INT64_MAX                     /* a time, in ms of the monotonic clock */
+
+/* A place for a reader: nobody's, a thread's, or of a thread that has left and is to be joined. */
+enum reader_state { READER_NONE, READER_RUNS, READER_LEFT };
+/* Readers take the first before the second, so that short work does not wait behind long SELECTs. */
+enum lane { LANE_PROC, LANE_QUERY, LANES };
 
 /* A thread with its connection, and the limits of the call that it runs now. */
 struct runner {
@@ -22,7 +28,16 @@ struct runner {
 	struct call *call;                  /* running now, or NULL */
 	int64_t deadline_ms;                /* end of its time; 0: the clock has not been read yet */
 	bool timed_out;
+	enum err_id ended;                  /* why it must stop, other than for its time or by its owner; ERR_NONE: it need not */
+	uint64_t questions;                 /* asked by the store while it runs: its cost */
 	bool writer;
+	/* a reader's; under the lock */
+	enum reader_state state;
+	int64_t began_ms;                   /* its call did; 0: it has none */
+	int64_t stalled_ms;                 /* since when its client has not read; 0: it does */
+	bool goes;                          /* its call was told to end */
+	bool slow;                          /* its call has given up its place: another reader may run beside it */
+	int64_t looked_ms;                  /* its own: when it last asked whether it must go */
 	bool looks;                         /* the call fails with the first row or change that it would make */
 	uint64_t count;                     /* rows that the last RUN changed or ROWS sent */
 };
@@ -76,6 +91,8 @@ struct executor {
 	struct store *store;                /* borrowed */
 	atomic_bool literal;
 	int execution_timeout_s, lock_timeout_ms, transaction_idle_s, transaction_s;
+	uint64_t query_cost_limit;          /* questions of the store; 0: no limit */
+	unsigned max_log_pages;             /* 0: no limit */
 	unsigned max_queue, max_readers;
 
 	pthread_mutex_t lock;
@@ -119,8 +136,11 @@ struct executor {
 
 	/* readers */
 	pthread_cond_t reader_wake;
-	struct list reader_queue;
-	unsigned nreaders, idle_readers, reader_waiting;
+	struct list reader_queue[LANES];
+	unsigned nreaders, idle_readers;    /* threads; of these, those that wait for a call */
+	unsigned busy_readers, slow_readers;    /* those that have a call; of these, the slow ones */
+	unsigned reader_waiting;            /* calls in their queues */
+	unsigned log_at_end;                /* how long the log was when a reader was last ended for it; 0: it has been short since */
 	pthread_t reader_threads[READERS_MAX];
 	struct runner readers[READERS_MAX];
 	struct runner near[NEAR_MAX];       /* for whoever brings a short call that only reads … */
@@ -187,6 +207,18 @@ void hold_committed(struct executor *ex);
 void hold_rollback(struct executor *ex);
 /* Reader, under the lock, which is given up meanwhile: until all that was answered before is committed. */
 void hold_wait(struct executor *ex);
+
+/* pool.c: who reads, and when one is too slow. */
+/* Under the lock: the queue that the call goes to. Returns why not, or ERR_NONE. */
+enum err_id pool_submit(struct executor *ex, struct call *c);
+/* Under the lock: the next call for a reader that is free; NULL: none may begin now. */
+struct call *pool_take(struct executor *ex, struct runner *r);
+/* Under the lock: that call is over. */
+void pool_over(struct executor *ex, struct runner *r);
+/* Under the lock: there are more readers than needed, and this one has nothing to do. */
+bool pool_is_surplus(const struct executor *ex);
+/* By the reader's own thread, without the lock, while its call runs (stalled: waits for its client). True: the call must stop, ended of its reader says why. */
+bool pool_must_go(struct call *c, bool stalled, int64_t now_ms);
 
 /* reader.c: on the runner's own connection, which is made if there is none; completes the call. */
 void reader_run(struct runner *r, struct call *c);

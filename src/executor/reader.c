@@ -1,4 +1,5 @@
 /* reader.c — threads for calls that only read. Each has a read-only connection; what it sees is what was committed when its call began. */
+#include "base/clock.h"
 #include "executor/executor_int.h"
 
 /* Several statements must see one state; a single one does by itself. */
@@ -60,6 +61,24 @@ bool reader_look(struct runner *r, struct call *c)
 	return done;
 }
 
+static bool reader_waits(struct call *c)
+{
+	return pool_must_go(c, true, clock_mono_ms());
+}
+
+/* Under the lock, which is given up meanwhile. Whoever sees that it has left may join it at once: it needs the lock no more. */
+static void leave(struct executor *ex, struct runner *r)
+{
+	struct store_conn *conn = r->conn;
+
+	r->conn = NULL;
+	pthread_mutex_unlock(&ex->lock);
+	store_disconnect(conn);
+	pthread_mutex_lock(&ex->lock);
+	ex->nreaders--;
+	r->state = READER_LEFT;
+}
+
 void *reader_main(void *arg)
 {
 	struct runner *r = arg;
@@ -68,25 +87,28 @@ void *reader_main(void *arg)
 	thread_name(ex, 'r');
 	pthread_mutex_lock(&ex->lock);
 	for (;;) {
-		while (list_empty(&ex->reader_queue) && !ex->stopping) {
+		struct call *c = NULL;
+
+		while (!ex->stopping && (c = pool_take(ex, r)) == NULL && !pool_is_surplus(ex)) {
 			ex->idle_readers++;
 			pthread_cond_wait(&ex->reader_wake, &ex->lock);
 			ex->idle_readers--;
 		}
-		if (ex->stopping)
+		if (c == NULL)
 			break;
-		struct list *item = list_pop(&ex->reader_queue);
-		ex->waiting--;
-		ex->reader_waiting--;
 		hold_wait(ex);
 		pthread_mutex_unlock(&ex->lock);
-		struct call *c = CONTAINER_OF(item, struct call, link);
+		c->waits = reader_waits;
+		c->runner = r;
+		r->ended = ERR_NONE;
 		if (c->txn != NULL)
 			snapshot_run(c);
 		else
 			reader_run(r, c);
 		pthread_mutex_lock(&ex->lock);
+		pool_over(ex, r);
 	}
+	leave(ex, r);
 	pthread_mutex_unlock(&ex->lock);
 	return NULL;
 }

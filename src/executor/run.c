@@ -2,6 +2,41 @@
 #include "base/clock.h"
 #include "executor/executor_int.h"
 
+/* Like a governor of queries: what they cost is counted, whatever the machine's speed. Procedures are ours. */
+static bool too_costly(struct runner *r)
+{
+	uint64_t limit = r->ex->query_cost_limit;
+
+	if (r->call->kind != CALL_QUERY || limit == 0 || ++r->questions <= limit)
+		return false;
+	r->ended = ERR_QUERY_COST;
+	return true;
+}
+
+/* Its cost ends it on the connection that it runs on, the others end it on the thread that it runs on: for a snapshot these are two. */
+static enum err_id why_ended(const struct runner *r, const struct call *c)
+{
+	const struct runner *thread = c->runner;
+
+	return r->ended != ERR_NONE || thread == NULL ? r->ended : thread->ended;
+}
+
+/* What the client is told of a call that was stopped for a reason of ours. */
+static void say_why(const struct runner *r, const struct call *c, struct err *e)
+{
+	const struct executor *ex = r->ex;
+	enum err_id why = why_ended(r, c);
+
+	if (why == ERR_QUERY_COST)
+		err_set(e, why, (unsigned long long)(ex->query_cost_limit * STORE_STEPS_A_QUESTION / 1000000));
+	else if (why == ERR_LOG_PINNED)
+		err_set(e, why, ex->name, ex->max_log_pages / (1048576u / STORE_PAGE));
+	else if (why != ERR_NONE)
+		err_set(e, why, ex->name);
+	else if (r->timed_out)
+		err_set(e, ERR_TIMEOUT, ex->execution_timeout_s);
+}
+
 /* Asked by the store now and then while a statement runs. The clock is read here first, not when the call begins: most calls end before. */
 bool run_stop(void *arg)
 {
@@ -14,7 +49,7 @@ bool run_stop(void *arg)
 	now = clock_mono_ms();
 	if (r->writer && now >= atomic_load_explicit(&ex->next_deadline_ms, memory_order_relaxed))
 		queue_sweep(ex);
-	if (atomic_load_explicit(&r->call->cancelled, memory_order_relaxed))
+	if (atomic_load_explicit(&r->call->cancelled, memory_order_relaxed) || too_costly(r) || (r->call->waits != NULL && pool_must_go(r->call, false, now)))
 		return true;
 	if (ex->execution_timeout_s <= 0)
 		return false;
@@ -34,7 +69,7 @@ int run_row(struct runner *r, const struct value *vals, size_t n, struct err *re
 
 	if (before != 0)
 		r->deadline_ms += clock_mono_ms() - before;
-	return rc == 0 ? 0 : err_set(reterr, ERR_CANCELLED);
+	return rc == 0 && why_ended(r, r->call) == ERR_NONE ? 0 : err_set(reterr, ERR_CANCELLED);
 }
 
 size_t run_mark(struct call *c)
@@ -107,13 +142,14 @@ int run_call(struct runner *r, struct call *c)
 	r->call = c;
 	r->deadline_ms = 0;
 	r->timed_out = false;
+	r->ended = ERR_NONE;
+	r->questions = 0;
 	r->count = 0;
 	before = store_changes(r->conn);
 	rc = atomic_load_explicit(&c->cancelled, memory_order_relaxed) ? err_set(&c->err, ERR_CANCELLED) : run_body(r, c);
 	r->call = NULL;
 	if (rc < 0) {
-		if (r->timed_out)
-			err_set(&c->err, ERR_TIMEOUT, r->ex->execution_timeout_s);
+		say_why(r, c, &c->err);
 		run_fail(c, &c->err);
 	}
 	c->rows_changed = store_changes(r->conn) - before;      /* also after a failure: the caller wants to know what to undo */

@@ -72,7 +72,7 @@ static void go_on(struct session *s)
 {
 	struct tds_out *o = &s->out;
 
-	net_stream_set_timer(s->stream, (unsigned)s->server->config->idle_timeout * 1000u);
+	unread_arm(s);
 	while (o->more && !o->wire.failed) {
 		if (net_stream_pending(s->stream) > 0)
 			return;

@@ -253,6 +253,7 @@ static void query_returned(struct session *s)
 	struct call *c = &s->call;
 
 	stream_enable(s, false);
+	unread_explain(s);
 	if (c->txn_lost)
 		tran_lost(s);
 	tsql_query_done(&r->top->run, c->rc, &c->err, r->top->run.query->assign ? r->assign.rows : s->resp.rows, r->assign.row);

@@ -40,7 +40,7 @@ void session_move(struct session *s, enum session_phase to)
 	s->phase = to;
 	registry_doing(&s->entry, to == PHASE_BUSY ? ACTIVITY_BATCH : ACTIVITY_IDLE);
 	if (to == PHASE_READY)
-		net_stream_set_timer(s->stream, (unsigned)s->server->config->idle_timeout * 1000u);
+		unread_arm(s);
 }
 
 struct net_tls_ctx *server_tls(struct server *srv)
@@ -104,11 +104,24 @@ static void split_peer(struct session *s)
 	str_copy(s->peer_host, sizeof(s->peer_host), host);
 }
 
+/* With the clock that does not jump. */
+static bool cond_init(pthread_cond_t *cond)
+{
+	pthread_condattr_t attr;
+	bool made;
+
+	if (pthread_condattr_init(&attr) != 0)
+		return false;
+	made = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 && pthread_cond_init(cond, &attr) == 0;
+	pthread_condattr_destroy(&attr);
+	return made;
+}
+
 static bool session_init(struct session *s)
 {
 	if (pthread_mutex_init(&s->stream_lock, NULL) != 0)
 		return false;
-	if (pthread_cond_init(&s->stream_wake, NULL) != 0) {
+	if (!cond_init(&s->stream_wake)) {
 		pthread_mutex_destroy(&s->stream_lock);
 		return false;
 	}
@@ -370,7 +383,7 @@ static size_t session_data(void *owner, const uint8_t *p, size_t n)
 	bool more = true;
 
 	if (s->phase == PHASE_READY)            /* a long request that is still arriving is not idleness */
-		net_stream_set_timer(s->stream, (unsigned)s->server->config->idle_timeout * 1000u);
+		unread_arm(s);
 	while (more && s->phase != PHASE_CLOSED && tds_left(&in) > 0) {
 		if (s->phase == PHASE_OPEN && !first_byte(s, in.pos[0]))
 			break;
@@ -406,14 +419,18 @@ static void session_drained(void *owner)
 
 	stream_drained(s);
 	leaving_drained(s);
-	if (s->phase == PHASE_READY && !leaving(s))     /* paused by unread_answers */
+	if (s->phase == PHASE_READY && !leaving(s)) {   /* paused by unread_answers */
+		unread_arm(s);
 		session_resume(s);
+	}
 }
 
 static void session_timeout(void *owner)
 {
 	struct session *s = owner;
 
+	if (s->phase >= PHASE_READY && s->phase != PHASE_CLOSED && unread_timeout(s))
+		return;
 	if (s->phase == PHASE_BUSY)
 		request_timer(s);
 	else if (s->phase == PHASE_READY)

@@ -99,6 +99,8 @@ struct session {
 	struct net_post stream_post;
 	struct buf stream_buf;
 	bool stream_full, stream_posted, stream_waits_drain;
+	size_t unread;                  /* pending when its client was last seen to read */
+	bool stalled;                   /* the call was ended because it does not */
 
 	size_t left;                    /* bytes of a large answer that left in this round of the loop */
 	bool lending;                   /* … and its last bytes are still with the stream, which sends them from where they lie */
@@ -170,6 +172,14 @@ void response_touch(struct session *s);
 void stream_enable(struct session *s, bool on);
 void stream_drained(struct session *s);
 void stream_wake(struct session *s);
+
+/* unread.c: clients that do not read. The timer for the next request, or for the client to read what is pending. */
+void unread_arm(struct session *s);
+/* On the loop, after a piece of a long result was sent. */
+void unread_watch(struct session *s);
+/* The timer fired. False: it was for something else. */
+bool unread_timeout(struct session *s);
+void unread_explain(struct session *s);
 
 /* leaving.c: an answer that is not all in packets yet, or not all sent from where it lies; request_over follows. */
 /* How large a value is that leaves in this way. */

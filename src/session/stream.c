@@ -2,10 +2,33 @@
  * loop and goes on; it waits while the client has not taken the previous ones. So a result of any size costs two buffers.
  *
  * Only for calls that change nothing: what a writer produces must stay until its commit is durable. */
+#include <time.h>
+
 #include "session/session_int.h"
 
 #define STREAM_CHUNK (128u << 10)
 #define STREAM_PENDING_MAX (512u << 10)
+#define WAIT_STEP_MS 125
+
+/* Takes the lock. The executor is asked now and then whether others need the place, or the log its end. */
+static void wait_for_client(struct session *s)
+{
+	struct timespec at;
+	bool leave = false;
+
+	pthread_mutex_lock(&s->stream_lock);
+	while (s->stream_full && !leave && !atomic_load(&s->call.cancelled)) {
+		clock_gettime(CLOCK_MONOTONIC, &at);
+		at.tv_nsec += WAIT_STEP_MS * 1000000L;
+		at.tv_sec += at.tv_nsec / 1000000000L;
+		at.tv_nsec %= 1000000000L;
+		if (pthread_cond_timedwait(&s->stream_wake, &s->stream_lock, &at) == 0 || s->call.waits == NULL)
+			continue;
+		pthread_mutex_unlock(&s->stream_lock);
+		leave = s->call.waits(&s->call);
+		pthread_mutex_lock(&s->stream_lock);
+	}
+}
 
 /* On the reader's thread: hands finished packets over. A cancelled call goes on to the end of its row without waiting, because the client must be able to
  * read what it was sent up to a token's end. */
@@ -15,9 +38,7 @@ static int hand_over(struct tds_out *o, void *arg)
 	bool post;
 	int rc;
 
-	pthread_mutex_lock(&s->stream_lock);
-	while (s->stream_full && !atomic_load(&s->call.cancelled))
-		pthread_cond_wait(&s->stream_wake, &s->stream_lock);
+	wait_for_client(s);
 	buf_put(&s->stream_buf, o->wire.data, o->wire.len);
 	rc = s->stream_buf.failed || s->stream_gone ? -1 : 0;
 	post = !s->stream_posted;
@@ -48,6 +69,7 @@ static void take_over(struct net_post *post)
 	if (!s->stream_waits_drain)
 		let_reader_go_on(s);
 	pthread_mutex_unlock(&s->stream_lock);
+	unread_watch(s);
 }
 
 void stream_drained(struct session *s)
@@ -55,6 +77,7 @@ void stream_drained(struct session *s)
 	pthread_mutex_lock(&s->stream_lock);
 	if (s->stream_waits_drain) {
 		s->stream_waits_drain = false;
+		net_stream_set_timer(s->stream, 0);
 		let_reader_go_on(s);
 	}
 	pthread_mutex_unlock(&s->stream_lock);

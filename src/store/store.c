@@ -100,6 +100,11 @@ unsigned store_backlog_worth(struct store *st)
 	return st->ops->backlog_worth(st);
 }
 
+unsigned store_log_pages(struct store *st)
+{
+	return st->ops->log_pages(st);
+}
+
 void store_tidy(struct store_conn *c, bool alone)
 {
 	c->ops->tidy(c, alone);

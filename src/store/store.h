@@ -45,7 +45,12 @@ bool store_in_transaction(struct store_conn *c);
 /* Of a reading transaction: whether nothing has been committed since it saw its state. It goes on with the newest state. */
 MUST_CHECK int store_is_current(struct store_conn *c, bool *ret, struct err *reterr);
 
-/* Asked every few thousand engine steps while a statement runs; true stops it with ERR_CANCELLED. NULL: never. */
+/* Pages of the write-ahead log, whether they have been copied or not: its length. */
+#define STORE_PAGE 4096
+unsigned store_log_pages(struct store *st);
+
+#define STORE_STEPS_A_QUESTION 2000         /* of the engine: well below a millisecond */
+/* Asked every so many engine steps while a statement runs; true stops it with ERR_CANCELLED. NULL: never. */
 void store_set_interrupt(struct store_conn *c, bool (*stop)(void *arg), void *arg);
 
 /* Work that the engine has put off to keep commits short (pages of the write-ahead log), how much of it makes it worth doing, and doing it, on any connection that may write.

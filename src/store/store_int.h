@@ -26,6 +26,7 @@ struct store_ops {
 	void (*set_interrupt)(struct store_conn *c, bool (*stop)(void *arg), void *arg);
 	unsigned (*backlog)(struct store *st);
 	unsigned (*backlog_worth)(struct store *st);
+	unsigned (*log_pages)(struct store *st);
 	void (*tidy)(struct store_conn *c, bool alone);
 
 	int (*statement)(struct store_conn *c, const struct statement *s, struct store_stmt **ret, struct err *reterr);

@@ -3,8 +3,6 @@
 
 #include "store/sqlite/sqlite_int.h"
 
-#define STEPS_BETWEEN_QUESTIONS 2000        /* of SQLite's virtual machine: well below a millisecond */
-
 static const char settings_all[] =
 	"PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0;";
 static const char settings_writer[] =
@@ -106,7 +104,7 @@ void sqlite_set_interrupt(struct store_conn *conn, bool (*stop)(void *arg), void
 
 	c->stop = stop;
 	c->stop_arg = arg;
-	sqlite3_progress_handler(c->db, stop == NULL ? 0 : STEPS_BETWEEN_QUESTIONS, stop == NULL ? NULL : on_progress, c);
+	sqlite3_progress_handler(c->db, stop == NULL ? 0 : STORE_STEPS_A_QUESTION, stop == NULL ? NULL : on_progress, c);
 }
 
 uint64_t sqlite_changes(struct store_conn *c)

@@ -10,7 +10,6 @@
 #include "store/sqlite/sqlite_int.h"
 
 #define LOG_HUGE 100000                     /* pages */
-#define PAGE 4096                           /* as SQLite makes them */
 #define WORTH_LEAST 1500
 #define WORTH_MOST 40000
 #define WORTH_TIMES 100                     /* the pages of the file */
@@ -52,13 +51,18 @@ unsigned sqlite_backlog_worth(struct store *base)
 	return pages < WORTH_LEAST / WORTH_TIMES ? WORTH_LEAST : pages > WORTH_MOST / WORTH_TIMES ? WORTH_MOST : WORTH_TIMES * pages;
 }
 
+unsigned sqlite_log_pages(struct store *base)
+{
+	return atomic_load(&SQLITE_STORE(base)->log_pages);
+}
+
 static void look_at_file(struct sqlite_conn *c)
 {
 	sqlite3_file *f = NULL;
 	sqlite3_int64 size;
 
 	if (sqlite3_file_control(c->db, "main", SQLITE_FCNTL_FILE_POINTER, &f) == SQLITE_OK && f != NULL && f->pMethods != NULL && f->pMethods->xFileSize(f, &size) == SQLITE_OK)
-		atomic_store(&c->store->file_pages, (unsigned)(size / PAGE < UINT_MAX ? size / PAGE : UINT_MAX));
+		atomic_store(&c->store->file_pages, (unsigned)(size / STORE_PAGE < UINT_MAX ? size / STORE_PAGE : UINT_MAX));
 }
 
 /* PASSIVE waits for nobody. What a reader still needs stays for another time: it counts as done until the log has grown as much again. Where there is

@@ -36,6 +36,7 @@ const struct store_ops sqlite_store_ops = {
 	.set_interrupt = sqlite_set_interrupt,
 	.backlog = sqlite_backlog,
 	.backlog_worth = sqlite_backlog_worth,
+	.log_pages = sqlite_log_pages,
 	.tidy = sqlite_tidy,
 	.statement = sqlite_statement,
 	.query = sqlite_query,

@@ -83,6 +83,7 @@ uint64_t sqlite_changes(struct store_conn *c);
 void sqlite_log_watch(struct sqlite_conn *c);
 unsigned sqlite_backlog(struct store *st);
 unsigned sqlite_backlog_worth(struct store *st);
+unsigned sqlite_log_pages(struct store *st);
 void sqlite_tidy(struct store_conn *c, bool alone);
 int sqlite_flush(struct store *st, struct err *reterr);
 

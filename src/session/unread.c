@@ -1,0 +1,57 @@
+/* unread.c — clients that do not read their answers. What they leave unread costs memory, a reader and its hold on the log; so after send_timeout without a byte
+ * taken a query ends, and a connection whose answer is complete is closed. A slow client is no such client: any byte begins the time anew. */
+#include "session/session_int.h"
+
+static unsigned earlier(int64_t a_s, int64_t b_s)
+{
+	int64_t s = a_s == 0 || (b_s != 0 && b_s < a_s) ? b_s : a_s, ms = s * 1000;
+
+	return ms > UINT32_MAX ? UINT32_MAX : (unsigned)ms;
+}
+
+/* Time for the client to take something, or, when it has all, to send the next request. */
+void unread_arm(struct session *s)
+{
+	const struct config *c = s->server->config;
+
+	s->unread = net_stream_pending(s->stream);
+	net_stream_set_timer(s->stream, earlier(c->idle_timeout, s->unread > 0 ? c->send_timeout : 0));
+}
+
+void unread_watch(struct session *s)
+{
+	if (!s->stream_waits_drain || s->phase != PHASE_BUSY)
+		return;
+	s->unread = net_stream_pending(s->stream);
+	net_stream_set_timer(s->stream, earlier(s->server->config->send_timeout, 0));
+}
+
+bool unread_timeout(struct session *s)
+{
+	size_t pending = net_stream_pending(s->stream);
+
+	if (pending == 0 || (s->phase == PHASE_BUSY && !s->stream_waits_drain))
+		return false;
+	if (pending < s->unread) {
+		if (s->phase == PHASE_READY)
+			unread_arm(s);
+		else
+			unread_watch(s);
+	} else if (s->phase == PHASE_READY) {
+		session_abort(s, "the client does not read its answer");
+	} else {
+		s->stalled = true;
+		call_cancel(s);
+	}
+	return true;
+}
+
+/* The call ended because its client does not read: says so instead of "cancelled". */
+void unread_explain(struct session *s)
+{
+	struct call *c = &s->call;
+
+	if (s->stalled && c->rc < 0 && c->err.number == 50011)
+		(void)err_set(&c->err, ERR_STALLED, (int)s->server->config->send_timeout);
+	s->stalled = false;
+}
