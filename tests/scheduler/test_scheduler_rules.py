@@ -7,7 +7,8 @@ import time
 import pytest
 
 from jobserver import NEVER, ClockJobServer, moment
-from schedulerprogram import CLASSES, OFFICE, PROFILES, PROJECT, utc, wait_until
+from schedulerprogram import CLASSES, OFFICE, PROFILES, PROJECT, plain_command, utc, wait_until
+from support import clock
 from support.proves import proves
 
 ID = "B00AE9A1-0474-474E-B348-F6A8BCC95331"
@@ -31,6 +32,19 @@ def test_without_a_setting_the_timer_has_60_seconds(proxy, scheduler):
     assert proxy.names() == ["login", "BEGIN", GET, "COMMIT"]
     ahead = moment(proxy.of(GET)[0]["@NextDueTime"]) - datetime.datetime.utcfromtimestamp(proxy.times(GET)[0])
     assert 55 < ahead.total_seconds() <= 60.01
+
+
+@proves("SCHED-Client-01")
+def test_without_a_setting_each_60_seconds_are_asked_for(proxy, scheduler, plain_clock):
+    """For the scheduler time goes twenty times as fast: three rounds take six seconds."""
+    fast = {"LD_PRELOAD": str(clock.find_library()), "FAKETIME": "+0 x20", "TZ": "UTC"}
+    with scheduler(interval=None, binary=plain_command(), env=fast):
+        wait_until(lambda: proxy.rounds >= 3, 60)
+    times = proxy.times(GET)[:3]
+    asked = [moment(args["@NextDueTime"]) for args in proxy.of(GET)[:3]]
+    for at, later, until, next_until in zip(times, times[1:], asked, asked[1:]):
+        assert later - at > 2.75                                            # 55 seconds of its own
+        assert 59 < (next_until - until).total_seconds() < 120              # no round was left out
 
 
 @proves("SCHED-Client-01", "SCHED-Client-02", "SCHED-Client-03")

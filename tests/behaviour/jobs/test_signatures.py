@@ -22,6 +22,13 @@ def setting(request):
     return request.param
 
 
+def declared(name, length):
+    """A type with its length as a declaration has it: metadata gives the unbounded ones as -1 or as the largest number."""
+    if name not in ("varchar", "nvarchar", "varbinary"):
+        return name
+    return f"{name}({'max' if length in (-1, 0, 2147483647, 1073741823) else length})"
+
+
 def typed(kind, value):
     """A value in exactly the declared type, for an RPC."""
     if kind in ("tinyint", "smallint", "int", "bigint"):
@@ -180,7 +187,7 @@ def test_drivers_are_told_the_signature(server, service, proc):
     db = opened(server, service, "corrected", "pytds-batch")
     result, *rows = db.call("sp_procedure_params_100_managed", procedure_name=proc).rows
     assert result.PARAMETER_TYPE == 4
-    assert [(r.PARAMETER_NAME[1:], r.TYPE_NAME) for r in rows] == [(p.name, p.type.split("(")[0]) for p in parameters(service, proc)]
+    assert [(r.PARAMETER_NAME[1:], declared(r.TYPE_NAME, r.CHARACTER_MAXIMUM_LENGTH)) for r in rows] == [(p.name, p.type) for p in parameters(service, proc)]
     rows = [r for r in db.call("sp_sproc_columns", procedure_name=proc).rows if r.COLUMN_NAME != "@RETURN_VALUE"]
     assert [(r.ORDINAL_POSITION, r.COLUMN_NAME[1:]) for r in rows] == [(i, p.name) for i, p in enumerate(parameters(service, proc), 1)]
 

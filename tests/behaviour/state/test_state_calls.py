@@ -4,8 +4,10 @@ import uuid
 import pytest
 from stateview import ABSENT, add, lock, peek, view
 
+from support import wire
 from support import wiretypes as t
 from support.calls import create_database, open_path
+from support.logins import PASSWORD, new_login
 from support.proves import proves
 from support.signature import check_arguments, check_metadata
 from support.wire import Param, ServerError, Wire
@@ -131,27 +133,53 @@ def test_values_above_the_limit(new_server):
             assert peek(db, path + "a")[0] == b"x" * 100000
 
 
-@proves("STATE-Auth-01", "STATE-Prereq-01", "STATE-Prereq-02", "STATE-Init-01")
-def test_logins(server, rpc, key):
-    name = "clerk" + uuid.uuid4().hex[:8]
+@proves("STATE-Auth-01", "STATE-Prereq-01")
+def test_logins(server):
     with pytest.raises(ServerError) as e:
-        Wire(server).login(user=name, password="Wrong-1")
+        Wire(server).login(user="clerk" + uuid.uuid4().hex[:8], password="Wrong-1")
     assert e.value.number == 18456
     with pytest.raises(ServerError) as e:
         Wire(server).login(database="Nowhere")
     assert e.value.number == 4060
-    with Wire(server).login(database="master") as admin:
-        admin.rpc("procession_login_add", [Param(t.nvarchar(name), "@name"), Param(t.nvarchar("Secret-12"), "@password")]).ok()
-        admin.rpc("procession_grant", [Param(t.nvarchar(name), "@login"), Param(t.nvarchar("StateService"), "@database"), Param(t.nvarchar("read"), "@right")])
+
+
+@proves("STATE-Init-01")
+@pytest.mark.parametrize("hello", (False, True), ids=("as the first message", "after PRELOGIN"))
+def test_no_call_before_a_login(server, rpc, key, hello):
+    """The bytes of a good call, without a login before them: the connection ends, and nothing has happened."""
     add(rpc, key)
     before = view(rpc, key)
-    try:
-        with open_path("wire", server, "StateService", user=name, password="Secret-12") as clerk:
-            for proc, values in (("proc_DeleteItem", {"id": key, "lockCookie": 1}), ("proc_GetItemWithLock", {"id": key})):
-                assert clerk.call(proc, **values).error == 229
-    except ServerError as refusal:
-        assert refusal.number in (4060, 916, 18456)
+    call = wire.rpc_body([("proc_DeleteItem", [Param(t.varchar(key), "@id"), Param(t.int_(1), "@lockCookie")])])
+    with Wire(server) as stranger:
+        if hello:
+            stranger.pre()
+        stranger.send_message(wire.RPC, call)
+        assert stranger.is_closed()
     assert view(rpc, key) == before
+    rpc.wire.send_message(wire.RPC, call)               # the same bytes after a login
+    assert rpc.wire.answer(wire.RPC).ok().status == 0
+    assert view(rpc, key) is None
+
+
+@proves("STATE-Prereq-02")
+def test_a_login_without_the_right_to_execute(server, rpc, key):
+    name = new_login(server, "StateService", "select")
+    add(rpc, key)
+    before = view(rpc, key)
+    with open_path("wire", server, "StateService", user=name, password=PASSWORD) as clerk:
+        for proc in SIGNATURES:
+            refusal = clerk.call(proc, **{**values_of(proc), **({"id": key} if SIGNATURES[proc] else {})})
+            assert refusal.error == 229 and refusal.errors[0][1] == 14 and refusal.status is None, (proc, refusal)
+            assert not any(refusal.out.values())
+        assert view(clerk, key) == before               # what it was given works
+    assert view(rpc, key) == before
+
+
+@proves("STATE-Prereq-02")
+def test_a_login_without_any_right(server):
+    with pytest.raises(ServerError) as e:
+        Wire(server).login(user=new_login(server), password=PASSWORD, database="StateService")
+    assert e.value.number in (916, 4060)
 
 
 # Worked examples
