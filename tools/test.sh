@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Every test, in the order in which failures are cheapest to learn. Ends with one line, "N passed, N failed",
 # and a status other than 0 when something failed. Reports are kept in build/reports.
-#   SUITES="unit lint behaviour model cli scheduler sspi drivers crash"  picks parts;  JOBS=2  tests at once.
+#   SUITES="unit lint behaviour model cli scheduler sspi drivers crash mutants"  picks parts;  JOBS=2  tests at once.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-: "${SUITES:=unit lint behaviour model cli scheduler sspi drivers crash}" "${JOBS:=2}"
+: "${SUITES:=unit lint behaviour model cli scheduler sspi drivers crash mutants}" "${JOBS:=2}"
 reports=$PWD/build/reports
 python=/usr/bin/python3
 [ -x $python ] || python=python3
@@ -77,6 +77,11 @@ for suite in behaviour model cli scheduler sspi drivers crash; do
         pytest_suite $suite
     fi
 done
+if wanted mutants; then
+    step "would the tests notice a wrong declaration? (a sample; make mutants tries all)"
+    $python tools/mutate.py --sample "${MUTANTS:-24}" --seconds 45 --jobs "$JOBS" --junit "$reports/mutants.xml"
+    [ -s "$reports/mutants.xml" ] || record mutants failed
+fi
 if wanted lint; then
     step "static analysis"
     # In its time only: a slow machine must not turn it into a failure. `make lint` has no limit.
