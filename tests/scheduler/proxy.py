@@ -5,6 +5,7 @@ Nothing is answered here: what a client gets comes from the server. Faults: `los
 in the place of another ("Disabled=DisplayName"): no build of ours gives such an answer, so its bytes are moved on the way.
 """
 import contextlib
+import select
 import socket
 import struct
 import threading
@@ -130,7 +131,7 @@ def rearrange(body, names):
 class Proxy:
     def __init__(self, server):
         self.server = server
-        self.calls, self.rounds, self.lock = [], 0, threading.Lock()
+        self.calls, self.rounds, self.impatient, self.lock = [], 0, 0, threading.Lock()
         self.columns = self.lose_commit = None
         self.open = threading.Event()
         self.open.set()
@@ -190,6 +191,8 @@ class Proxy:
                 if lose == "after":
                     return
                 self.open.wait()
+                if select.select([client], [], [], 0)[0]:
+                    self.impatient += 1         # it has sent more, or left, before it had its answer
                 client.sendall(raw if self.columns is None else wire.packets(wire.RESPONSE, rearrange(body, self.columns)))
                 if name == "COMMIT":
                     with self.lock:

@@ -56,8 +56,22 @@ def test_each_interval_asks_once_for_the_next_one(proxy, scheduler):
         assert later - at > 1.5
         ahead = moment(args["@NextDueTime"]) - datetime.datetime.utcfromtimestamp(at)
         assert 1 < ahead.total_seconds() <= 2.1
-    # one after the other, each answered before the next
+    # one after the other, each answered before the next, however long that takes
     assert proxy.names()[:7] == ["login", "BEGIN", GET, "COMMIT", "BEGIN", GET, "COMMIT"]
+    assert proxy.impatient == 0
+
+
+@proves("SCHED-Client-03")
+def test_nothing_is_sent_before_the_answer_is_there(proxy, scheduler):
+    with scheduler():
+        wait_until(lambda: proxy.rounds >= 1)
+        proxy.hold()                        # an answer of the next round is late
+        asked = len(proxy.names())
+        wait_until(lambda: len(proxy.names()) > asked)
+        time.sleep(1)
+        proxy.release()
+        wait_until(lambda: proxy.rounds >= 3)
+        assert proxy.impatient == 0
 
 
 @pytest.mark.parametrize("class_, data, action", [

@@ -158,8 +158,17 @@ class Source:
             if m:
                 self.add("drop a line of the head", m.start(), m.end(), "")
         if self.proc.needs == "execute":
+            self.result_set_more()
             m = re.search(r"^EXAMPLE\n", self.text, re.M)
             self.add("needs no right", m.start(), m.start(), "NEEDS nothing\n")
+
+    def result_set_more(self):
+        """Before everything else; what is SHORT must not have one beside a RUN, so that word goes."""
+        after = re.search(r"^AS\n", self.text, re.M).end()
+        short = re.search(r"^SHORT\n", self.text, re.M)
+        start = short.start() if short else after
+        kept = self.text[short.end():after] if short else ""
+        self.add("a result set more", start, after, kept + "ROWS (More int) SELECT 1;\n")
 
     def parameter(self, param, start, end):
         text = self.text[start:end]

@@ -170,3 +170,22 @@ def test_a_job_under_construction_is_kept(db):
     else:
         db.add_group(1)
         assert db.counts(1) == {"Total": 1, "NotSubmitted": 1}
+
+
+@proves("WORD-GetJobs-06", "TRAN-GetJobs-05", "WORD-HasActiveJobs-03", "TRAN-HasActiveJobs-03")
+def test_a_job_of_several_groups_is_active_until_its_last_item_stops(db):
+    db.add_job(1)
+    for group in (1, 2, 3):
+        db.add_group(1, group, tuple(range(1, group + 1)))
+    db.submit(1)
+    items = [(group, item) for group in (1, 2, 3) for item in range(1, group + 1)]
+    for group, item in items:
+        assert db.listed(ActiveOnly=1) == [1] and (db.active() == 1 or db.literal)
+        db.report(start=[(1, group, item)])
+        (db.succeed if item % 2 else db.fail)(item, group=group)
+        (db.succeed if item % 2 else db.fail)(item, group=group)            # a second report changes nothing
+        db.report(failed=[(1, group, item, 5)])
+    assert db.listed(ActiveOnly=1) == [] and db.active() == 0
+    if not db.literal:                      # there some were put back, and stopped without another start
+        db.ok("proc_CancelAllActiveJobs")
+        assert db.job(1).CancelTime is None

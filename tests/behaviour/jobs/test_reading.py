@@ -6,22 +6,15 @@ from support.proves import proves
 
 
 def every_class(db):
-    """Job 1: running, one item a class; job 2: unsubmitted; job 3: canceled; job 4: canceled before it was submitted."""
-    db.new_job(1, items=(1, 2, 3, 4, 5), attempts=1)        # 1 waits, 2 in progress, 3 succeeded, 4 failed, 5 failed before a start
-    db.start(2, 3, 4)
-    db.succeed(3)
-    db.fail(4)
-    db.report(failed=[(1, 1, 5, 6)])
-    db.new_job(2, items=(1, 2), submitted=False)
-    db.report(start=[(2, 1, 2)], failed=[(2, 1, 2, 0)])
-    db.new_job(3, items=(1, 2, 3, 4, 5), attempts=1)        # 1 and 2 canceled, 3 succeeded, 4 failed, 5 in no class
-    db.start(2, 3, 4, job=3)
-    db.succeed(3, job=3)
-    db.fail(4, job=3)
-    db.report(failed=[(3, 1, 5, 6)])
+    """Job 1: running, one item a class; job 2: unsubmitted; job 3: canceled; job 4: canceled before it was submitted. In each of them an item
+    1 waits, 2 is in progress, 3 succeeded, 4 failed, 5 failed before a start, 6 succeeded before one."""
+    for job in (1, 2, 3, 4):
+        db.new_job(job, items=(1, 2, 3, 4, 5, 6), attempts=1, submitted=job in (1, 3))
+        db.start(2, 3, 4, job=job)
+        db.succeed(3, 6, job=job)
+        db.fail(4, job=job)
+        db.report(failed=[(job, 1, 5, 6)])
     db.cancel(3)
-    db.new_job(4, items=(1, 2), submitted=False)            # 1 stopped, 2 not
-    db.report(start=[(4, 1, 1)], failed=[(4, 1, 1, 0)])
     db.cancel(4)
 
 
@@ -40,10 +33,10 @@ def test_total_is_the_number_of_items(db):
         "WORD-GetJobStatus-10", "TRAN-GetJobStatus-10", "WORD-GetJobStatus-11", "TRAN-GetJobStatus-11", "WORD-GetJobStatus-12", "TRAN-GetJobStatus-12")
 def test_every_item_is_counted_in_its_class(db):
     every_class(db)
-    assert db.counts(1) == {"Total": 5, "NotStarted": 2, "InProgress": 1, "Succeeded": 1, "Failed": 1}
-    assert db.counts(2) == {"Total": 2, "NotSubmitted": 2}
-    assert db.counts(3) == {"Total": 5, "Canceled": 2, "Succeeded": 1, "Failed": 1}     # the fifth counts nowhere
-    assert db.counts(4) == {"Total": 2}                                                  # canceled before submission: nowhere
+    assert db.counts(1) == {"Total": 6, "NotStarted": 3, "InProgress": 1, "Succeeded": 1, "Failed": 1}
+    assert db.counts(2) == {"Total": 6, "NotSubmitted": 6}
+    assert db.counts(3) == {"Total": 6, "Canceled": 2, "Succeeded": 1, "Failed": 1}     # what stopped without a start counts nowhere
+    assert db.counts(4) == {"Total": 6}                                                  # canceled before submission: nowhere
 
 
 @proves("WORD-GetJobStatus-08", "TRAN-GetJobStatus-08")
@@ -155,10 +148,11 @@ def test_items_of_one_group(db):
 
 
 # Which items of every_class() belong to which class: {flag: {job: items}}
-CLASSES = {"NotSubmitted": {2: {1, 2}}, "NotStarted": {1: {1, 5}}, "InProgress": {1: {2}}, "Succeeded": {1: {3}, 3: {3}}, "Failed": {1: {4}, 3: {4}},
-           "Canceled": {3: {1, 2}, 4: {2}}}
-ALL = {1: {1, 2, 3, 4, 5}, 2: {1, 2}, 3: {1, 2, 3, 4, 5}, 4: {1, 2}}
-CLASSLESS = {1: set(), 2: set(), 3: {5}, 4: {1}}
+EVERY = {1, 2, 3, 4, 5, 6}
+CLASSES = {"NotSubmitted": {2: EVERY}, "NotStarted": {1: {1, 5, 6}}, "InProgress": {1: {2}}, "Succeeded": {1: {3}, 3: {3}}, "Failed": {1: {4}, 3: {4}},
+           "Canceled": {3: {1, 2}, 4: {1, 2}}}
+ALL = dict.fromkeys((1, 2, 3, 4), EVERY)
+CLASSLESS = {1: set(), 2: set(), 3: {5, 6}, 4: {3, 4, 5, 6}}
 
 
 @pytest.mark.parametrize("flag", (

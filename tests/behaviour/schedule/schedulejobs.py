@@ -65,8 +65,8 @@ def add(db, **changes):
     return values
 
 
-def violates(db, proc, *names, **values):
-    """Return code 1, one message 50002 that names one of the parameters, no error, no result set, nothing changed."""
+def violates(db, proc, *names, says=None, **values):
+    """Return code 1, one message 50002 that names one of the parameters, or begins so, no error, no result set, nothing changed."""
     before = stored(db)
     result = db.call(proc, **values)
     assert result.error is None and result.status == 1 and not result.sets, result
@@ -75,5 +75,6 @@ def violates(db, proc, *names, **values):
         assert len(told) == 1 and len(result.infos) == 1, result.infos
         assert all(severity <= 10 for _, severity, _ in result.infos)
         assert not names or any("@" + name in told[0] for name in names), told
+        assert told[0].startswith(says or ""), told
     assert stored(db) == before
     return result

@@ -59,10 +59,11 @@ def test_other_assemblies_and_classes(db, proc):
 
 
 @proves("SCHED-Assembly-01")
-def test_trailing_spaces_are_not_stored(db):
+@both
+def test_trailing_spaces_are_not_stored(db, proc):
     values = add(db)
-    other = job(Assembly=OFFICE + "  ", Class=CHANGE + " ")
-    ok(db.call(ADD, **other))
+    other = attempt(db, proc, Assembly=OFFICE + "  ", Class=CHANGE + " ")
+    ok(db.call(proc, **other))
     assert by_id(db, other["JobId"])[:2] == by_id(db, values["JobId"])[:2] == (OFFICE, CHANGE)
 
 

@@ -50,6 +50,20 @@ def test_an_item_lives_exactly_its_time_out(clock, db, key, start):
     assert expired_gone(db, key)
 
 
+@proves("STATE-Model-02", "STATE-Model-03", "STATE-DeleteExpiredItems-02", "STATE-DeleteExpiredItems-03", "STATE-UpdateItem-05")
+@pytest.mark.parametrize("minutes", (20, 1440, 525600))
+def test_a_long_time_out_ends_to_the_tick(clock, db, key, minutes):
+    """Nobody looks at an item before its minute: neither when it was added, nor when it was given another time-out."""
+    for again in (False, True):
+        add(db, key, timeout=3 * minutes if again else minutes)
+        if again:
+            assert db.call("proc_UpdateItem", id=key, item=b"x", timeout=minutes, lockCookie=view(db, key)[1]).status == 0
+        clock.advance(minutes=minutes)
+        assert not expired_gone(db, key)
+        clock.advance(seconds=0.01)
+        assert expired_gone(db, key)
+
+
 @proves("STATE-Model-02")
 def test_every_clock_reading_is_rounded_down_to_a_tick(clock, db, key):
     for i, (micro, milli) in enumerate(((0, 0), (3000, 0), (3400, 3), (6600, 3), (6700, 7), (9900, 7), (10000, 10), (999900, 997))):

@@ -1,4 +1,6 @@
 """The eight procedures: what each does to an item, and what it must leave alone."""
+import contextlib
+import sqlite3
 import threading
 
 import pytest
@@ -448,3 +450,32 @@ def test_identifiers_with_nul(server, key, path):
         assert [peek(db, name)[0] for name in names] == [b"\0", b"\1", None, b"\3", b"\4", b"\5"]
         rows = db.batch("SELECT Id FROM dbo.Items").rows
         assert sorted(r[0] for r in rows if key in r[0]) == sorted(n for n in names if n != key + "\0a")
+
+
+# The end of the numbers
+
+def give_cookie(server, key, cookie):
+    """Nobody locks two thousand million times: the number is written into the store."""
+    with contextlib.closing(sqlite3.connect(server.data / "StateService.db", timeout=20)) as file, file:
+        assert file.execute("UPDATE item SET cookie = ? WHERE id = ?", (cookie, key)).rowcount == 1
+
+
+@proves("STATE-Model-07")
+def test_after_the_largest_cookie_comes_1(server, rpc, key):
+    add(rpc, key)
+    give_cookie(server, key, 2147483646)
+    assert lock(rpc, key) == (b"data", False, 0, 2147483647)
+    assert rpc.call("proc_ReleaseItemLock", id=key, lockCookie=2147483647).status == 0
+    assert lock(rpc, key) == (b"data", False, 0, 1)
+    assert rpc.call("proc_UpdateItem", id=key, item=b"new", timeout=5, lockCookie=1).status == 0
+    assert lock(rpc, key) == (b"new", False, 0, 2)
+
+
+@proves("STATE-Model-07")
+@pytest.mark.parametrize("last, first", ((2147483647, 1), (2147483646, 2147483647)))
+def test_an_item_added_after_one_with_the_largest_cookie(server, rpc, key, last, first):
+    add(rpc, key)
+    give_cookie(server, key, last)
+    assert rpc.call("proc_DeleteItem", id=key, lockCookie=last).status == 0
+    add(rpc, key)
+    assert peek(rpc, key) == (b"data", False, 0, first)

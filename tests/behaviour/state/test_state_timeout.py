@@ -54,6 +54,18 @@ def test_a_transaction_is_rolled_back_by_the_time_out(short, key):
         assert peek(other, key) == ABSENT and peek(db, key) == ABSENT
 
 
+@proves("SCHED-Timer-01")
+def test_a_scheduled_job_is_undone_by_the_time_out(short):
+    job = ("EXEC proc_MIP_AddScheduledJob 'b00ae9a1-0474-474e-b348-f6a8bcc95331', N'Microsoft.Office.Server, Version=12.0.0.0, Culture=neutral, "
+           "PublicKeyToken=71e9bce111e9429c', N'Microsoft.Office.Server.Audience.AudienceCompilationJob', NULL, NULL, '2030-01-01' ")
+    with open_path("wire", short, "ScheduledJobs") as db:
+        assert db.batch("BEGIN TRAN " + job + LONG_READ).error == 50001
+        assert db.batch("SELECT @@TRANCOUNT").rows == [(0,)]
+        assert db.call("proc_MIP_GetScheduledJobs").rows == []
+        assert db.batch("BEGIN TRAN " + job + "COMMIT").status == 0
+        assert len(db.call("proc_MIP_GetScheduledJobs").rows) == 1
+
+
 @proves("STATE-Timer-01", "STATE-Input-02")
 def test_one_call_that_changes_much_is_undone_whole(short, key):
     """The databases share one timer. A group of very many items is one call that runs for seconds."""

@@ -33,7 +33,7 @@ WANTED = (
     ("another error", "ELSE 50004 'bad'"), ("drop a default", "@b     int,"), ("another default", "@b     int = 1"), ("NULL is refused", "@b     int = NULL NOT NULL"),
     ("longer texts are refused", "@name  nvarchar(64)\n"), ("another length", "@name  nvarchar(63)"), ("another type", "@name  varchar(64)"),
     ("swap two parameters", "PROCEDURE p\n    @b     int = NULL,\n    @a "), ("another status", "RETURNS 1"), ("drop a line of the head", "RETURNS 0\nEXAMPLE"),
-    ("needs no right", "NEEDS nothing\nEXAMPLE"), ("drop a CHECK", "AS\n\nIF"), ("another comparison", "CHECK @a <= 5"), ("another class", "547 15"),
+    ("a result set more", "AS\nROWS (More int) SELECT 1;\nCHECK"), ("needs no right", "NEEDS nothing\nEXAMPLE"), ("drop a CHECK", "AS\n\nIF"), ("another comparison", "CHECK @a <= 5"), ("another class", "547 15"),
     ("always", "IF 1 = 1 THEN"), ("never", "IF 1 = 0 THEN"), ("drop an assignment", "SET y = 1 WHERE"), ("drop an assignment", "SET x = @a WHERE"),
     ("drop the condition before AND", "WHERE (z IS NOT"), ("drop the condition after AND", "WHERE id = @a;"), ("drop the condition after OR", "(z IS NOT DISTINCT FROM @b)"),
     ("NULL equals nothing", "(z = @b OR"), ("IS NOT NULL", "OR z IS NOT NULL)"), ("another variable", "WHERE id = @b AND"), ("a column takes NULL", "(Id int, Name"),
