@@ -3,6 +3,9 @@
 #include "base/clock.h"
 #include "executor/executor_int.h"
 
+#define MEND_FIRST_MS 200               /* between two attempts to mend a store, twice as long each time … */
+#define MEND_LAST_MS 10000              /* … up to this */
+
 enum phase { PHASE_START, PHASE_PROMISE, PHASE_END };
 
 static void no_complete(struct call *c)
@@ -50,10 +53,28 @@ int commit_call_in(struct executor *ex, struct err *reterr)
 	return promise_alone(ex, PHASE_START, reterr);
 }
 
+/* What is held was written, if at all, before the failure: it is lost, as its commit would be. */
+void commit_mend(struct executor *ex)
+{
+	struct err err;
+
+	if (store_sound(ex->store, &err) == 0 || clock_mono_ms() < ex->mend_at_ms)
+		return;
+	hold_rollback(ex);
+	if (store_mend(ex->writer.conn, &err) == 0) {
+		ex->mend_at_ms = ex->mend_wait_ms = 0;
+		return;
+	}
+	ex->mend_wait_ms = ex->mend_wait_ms == 0 ? MEND_FIRST_MS : 2 * ex->mend_wait_ms < MEND_LAST_MS ? 2 * ex->mend_wait_ms : MEND_LAST_MS;
+	ex->mend_at_ms = clock_mono_ms() + ex->mend_wait_ms;
+}
+
 void commit_end(struct executor *ex)
 {
 	struct err err;
 
+	ex->mend_at_ms = 0;
+	commit_mend(ex);
 	if (hold_settle(ex, &err) < 0 || ex->hold.lost)
 		return;                         /* as after a crash: items live longer than they would */
 	if (ex->promised_until != 0 && promise_alone(ex, PHASE_END, &err) < 0)
@@ -65,8 +86,7 @@ static bool is_relaxed(struct executor *ex)
 	bool relaxed;
 
 	pthread_mutex_lock(&ex->lock);
-	relaxed = ex->relaxed && !ex->flush_failed;
-	ex->flush_failed = false;
+	relaxed = ex->relaxed;
 	pthread_mutex_unlock(&ex->lock);
 	return relaxed;
 }

@@ -18,6 +18,8 @@ static void tidy(struct executor *ex)
 	pthread_mutex_lock(&ex->lock);
 	ex->tidying = false;
 	ex->tidied = true;
+	if (store_sound(ex->store, &err) < 0)
+		pthread_cond_signal(&ex->wake); /* the writer mends the store */
 }
 
 static void *copier_main(void *arg)

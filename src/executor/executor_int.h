@@ -117,6 +117,7 @@ struct executor {
 	const struct proc *promise;         /* of the service, or NULL */
 	int64_t promised_until;             /* writer: in ticks; 0: never */
 	struct hold hold;
+	int64_t mend_at_ms, mend_wait_ms;   /* writer: after a failed flush, when the store is mended, or tried to be, next */
 	unsigned careful;                   /* writer: groups to run with savepoints, after one had to be run twice */
 
 	/* what commits leave behind: the flusher's; under the lock */
@@ -126,7 +127,6 @@ struct executor {
 	bool relaxed;                       /* commits are answered before they are flushed … */
 	int commit_interval_ms;             /* … and flushed so often */
 	int64_t unflushed_ms, flushing_ms;  /* when the oldest commit was made that no flush covers; that the flush under way covers; 0: none */
-	bool flush_failed;                  /* the next commit must be durable: its error reaches somebody */
 	/* … and the copier's */
 	pthread_t copier;
 	pthread_cond_t copier_wake;
@@ -189,6 +189,8 @@ void flusher_stop(struct executor *ex);
 MUST_CHECK int commit_all(struct executor *ex, bool later, struct err *reterr);
 /* Writer, without the lock: renewals were lost; no item expires as if they had not been. */
 MUST_CHECK int commit_call_in(struct executor *ex, struct err *reterr);
+/* After a flush that failed: tries to make the store sound again, when it is time. Writer, without the lock. */
+void commit_mend(struct executor *ex);
 /* Before the writer starts, and after it has ended. */
 MUST_CHECK int commit_start(struct executor *ex, struct err *reterr);
 void commit_end(struct executor *ex);

@@ -19,7 +19,8 @@ static void flush(struct executor *ex)
 		LOG(LOG_ERROR, &ctx, "flush_failed", F_STR("reason", err.text));
 	pthread_mutex_lock(&ex->lock);
 	ex->flushing_ms = 0;
-	ex->flush_failed |= failed;
+	if (failed)
+		pthread_cond_signal(&ex->wake); /* the writer mends the store */
 	pthread_cond_broadcast(&ex->flushed);
 }
 

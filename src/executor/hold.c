@@ -79,6 +79,8 @@ void hold_rollback(struct executor *ex)
 
 int hold_begin(struct executor *ex, bool alone, struct err *reterr)
 {
+	if (store_sound(ex->store, reterr) < 0)
+		return -1;
 	if (ex->hold.open && !alone)
 		return 0;
 	if (hold_settle(ex, reterr) < 0)

@@ -146,7 +146,9 @@ int run_call(struct runner *r, struct call *c)
 	r->questions = 0;
 	r->count = 0;
 	before = store_changes(r->conn);
-	rc = atomic_load_explicit(&c->cancelled, memory_order_relaxed) ? err_set(&c->err, ERR_CANCELLED) : run_body(r, c);
+	rc = store_sound(r->ex->store, &c->err);
+	if (rc == 0)
+		rc = atomic_load_explicit(&c->cancelled, memory_order_relaxed) ? err_set(&c->err, ERR_CANCELLED) : run_body(r, c);
 	r->call = NULL;
 	if (rc < 0) {
 		say_why(r, c, &c->err);

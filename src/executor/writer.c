@@ -35,6 +35,19 @@ static void settle(struct executor *ex)
 	pthread_mutex_lock(&ex->lock);
 }
 
+/* Under the lock, which is given up meanwhile. True: nothing was to be mended, or it is. */
+static bool mend(struct executor *ex)
+{
+	struct err err;
+
+	if (store_sound(ex->store, &err) == 0)
+		return true;
+	pthread_mutex_unlock(&ex->lock);
+	commit_mend(ex);
+	pthread_mutex_lock(&ex->lock);
+	return store_sound(ex->store, &err) == 0;
+}
+
 static void tidy(struct executor *ex)
 {
 	ex->tidied = false;
@@ -57,6 +70,10 @@ static void keep_log_short(struct executor *ex)
 
 static int64_t idle_until(struct executor *ex)
 {
+	struct err err;
+
+	if (store_sound(ex->store, &err) < 0)
+		return ex->mend_at_ms;
 	if (ex->hold.open)
 		return ex->hold.until_ms;
 	return store_backlog(ex->store) >= BACKLOG_IDLE ? clock_mono_ms() + IDLE_MS : NEVER;
@@ -66,7 +83,7 @@ static void idle_turn(struct executor *ex)
 {
 	bool held = ex->hold.open, woken = doze(ex, idle_until(ex));
 
-	if (!woken && !held && list_empty(&ex->queue) && !ex->stopping && clock_mono_ms() - ex->led_ms >= IDLE_MS)
+	if (!woken && !held && ex->mend_at_ms == 0 && list_empty(&ex->queue) && !ex->stopping && clock_mono_ms() - ex->led_ms >= IDLE_MS)
 		tidy(ex);
 }
 
@@ -194,7 +211,7 @@ void *writer_main(void *arg)
 	pthread_mutex_lock(&ex->lock);
 	while (!ex->stopping) {
 		snapshot_sweep(ex);
-		if (ex->pinned == NULL)
+		if (ex->pinned == NULL && mend(ex))
 			keep_log_short(ex);
 		if (ex->stopping)
 			break;

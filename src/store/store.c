@@ -55,6 +55,16 @@ int store_flush(struct store *st, struct err *reterr)
 	return st->ops->flush(st, reterr);
 }
 
+int store_sound(struct store *st, struct err *reterr)
+{
+	return st->ops->sound(st, reterr);
+}
+
+int store_mend(struct store_conn *c, struct err *reterr)
+{
+	return c->ops->mend(c, reterr);
+}
+
 void store_rollback(struct store_conn *c)
 {
 	c->ops->rollback(c);

@@ -35,6 +35,10 @@ MUST_CHECK int store_commit(struct store_conn *c, struct err *reterr);     /* du
 MUST_CHECK int store_commit_lazily(struct store_conn *c, struct err *reterr);
 /* Makes what has been committed durable. Thread-safe, beside all else. */
 MUST_CHECK int store_flush(struct store *st, struct err *reterr);
+/* -1 after any flush that failed, of a commit, of store_flush or of a checkpoint: what was committed may not be on the disk, however well later flushes end. Nothing is to be
+ * answered from the store then, and no commit succeeds, until store_mend, on a writing connection without a transaction, has made all of it durable anew. Thread-safe. */
+MUST_CHECK int store_sound(struct store *st, struct err *reterr);
+MUST_CHECK int store_mend(struct store_conn *c, struct err *reterr);
 void store_rollback(struct store_conn *c);
 MUST_CHECK int store_save(struct store_conn *c, unsigned n, struct err *reterr);
 MUST_CHECK int store_release(struct store_conn *c, unsigned n, struct err *reterr);

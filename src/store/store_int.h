@@ -17,6 +17,8 @@ struct store_ops {
 	int (*commit)(struct store_conn *c, struct err *reterr);
 	int (*commit_lazily)(struct store_conn *c, struct err *reterr);
 	int (*flush)(struct store *st, struct err *reterr);
+	int (*sound)(struct store *st, struct err *reterr);
+	int (*mend)(struct store_conn *c, struct err *reterr);
 	void (*rollback)(struct store_conn *c);
 	int (*save)(struct store_conn *c, unsigned n, struct err *reterr);
 	int (*release)(struct store_conn *c, unsigned n, struct err *reterr);

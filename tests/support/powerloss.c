@@ -4,7 +4,8 @@
  * the last one. So the second folder always holds what a machine could find after a loss of power in the worst case, with a flush done by half if it was under way.
  *
  * A write counts once it has returned: a flush that begins before need not contain it. While the file $POWERLOSS_STALL exists no flush ends; while $POWERLOSS_FAIL does,
- * every flush fails. */
+ * every flush fails, and what it should have written is lost for good: Linux takes the pages of a failed flush for clean, so that a later one that succeeds does not write them,
+ * unless somebody has written to them again. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -178,6 +179,18 @@ static void stall(void)
 		usleep(1000);
 }
 
+/* What was written so far is on no disk, and nobody will try again. */
+static void lost(int fd)
+{
+	struct file *f;
+
+	pthread_mutex_lock(&lock);
+	f = find(fd);
+	if (f != NULL && f->dirty != NULL)
+		memset(f->dirty, 0, f->nblocks);
+	pthread_mutex_unlock(&lock);
+}
+
 /* A disk that is broken. */
 static bool fails(int fd)
 {
@@ -186,15 +199,17 @@ static bool fails(int fd)
 
 	if (file == NULL || access(file, F_OK) != 0 || name_in_folder(fd, path) == NULL)
 		return false;
-	errno = EIO;
 	return true;
 }
 
 static int flush_by(int (*fn)(int), int fd)
 {
 	stall();
-	if (fails(fd))
+	if (fails(fd)) {
+		lost(fd);
+		errno = EIO;
 		return -1;
+	}
 	flushed(fd);
 	return fn(fd);
 }

@@ -89,6 +89,8 @@ void sqlite_disconnect(struct store_conn *conn)
 
 	sqlite_transaction_fini(c);
 	sqlite_stmts_fini(c);
+	if (c->db != NULL && atomic_load(&c->store->flush_error) != 0)
+		sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);    /* the next start looks at the log first */
 	sqlite3_close_v2(c->db);
 	free(c);
 }

@@ -72,10 +72,19 @@ static void report(const struct sqlite_conn *c, int code, const char *message)
 	    F_STR("message", message), F_STR("file", c->store->path));
 }
 
+static int flush_failed(struct sqlite_conn *c, int code, const char *message, struct err *reterr)
+{
+	report(c, code, message);
+	sqlite_unsound(c->store, sqlite3_system_errno(c->db));
+	return err_set(reterr, ERR_FLUSH_UNSURE, c->store->name, strerror(atomic_load(&c->store->flush_error)));
+}
+
 int sqlite_error(struct sqlite_conn *c, int code, struct err *reterr)
 {
 	const char *message = c->db == NULL ? sqlite3_errstr(code) : sqlite3_errmsg(c->db);
 
+	if (code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC)
+		return flush_failed(c, code, message, reterr);
 	switch (code & 0xff) {
 	case SQLITE_CONSTRAINT:
 		return constraint(c, code, message, reterr);

@@ -74,8 +74,8 @@ void sqlite_tidy(struct store_conn *conn, bool alone)
 	struct err err;
 	int rc, pages = 0;
 
-	if (sqlite_in_transaction(conn))
-		return;
+	if (sqlite_in_transaction(conn) || atomic_load(&c->store->flush_error) != 0)
+		return;                         /* what the log holds now is not certain */
 	if (huge)
 		sqlite3_busy_timeout(c->db, RESTART_MS);
 	rc = sqlite3_wal_checkpoint_v2(c->db, NULL, huge ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, &pages, NULL);
@@ -90,10 +90,10 @@ void sqlite_tidy(struct store_conn *conn, bool alone)
 		sqlite_error(c, rc, &err);      /* for the log: nothing is lost, the write-ahead log only stays longer */
 }
 
-/* Unlike other failures of the store it does not mean that nothing was changed. */
-static int flush_error(const struct sqlite_store *st, struct err *reterr)
+static int flush_error(struct sqlite_store *st, struct err *reterr)
 {
-	return err_raise(reterr, 50010, 16, 1, "The log of database '%s' cannot be flushed to the disk: %s.", st->name, strerror(errno));
+	sqlite_unsound(st, errno);
+	return sqlite_sound(&st->base, reterr);
 }
 
 /* By a descriptor of its own: SQLite's file objects belong to the thread that writes. What is no longer in the log was synced with the file. */

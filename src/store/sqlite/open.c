@@ -27,6 +27,8 @@ const struct store_ops sqlite_store_ops = {
 	.commit = sqlite_commit,
 	.commit_lazily = sqlite_commit_lazily,
 	.flush = sqlite_flush,
+	.sound = sqlite_sound,
+	.mend = sqlite_mend,
 	.rollback = sqlite_rollback,
 	.save = sqlite_save,
 	.release = sqlite_release,
@@ -124,6 +126,18 @@ static int prepare_file(struct sqlite_store *st, const struct store_options *o, 
 	return make_file(st, ret_new, reterr);
 }
 
+/* What a crash left in the log may be in the system's memory only, if it came after a flush that failed. Before anything is built on it, it goes to the file, or to its place in
+ * the log once more, and is flushed. */
+static int settle_log(struct sqlite_conn *c, struct err *reterr)
+{
+	int frames = 0, copied = 0, rc = sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &frames, &copied);
+
+	if (rc == SQLITE_OK && copied == frames)
+		return 0;
+	sqlite_unsound(c->store, 0);
+	return sqlite_mend(&c->base, reterr);
+}
+
 int sqlite_open(const struct store_options *o, struct store **ret, struct err *reterr)
 {
 	struct sqlite_store *st = calloc(1, sizeof(*st));
@@ -143,7 +157,7 @@ int sqlite_open(const struct store_options *o, struct store **ret, struct err *r
 		goto fail;
 	if (sqlite_schema_apply(SQLITE_CONN(c), reterr) < 0 || sqlite_grants_collect(SQLITE_CONN(c), reterr) < 0)
 		goto fail;
-	if (is_new && sync_folder(st, reterr) < 0)
+	if ((is_new && sync_folder(st, reterr) < 0) || settle_log(SQLITE_CONN(c), reterr) < 0)
 		goto fail;
 	sqlite_disconnect(c);
 	*ret = &st->base;

@@ -26,6 +26,7 @@ struct sqlite_store {
 	bool grants_failed;                 /* no memory while they were collected */
 	atomic_uint log_pages, log_done;    /* pages in the write-ahead log; of these, copied or not worth another try */
 	atomic_uint file_pages;             /* in the file, when the log was last copied */
+	atomic_int flush_error;             /* errno of the flush that failed; 0: the store is sound */
 };
 
 #define SQLITE_BUSY_MS 10000                /* other programs may hold the file for a moment: backup, sqlite3 */
@@ -86,6 +87,11 @@ unsigned sqlite_backlog_worth(struct store *st);
 unsigned sqlite_log_pages(struct store *st);
 void sqlite_tidy(struct store_conn *c, bool alone);
 int sqlite_flush(struct store *st, struct err *reterr);
+
+/* mend.c */
+void sqlite_unsound(struct sqlite_store *st, int system_error);
+int sqlite_sound(struct store *st, struct err *reterr);
+int sqlite_mend(struct store_conn *c, struct err *reterr);
 
 /* transaction.c */
 int sqlite_begin(struct store_conn *c, struct err *reterr);

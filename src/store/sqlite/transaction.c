@@ -1,6 +1,7 @@
 /* transaction.c — BEGIN, COMMIT and numbered savepoints, from statements that are prepared once. */
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "store/sqlite/sqlite_int.h"
 
@@ -33,8 +34,12 @@ int sqlite_begin(struct store_conn *conn, struct err *reterr)
 int sqlite_commit(struct store_conn *conn, struct err *reterr)
 {
 	struct sqlite_conn *c = SQLITE_CONN(conn);
+	int error;
 
-	return run_kept(c, &c->commit, "COMMIT", reterr);
+	if (run_kept(c, &c->commit, "COMMIT", reterr) < 0)
+		return -1;
+	error = atomic_load(&c->store->flush_error);    /* of an earlier commit, which this one comes behind: neither is certain */
+	return error == 0 ? 0 : err_set(reterr, ERR_FLUSH_UNSURE, c->store->name, strerror(error));
 }
 
 /* The commit's sync is the only one that may be left out. */

@@ -1,0 +1,202 @@
+/* mend.c — after a flush that failed. Linux reports such a failure once and takes the pages for clean: a later flush that succeeds says nothing about them, and what they held
+ * may be gone with the next loss of power, or when memory is short. So the store counts as unsound from then on, and nothing is answered from it, until the whole
+ * write-ahead log has been read, found to be what it should be, written once more and flushed. What is in the database file needs no such care: a checkpoint whose flush failed
+ * does not count as done, and the next one copies the same pages again.
+ *
+ * The log is compared with its own checksums and with the shared index, whose format, as that of the log, SQLite documents (walformat.html, fileformat2.html). If it does not hold
+ * what it should, the pages are lost already: then only a restart helps, which goes on with what the log has up to there. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "store/sqlite/vfs.h"
+
+#define INDEX_PAGE 32768                /* of the shared index, as SQLite maps it */
+#define LOG_HEADER 32
+#define FRAME_HEADER 24
+#define PIECE (64 << 10)                /* read and written at once, or a single frame: SQLite takes less than 128 KiB */
+#define MAGIC 0x377f0682                /* the lowest bit: checksums are of big-endian words */
+
+struct walk {
+	sqlite3_file *file;
+	uint32_t frames;                    /* that count */
+	uint32_t salt[2], sum[2];           /* sum: after the last frame that was looked at */
+	uint32_t last[2];                   /* what it must be in the end */
+	bool big_endian;
+	size_t frame;                       /* bytes of one, with its header */
+};
+
+static uint32_t u32_be(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static uint32_t u32_le(const uint8_t *p)
+{
+	return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+}
+
+/* n is a multiple of 8. */
+static void add_sum(struct walk *w, const uint8_t *p, size_t n)
+{
+	uint32_t a = w->sum[0], b = w->sum[1];
+
+	for (size_t i = 0; i < n; i += 8) {
+		a += (w->big_endian ? u32_be(p + i) : u32_le(p + i)) + b;
+		b += (w->big_endian ? u32_be(p + i + 4) : u32_le(p + i + 4)) + a;
+	}
+	w->sum[0] = a;
+	w->sum[1] = b;
+}
+
+/* Of the shared index: how many frames count, and what they are known by. Stable while the connection has the write lock. */
+static int read_index(const struct mainfile *m, struct walk *w)
+{
+	void volatile *mapped = NULL;
+	uint8_t p[48];
+	int rc = m->real->pMethods->xShmMap(m->real, 0, INDEX_PAGE, 0, &mapped);
+
+	if (rc != SQLITE_OK || mapped == NULL)
+		return rc == SQLITE_OK ? SQLITE_IOERR_SHMMAP : rc;
+	for (size_t i = 0; i < sizeof(p); i++)
+		p[i] = ((const uint8_t volatile *)mapped)[i];
+	memcpy(&w->frames, p + 16, 4);          /* in the machine's own order, but for the salts, which are as in the file */
+	memcpy(w->last, p + 24, 8);
+	w->salt[0] = u32_be(p + 32);
+	w->salt[1] = u32_be(p + 36);
+	return SQLITE_OK;
+}
+
+static int read_header(struct walk *w, uint8_t *p)
+{
+	uint32_t page;
+	int rc = w->file->pMethods->xRead(w->file, p, LOG_HEADER, 0);
+
+	if (rc != SQLITE_OK)
+		return rc;
+	page = u32_be(p + 8);
+	if ((u32_be(p) & ~1u) != MAGIC || page < 512 || page > 65536 || (page & (page - 1)) != 0)
+		return SQLITE_CORRUPT;
+	w->big_endian = (u32_be(p) & 1) != 0;
+	w->frame = FRAME_HEADER + page;
+	add_sum(w, p, LOG_HEADER - 8);
+	if (u32_be(p + 16) != w->salt[0] || u32_be(p + 20) != w->salt[1] || u32_be(p + 24) != w->sum[0] || u32_be(p + 28) != w->sum[1])
+		return SQLITE_CORRUPT;
+	return SQLITE_OK;
+}
+
+static bool frame_holds(struct walk *w, const uint8_t *p)
+{
+	add_sum(w, p, 8);
+	add_sum(w, p + FRAME_HEADER, w->frame - FRAME_HEADER);
+	return u32_be(p + 8) == w->salt[0] && u32_be(p + 12) == w->salt[1] && u32_be(p + 16) == w->sum[0] && u32_be(p + 20) == w->sum[1];
+}
+
+static int rewrite_frames(struct walk *w, uint8_t *p, size_t at_once)
+{
+	sqlite3_int64 at = LOG_HEADER;
+	int rc = SQLITE_OK;
+
+	for (uint32_t done = 0; done < w->frames && rc == SQLITE_OK;) {
+		size_t n = w->frames - done < at_once ? w->frames - done : at_once;
+
+		rc = w->file->pMethods->xRead(w->file, p, (int)(n * w->frame), at);
+		for (size_t i = 0; i < n && rc == SQLITE_OK; i++)
+			rc = frame_holds(w, p + i * w->frame) ? SQLITE_OK : SQLITE_CORRUPT;
+		if (rc == SQLITE_OK)
+			rc = w->file->pMethods->xWrite(w->file, p, (int)(n * w->frame), at);
+		at += (sqlite3_int64)(n * w->frame);
+		done += (uint32_t)n;
+	}
+	return rc == SQLITE_OK && memcmp(w->sum, w->last, sizeof(w->sum)) != 0 ? SQLITE_CORRUPT : rc;
+}
+
+/* A commit that was refused lies behind the last frame, if it lies anywhere: nobody is to find it after a crash. */
+static int clear_next(const struct walk *w)
+{
+	static const uint8_t zeros[FRAME_HEADER];
+	sqlite3_int64 at = LOG_HEADER + (sqlite3_int64)w->frames * (sqlite3_int64)w->frame, size;
+	int rc = w->file->pMethods->xFileSize(w->file, &size);
+
+	if (rc != SQLITE_OK || size < at + FRAME_HEADER)
+		return rc;
+	return w->file->pMethods->xWrite(w->file, zeros, FRAME_HEADER, at);
+}
+
+static int rewrite(struct walk *w)
+{
+	uint8_t header[LOG_HEADER], *p;
+	size_t at_once;
+	int rc = read_header(w, header);
+
+	if (rc != SQLITE_OK)
+		return rc;
+	at_once = PIECE / w->frame == 0 ? 1 : PIECE / w->frame;
+	p = malloc(at_once * w->frame);
+	if (p == NULL)
+		return SQLITE_NOMEM;
+	rc = w->file->pMethods->xWrite(w->file, header, LOG_HEADER, 0);
+	if (rc == SQLITE_OK)
+		rc = rewrite_frames(w, p, at_once);
+	if (rc == SQLITE_OK)
+		rc = clear_next(w);
+	free(p);
+	return rc;
+}
+
+/* In a transaction that has written nothing: nobody else writes meanwhile. An index that counts no frames means that all is in the database file, and that the log begins anew. */
+static int rewrite_log(struct sqlite_conn *c)
+{
+	struct logfile *l = NULL;
+	struct walk w = { 0 };
+	int rc = sqlite3_file_control(c->db, "main", SQLITE_CONTROL_LOG, &l);
+
+	if (rc != SQLITE_OK || l == NULL)
+		return rc == SQLITE_OK ? SQLITE_IOERR : rc;
+	w.file = l->real;
+	rc = read_index(l->database, &w);
+	if (rc == SQLITE_OK && w.frames > 0)
+		rc = rewrite(&w);
+	return rc == SQLITE_OK ? l->real->pMethods->xSync(l->real, SQLITE_SYNC_NORMAL) : rc;
+}
+
+void sqlite_unsound(struct sqlite_store *st, int system_error)
+{
+	const struct log_ctx ctx = { .database = st->name };
+	int sound = 0;
+
+	if (system_error == 0)
+		system_error = EIO;
+	if (atomic_compare_exchange_strong(&st->flush_error, &sound, system_error))
+		LOG(LOG_ERROR, &ctx, "unsound", F_STR("reason", strerror(system_error)), F_STR("file", st->path));
+}
+
+int sqlite_sound(struct store *base, struct err *reterr)
+{
+	struct sqlite_store *st = SQLITE_STORE(base);
+	int error = atomic_load(&st->flush_error);
+
+	return error == 0 ? 0 : err_set(reterr, ERR_FLUSH_FAILED, st->name, strerror(error));
+}
+
+int sqlite_mend(struct store_conn *conn, struct err *reterr)
+{
+	struct sqlite_conn *c = SQLITE_CONN(conn);
+	const struct log_ctx ctx = { .database = c->store->name };
+	int rc;
+
+	if (atomic_load(&c->store->flush_error) == 0)
+		return 0;
+	if (sqlite_begin(conn, reterr) < 0)
+		return -1;
+	rc = rewrite_log(c);
+	sqlite_rollback(conn);
+	if (rc != SQLITE_OK) {
+		LOG(LOG_ERROR, &ctx, "mend_failed", F_STR("reason", sqlite3_errstr(rc)));
+		return sqlite_sound(&c->store->base, reterr);
+	}
+	atomic_store(&c->store->flush_error, 0);
+	LOG(LOG_WARN, &ctx, "mended", F_STR("file", c->store->path));
+	return 0;
+}
