@@ -179,7 +179,27 @@ def sspis():
     write("sspi", "negotiate-for-ever", legs(*[tedious1] * 12))
 
 
+def xmls():
+    """BYTE flags (1: bytes with their own declaration, 2: stopped after the upper half's number of questions), then the document."""
+    item = '<item job="1" group="2" id="3" wsi="b00ae9a1-0474-474e-b348-f6a8bcc95331" in="a&lt;&#x20AC;"/>'
+    good = f'<batch xmlns="urn:x"><start>{item}</start><failed/></batch>'
+    xsi = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
+    for name, flags, text in (
+            ("good", 0, good), ("stopped", 2, good), ("stopped-later", 0x12, good), ("declared", 1, '<?xml version="1.0" encoding="windows-1252"?>' + good),
+            ("utf16-declared", 0, '<?xml version="1.0" encoding="utf-16"?>' + good), ("mark", 0, "\ufeff" + good), ("two-marks", 0, "\ufeff\ufeff" + good),
+            ("hints", 0, good.replace("<start", f'<start {xsi} xsi:schemaLocation="a b"')), ("nil", 0, good.replace("<start", f'<start {xsi} xsi:nil="true"')),
+            ("prefix", 0, good.replace("xmlns=", "xmlns:p=").replace("<", "<p:").replace("<p:/", "</p:")),
+            ("around", 0, "<!-- ' -->\n<?p \"?> " + good.replace("<failed/>", "<failed><!-- <a b='c'> --> </failed>") + "<?end?>"),
+            ("cdata", 0, good.replace("<failed/>", "<failed><![CDATA[ <x y='z'> ]]></failed>")), ("dtd", 0, "<!DOCTYPE a [<!ENTITY b 'c'>]>" + good),
+            ("deep", 0, '<batch xmlns="urn:x">' + "<a>" * 70 + "</a>" * 70 + "</batch>"), ("deep-and-open", 0, "<a>" * 66),
+            ("many-attributes", 0, "<batch " + " ".join(f"a{i}='>'" for i in range(66)) + "/>"), ("twice", 0, good.replace('id="3"', 'job="3"')),
+            ("nul", 0, good.replace("a&lt;", "a\0b")), ("nul-first", 1, "<\0?\0"), ("unfinished", 0, good[:60]), ("entity", 0, "<batch>&none;</batch>"), ("two", 0, good + good)):
+        write("xml", name, bytes((flags,)) + text.encode())
+    write("xml", "ebcdic", b"\1\x4c\x6f\xa7\x94")
+
+
 if __name__ == "__main__":
+    xmls()
     sspis()
     packets()
     prelogins()

@@ -10,10 +10,11 @@ static struct {
 	const char *name;
 	native_fn fn;
 	void *userdata;
+	bool ahead;
 } natives[NATIVE_MAX];
 static size_t nnatives;
 
-void native_register(const char *name, native_fn fn, void *userdata)
+static void add(const char *name, native_fn fn, void *userdata, bool ahead)
 {
 	size_t i;
 
@@ -23,8 +24,27 @@ void native_register(const char *name, native_fn fn, void *userdata)
 	natives[i].name = name;
 	natives[i].fn = fn;
 	natives[i].userdata = userdata;
+	natives[i].ahead = ahead;
 	if (i == nnatives)
 		nnatives++;
+}
+
+void native_register(const char *name, native_fn fn, void *userdata)
+{
+	add(name, fn, userdata, false);
+}
+
+void native_register_ahead(const char *name, native_fn fn, void *userdata)
+{
+	add(name, fn, userdata, true);
+}
+
+bool native_is_ahead(const char *name)
+{
+	for (size_t i = 0; i < nnatives; i++)
+		if (strcmp(natives[i].name, name) == 0)
+			return natives[i].ahead;
+	return false;
 }
 
 native_fn native_find(const char *name, void **ret_userdata)

@@ -30,6 +30,11 @@ MUST_CHECK int executor_start(const struct executor_options *o, struct executor 
 /* Finishes what runs, answers the rest with 50009, joins the threads. Nobody submits or wakes any more. */
 void executor_stop(struct executor *ex);
 const char *executor_name(const struct executor *ex);
+/* Whether the procedure begins with something that needs no database and may take long: reading a document. */
+bool executor_has_ahead(const struct proc *p);
+/* Does it, on any thread, before the call is submitted. stop is asked now and then. -1: the call has failed, and its result says how; it is not to be submitted. */
+MUST_CHECK int executor_run_ahead(struct executor *ex, struct call *c, bool (*stop)(void *arg), void *arg);
+
 /* Thread-safe. complete() may be called before this returns. Calls of one session are submitted one after another. */
 void executor_submit(struct executor *ex, struct call *c);
 /* The same, but threads that sleep are left asleep: true: call executor_wake() once the other calls at hand have been submitted, too. They share a commit then, and a wake-up. */

@@ -1,4 +1,6 @@
 /* natives.c — steps that are C functions of a service: one that takes and gives values, one that yields rows for a statement. */
+#include <assert.h>
+
 #include "catalogue/native.h"
 #include "executor/executor_int.h"
 
@@ -8,6 +10,11 @@ struct native_call {
 	const struct step *step;
 	uint64_t rows;                      /* ROWS … EACH: sent so far */
 };
+
+static bool is_stopped(struct native_ctx *ctx)
+{
+	return run_stop(CONTAINER_OF(ctx, struct native_call, ctx)->runner);
+}
 
 static int prepare(struct native_call *n, struct runner *r, struct call *c, const struct step *s, native_fn *ret, struct err *reterr)
 {
@@ -19,7 +26,7 @@ static int prepare(struct native_call *n, struct runner *r, struct call *c, cons
 		if (steps_value(r, c, &s->args[i], NULL, 0, &args[i], reterr) < 0)
 			return -1;
 	}
-	*n = (struct native_call){ .ctx = { .call = c, .conn = r->conn, .args = args, .nargs = s->nargs }, .runner = r, .step = s };
+	*n = (struct native_call){ .ctx = { .call = c, .conn = r->conn, .args = args, .nargs = s->nargs, .stop = is_stopped }, .runner = r, .step = s };
 	*ret = native_find(s->native, &n->ctx.userdata);
 	if (*ret == NULL)
 		return err_set(reterr, ERR_NOT_SUPPORTED, s->native, "The server was built without this function.");
@@ -30,6 +37,46 @@ static const struct type *type_of(const struct proc *p, unsigned index)
 {
 	return index < p->nparams ? &p->params[index].type : &p->locals[index - p->nparams].type;
 }
+
+/* ---- before the call is submitted ---- */
+
+struct ahead {
+	struct native_call native;          /* first: stop() gets back from it */
+	bool (*stop)(void *arg);
+	void *arg;
+};
+
+static bool ahead_is_stopped(struct native_ctx *ctx)
+{
+	struct ahead *a = CONTAINER_OF(ctx, struct ahead, native.ctx);
+
+	return a->stop != NULL && a->stop(a->arg);
+}
+
+bool executor_has_ahead(const struct proc *p)
+{
+	return p->nsteps > 0 && p->steps[0].kind == STEP_NATIVE && native_is_ahead(p->steps[0].native);
+}
+
+int executor_run_ahead(struct executor *ex, struct call *c, bool (*stop)(void *arg), void *arg)
+{
+	struct runner r = { .ex = ex };
+	struct ahead a = { .stop = stop, .arg = arg };
+	native_fn fn;
+
+	assert(executor_has_ahead(c->proc) && c->scratch == NULL && c->proc->steps[0].ntargets == 0);
+	if (prepare(&a.native, &r, c, &c->proc->steps[0], &fn, &c->err) < 0) {
+		run_fail(c, &c->err);
+		return -1;
+	}
+	a.native.ctx.stop = ahead_is_stopped;
+	if (fn(&a.native.ctx, &c->err) == 0)
+		return 0;
+	run_fail(c, &c->err);
+	return -1;
+}
+
+/* ---- steps ---- */
 
 int native_run(struct runner *r, struct call *c, const struct step *s, struct err *reterr)
 {

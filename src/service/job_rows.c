@@ -24,6 +24,12 @@ int job_rows_add(struct job_rows *r, struct arena *a, const struct value *fields
 	return 0;
 }
 
+void job_rows_begin(struct job_rows *r)
+{
+	if (r->n > 0)
+		memset(r->changed, 0, r->n * sizeof(*r->changed));
+}
+
 int job_key_compare(const struct value *a, const struct value *b, size_t columns)
 {
 	for (size_t i = 0; i < columns; i++)

@@ -46,16 +46,32 @@ static int take_row(void *arg, int row, const struct value *fields, size_t nfiel
 	return job_rows_add(rows, r->arena, fields, nfields, reterr);
 }
 
-/* Reads the document and keeps its rows for the EACH steps that follow. */
+static bool stopped(void *arg)
+{
+	struct native_ctx *ctx = arg;
+
+	return ctx->stop(ctx);
+}
+
+/* Reads the document and keeps its rows for the EACH steps that follow. As a rule that is done before the call is submitted; when it runs, then, perhaps once more after it
+ * was undone, nothing has been changed by it yet. */
 static int read_document(struct native_ctx *ctx, struct err *reterr)
 {
+	const struct xml_stop stop = { stopped, ctx };
 	struct arena *a = ctx->call->arena;
-	struct job_document *d = arena_alloc(a, sizeof(*d));
-	struct reading r = { d, a };
+	struct job_document *d = ctx->call->scratch;
+	struct reading r = { NULL, a };
 
+	if (d != NULL) {
+		job_rows_begin(&d->items);
+		job_rows_begin(&d->start);
+		job_rows_begin(&d->failed);
+		return 0;
+	}
+	r.document = d = arena_alloc(a, sizeof(*d));
 	if (d == NULL)
 		return err_nomem(reterr);
-	if (xml_read(&ctx->args[0], ctx->userdata, a, take_row, &r, reterr) < 0)
+	if (xml_read(&ctx->args[0], ctx->userdata, &stop, a, take_row, &r, reterr) < 0)
 		return -1;
 	if (job_rows_last_only(&d->start, reterr) < 0 || job_rows_last_only(&d->failed, reterr) < 0)
 		return -1;
@@ -141,10 +157,10 @@ static int batch_groups(struct native_ctx *ctx, struct err *reterr)
 void jobs_register(void)
 {
 	xml_init();
-	native_register("word_group", read_document, (void *)&word_group);
-	native_register("word_batch", read_document, (void *)&word_batch);
-	native_register("translation_group", read_document, (void *)&translation_group);
-	native_register("translation_batch", read_document, (void *)&translation_batch);
+	native_register_ahead("word_group", read_document, (void *)&word_group);
+	native_register_ahead("word_batch", read_document, (void *)&word_batch);
+	native_register_ahead("translation_group", read_document, (void *)&translation_group);
+	native_register_ahead("translation_batch", read_document, (void *)&translation_batch);
 	native_register("group_items", group_items, NULL);
 	native_register("batch_start", batch_start, NULL);
 	native_register("batch_failed", batch_failed, NULL);

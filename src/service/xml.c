@@ -1,7 +1,9 @@
-/* xml.c — drives libxml2's parser over a value: encoding first, then events into the content model. */
+/* xml.c — drives libxml2's parser over a value: encoding first, then events into the content model. The parser asks for the text in small pieces, and with each
+ * piece it is asked whether to go on. */
 #define _GNU_SOURCE
 #include "service/xml.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include <libxml/parser.h>
@@ -21,14 +23,23 @@ static struct xml_reader *reader_of(void *ctx)
 static void on_start(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int nns, const xmlChar **ns, int nattributes,
 		     int ndefaulted, const xmlChar **attributes)
 {
+	struct xml_reader *r = reader_of(ctx);
+
 	(void)prefix, (void)nns, (void)ns, (void)ndefaulted;
-	xml_valid_start(reader_of(ctx), (const char *)name, (const char *)uri, nattributes, attributes);
+	xml_valid_start(r, (const char *)name, (const char *)uri, nattributes, attributes);
+	if (++r->level <= XML_DEPTH_MAX)
+		return;
+	assert(r->failed);                      /* no model is that deep */
+	xmlStopParser(ctx);
 }
 
 static void on_end(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
 {
+	struct xml_reader *r = reader_of(ctx);
+
 	(void)name, (void)prefix, (void)uri;
-	xml_valid_end(reader_of(ctx));
+	r->level--;
+	xml_valid_end(r);
 }
 
 static void on_text(void *ctx, const xmlChar *p, int n)
@@ -137,13 +148,21 @@ static int from_1252(struct str *text, struct arena *a, struct err *reterr)
 	return 0;
 }
 
+/* The byte order mark, in UTF-8. */
+static bool starts_with_mark(struct str s)
+{
+	return s.n >= 3 && memcmp(s.p, "\xEF\xBB\xBF", 3) == 0;
+}
+
 /* Brings the text to UTF-8; a declaration must not contradict how the value arrived (9402). */
 static int to_utf8(const struct value *v, struct str *text, struct arena *a, struct err *reterr)
 {
 	struct str name;
 
-	if (text->n >= 3 && memcmp(text->p, "\xEF\xBB\xBF", 3) == 0)
+	if (starts_with_mark(*text))
 		*text = (struct str){ text->p + 3, text->n - 3 };
+	if (starts_with_mark(*text))            /* a second one is a character like others, and has no place here */
+		return err_raise(reterr, 9422, 16, 1, "XML parsing: line 1, character 1, incorrect document syntax");
 	name = declared_encoding(*text);
 	if (v->xml_encoding == XML_UTF8_FROM_UNICODE)
 		return name.n == 0 || is_utf16(name) ? 0 : encoding_error(reterr, 9402, "unable to switch the encoding", name);
@@ -158,13 +177,37 @@ static int to_utf8(const struct value *v, struct str *text, struct arena *a, str
 
 /* ---- reading ---- */
 
+bool xml_stopped(struct xml_reader *r)
+{
+	if (r->stop == NULL || !r->stop->fn(r->stop->arg))
+		return false;
+	r->failed = true;
+	r->invalid = false;
+	(void)err_set(r->reterr, ERR_CANCELLED);
+	return true;
+}
+
+/* The next piece for the parser. -1 ends its input; what it finds wrong with that is not told any more. (xmlStopParser() would free the input under its caller.) */
+static int feed(void *arg, char *dst, int size)
+{
+	struct xml_reader *r = arg;
+	size_t n = r->rest.n < (size_t)size ? r->rest.n : (size_t)size;
+
+	if (xml_stopped(r))
+		return -1;
+	memcpy(dst, r->rest.p, n);
+	r->rest = (struct str){ r->rest.p + n, r->rest.n - n };
+	return (int)n;
+}
+
 static int parse(struct xml_reader *r, struct str text)
 {
 	if (text.n == 0)
 		return xml_parse_error(r, XML_ERR_DOCUMENT_EMPTY, 1, 1);
-	if (text.n > INT32_MAX)
-		return xml_parse_error(r, XML_ERR_NO_MEMORY, 1, 1);
-	(void)xmlParseChunk(r->ctxt, text.p, (int)text.n, 1);
+	if (xml_scan(r, text) < 0)
+		return -1;
+	r->rest = text;
+	(void)xmlParseDocument(r->ctxt);
 	if (!r->failed && !r->root_seen)
 		return xml_parse_error(r, XML_ERR_DOCUMENT_EMPTY, 1, 1);
 	if (!r->failed && !r->ctxt->wellFormed)
@@ -177,24 +220,34 @@ void xml_init(void)
 	xmlInitParser();
 }
 
-int xml_read(const struct value *v, const struct xml_model *model, struct arena *a, xml_row_fn row, void *arg, struct err *reterr)
+/* The encoding is known: nothing is to be guessed from the first bytes or taken from the declaration.
+ * NOENT: without it libxml2 hands out &amp; in attributes as &#38;. No entity of a document's own can exist, a DTD is refused.
+ * HUGE: the size is bound by max_value_size already, and without a DTD nothing can grow. */
+static int open_parser(struct xml_reader *r)
 {
-	struct xml_reader r = { .model = model, .arena = a, .row = row, .arg = arg, .reterr = reterr };
-	struct str text = v->u.s;
 	xmlSAXHandler sax;
+
+	set_handlers(&sax);
+	r->ctxt = xmlCreateIOParserCtxt(&sax, NULL, feed, NULL, r, XML_CHAR_ENCODING_UTF8);
+	if (r->ctxt == NULL)
+		return err_nomem(r->reterr);
+	r->ctxt->_private = r;
+	(void)xmlCtxtUseOptions(r->ctxt, XML_PARSE_NONET | XML_PARSE_NOENT | XML_PARSE_HUGE | XML_PARSE_IGNORE_ENC | XML_PARSE_NOCDATA);
+	r->ctxt->encoding = xmlStrdup((const xmlChar *)"UTF-8");
+	if (r->ctxt->encoding != NULL)
+		return 0;
+	xmlFreeParserCtxt(r->ctxt);
+	return err_nomem(r->reterr);
+}
+
+int xml_read(const struct value *v, const struct xml_model *model, const struct xml_stop *stop, struct arena *a, xml_row_fn row, void *arg, struct err *reterr)
+{
+	struct xml_reader r = { .model = model, .arena = a, .row = row, .arg = arg, .reterr = reterr, .stop = stop };
+	struct str text = v->u.s;
 	int rc;
 
-	if (to_utf8(v, &text, a, reterr) < 0)
+	if (to_utf8(v, &text, a, reterr) < 0 || open_parser(&r) < 0)
 		return -1;
-	set_handlers(&sax);
-	r.ctxt = xmlCreatePushParserCtxt(&sax, NULL, NULL, 0, NULL);
-	if (r.ctxt == NULL)
-		return err_nomem(reterr);
-	r.ctxt->_private = &r;
-	/* NOENT: without it libxml2 hands out &amp; in attributes as &#38;. No entity of a document's own can exist, a DTD is refused.
-	 * HUGE: the size is bound by max_value_size already, and without a DTD nothing can grow. */
-	(void)xmlCtxtUseOptions(r.ctxt, XML_PARSE_NONET | XML_PARSE_NOENT | XML_PARSE_HUGE | XML_PARSE_IGNORE_ENC | XML_PARSE_NOCDATA);
-	(void)xmlSwitchEncoding(r.ctxt, XML_CHAR_ENCODING_UTF8);
 	rc = parse(&r, text);
 	xmlFreeParserCtxt(r.ctxt);
 	return rc;

@@ -1,5 +1,6 @@
 /* xml.h — an XML document is read against a small content model: elements in order, attributes with types. One pass, nothing is kept but what the
- * receiver of rows keeps. DTDs are refused, nothing is ever fetched, depth and size are bounded [E-COM-15]. */
+ * receiver of rows keeps. DTDs are refused, nothing is ever fetched; depth and attributes are bounded, the size by max_value_size [E-COM-15]. The time it takes grows with the
+ * length, whatever the document is. */
 #ifndef SERVICE_XML_H
 #define SERVICE_XML_H
 
@@ -37,9 +38,17 @@ struct xml_model {
 /* Gets each element that is a row: a value per attribute rule (NULL: not given); text is in the arena. Non-zero stops. */
 typedef int (*xml_row_fn)(void *arg, int row, const struct value *fields, size_t nfields, struct err *reterr);
 
+/* Asked now and then while a document is read: true ends it. */
+struct xml_stop {
+	bool (*fn)(void *arg);
+	void *arg;
+};
+
 /* Once, before threads use the parser. */
 void xml_init(void);
-/* v is not NULL. Errors: 94xx (not well formed), 6359 (DTD), 69xx (not valid), each saying what and where; 6303 too deep or too large. */
-MUST_CHECK int xml_read(const struct value *v, const struct xml_model *model, struct arena *a, xml_row_fn row, void *arg, struct err *reterr);
+/* v is not NULL. Errors: 94xx (not well formed), 6359 (DTD), 69xx (not valid), each saying what and where; 6303 no memory; ERR_CANCELLED when stop said so (NULL: nobody is asked).
+ * A document that is too deep, which is never valid, is told the first fault of its content and not read further; more than 64 attributes of one element are 6905. */
+MUST_CHECK int xml_read(const struct value *v, const struct xml_model *model, const struct xml_stop *stop, struct arena *a, xml_row_fn row, void *arg,
+			struct err *reterr);
 
 #endif

@@ -6,7 +6,10 @@
 
 #include "service/xml.h"
 
-#define XML_DEPTH_MAX 16
+#define XML_STACK_MAX 4                         /* elements of a model in one another */
+/* Of any document, also one that is not valid, which is read on to see whether it is well formed. */
+#define XML_DEPTH_MAX 64
+#define XML_TAG_ATTRIBUTES_MAX 64               /* of one element, namespaces among them */
 
 /* An open element. */
 struct xml_open {
@@ -26,12 +29,20 @@ struct xml_reader {
 	bool failed;                /* reterr is filled; nothing more is looked at … */
 	bool invalid;               /* … but reading goes on: a document that is not well formed is told so before anything else */
 	xmlParserCtxtPtr ctxt;
-	struct xml_open stack[XML_DEPTH_MAX];
-	unsigned depth;
+	struct xml_open stack[XML_STACK_MAX];
+	unsigned depth;             /* of elements that are valid */
+	unsigned level;             /* of all elements */
+	struct str rest;            /* what the parser has not asked for yet */
+	const struct xml_stop *stop;
 	bool root_seen;
 };
 
+/* xml.c: asks whether to go on; true: not, and reterr says so. */
+bool xml_stopped(struct xml_reader *r);
+/* xml_scan.c: refuses what would take the parser long. */
+MUST_CHECK int xml_scan(struct xml_reader *r, struct str text);
 /* xml_valid.c: the content model. */
+int xml_too_many_attributes(struct xml_reader *r);
 void xml_valid_start(struct xml_reader *r, const char *name, const char *uri, int nattributes, const xmlChar **attributes);
 void xml_valid_end(struct xml_reader *r);
 void xml_valid_text(struct xml_reader *r, const char *p, size_t n);

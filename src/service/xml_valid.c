@@ -1,4 +1,5 @@
 /* xml_valid.c — the content model: which element may come next, which attributes it has, what they hold. The numbers and texts are SQL Server's (crib 16.5). */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -95,6 +96,15 @@ static void bad_attribute(struct xml_reader *r, const char *uri, const char *nam
 	location(r, NULL, 0, name, where, sizeof(where));
 	snprintf(text, sizeof(text), "Attribute '%s' is not permitted in this context. Location: %s", q, where);
 	fail(r, 6905, 3, text);
+}
+
+int xml_too_many_attributes(struct xml_reader *r)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text), "An element has more than %d attributes, which are not permitted in this context.", XML_TAG_ATTRIBUTES_MAX);
+	fail(r, 6905, 3, text);
+	return -1;
 }
 
 static void missing_attribute(struct xml_reader *r, const char *name)
@@ -207,7 +217,7 @@ void xml_valid_start(struct xml_reader *r, const char *name, const char *uri, in
 	rule = r->depth == 0 ? enter_root(r, name, uri) : enter_child(r, name, uri, &number);
 	if (rule == NULL)
 		return;
-	/* A model is at most three deep, so the stack cannot run over. */
+	assert(r->depth < XML_STACK_MAX);       /* a model is at most three deep */
 	r->stack[r->depth++] = (struct xml_open){ .rule = rule, .number = number };
 	take_attributes(r, rule, nattributes, attributes);
 }

@@ -28,9 +28,8 @@ int tds_read_xml(struct tds_read *r, const struct tds_wire_type *w, struct tds_c
 		encoding = XML_UTF8_FROM_UNICODE;
 	if (marked && tds_left(&b) % 2 != 0)
 		return tds_read_bad_length(r);
+	/* The mark stays, as a character: who reads the document takes one away, and a second one is a mistake. */
 	if (marked || looks_like_utf16(b)) {
-		if (marked)
-			b.pos += 2;
 		if (tds_text_from_utf16(b, r->arena, &s, r->reterr) < 0)
 			return -1;
 		encoding = XML_UTF8_FROM_UNICODE;

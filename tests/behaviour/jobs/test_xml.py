@@ -375,3 +375,66 @@ def test_a_hundred_thousand_items_in_one_call(big):
     db.report(failed=[(1, 1, i, 0) for i in range(1, n + 1)])
     assert db.counts() == {"Total": n, "Failed": n} and db.active() == 0
     assert time.monotonic() - began < 60
+
+
+# Documents that are made to take long
+
+
+def send(db, document, w):
+    return w.rpc("proc_UpdateConversionBatch", [Param(document, "@BatchXml")])
+
+
+@proves("WORD-Xml-19", "TRAN-Xml-19", "WORD-Xml-17", "TRAN-Xml-17")
+@pytest.mark.parametrize("kind", ("xml", "xml with mark", "xml in utf-8 that says so", "nvarchar(max)", "ntext"))
+def test_one_byte_order_mark_is_enough(one_way, kind):
+    db, mark = one_way, "\ufeff"
+    kind_of, made = ways_to_send(batch(db, START))[kind]
+    unit = mark.encode() if "utf-8" in kind else mark.encode("utf-16-le")
+    bare = made.removeprefix(unit)
+    db.new_job(1)
+    with Wire(db.server).login(database=db.database) as w:
+        for marks in (2, 3):
+            before = db.everything()
+            assert send(db, (kind_of, unit * marks + bare), w).numbers == [9422]
+            assert db.everything() == before
+        assert len(send(db, (kind_of, unit + bare), w).ok().rows) == 1
+
+
+MANY = 200_000
+LONG = {
+    "attributes": lambda db: batch(db, "<item " + " ".join(f'a{i}="1"' for i in range(MANY)) + "/>"),
+    "attributes of the root": lambda db: batch(db, START).replace("<batch", "<batch " + " ".join(f"a{i}='1'" for i in range(MANY))),
+    "namespaces": lambda db: batch(db, START.replace("<item", "<item " + " ".join(f'xmlns:a{i}="u{i}"' for i in range(MANY)))),
+    "65 attributes": lambda db: batch(db, "<item " + " ".join(f'a{i}="1"' for i in range(65)) + "/>"),
+    "behind a comment": lambda db: batch(db, "<!-- ' <a \" --><?p ' ?>" + "<item " + " ".join(f'a{i}=">"' for i in range(MANY)) + "/>"),
+}
+
+
+@proves("WORD-Xml-19", "TRAN-Xml-19")
+@pytest.mark.parametrize("kind", LONG)
+def test_attributes_are_bounded(one_way, kind):
+    """libxml2 compares each attribute of an element with all others: ten seconds for these."""
+    db = one_way
+    refuses_batch(db, 6905, LONG[kind](db))
+    db.add_group(1, 2)
+
+
+@proves("WORD-Xml-19", "TRAN-Xml-19")
+def test_as_many_attributes_as_there_may_be(one_way):
+    db = one_way
+    db.new_job(1)
+    spaces = " ".join(f'xmlns:a{i}="u{i}"' for i in range(60))
+    assert len(db.ok("proc_UpdateConversionBatch", BatchXml=batch(db, START.replace("<item", "<item " + spaces))).rows) == 1
+    value = "x" * 3_000_000
+    db.add_group(1, 2, JobXml=group(db, f'<!-- {value} --><item id="1" in="{value}" out=\'"<&gt;\'/>'.replace("\"<", "\"")))
+    assert db.items(1, 2)[0].InputFile == value and db.items(1, 2)[0].OutputFile == '">'
+
+
+@proves("WORD-Xml-19", "TRAN-Xml-19")
+@pytest.mark.parametrize("depth", (65, 1000, 1_000_000))
+def test_depth_is_bounded(one_way, depth):
+    """No deep document is valid: what is told is where it begins not to be. Beyond the bound it is not even read on."""
+    db = one_way
+    refuses_batch(db, WRONG_MODEL, batch(db, inside="<a>" * depth + "</a>" * depth))
+    db.refuses(WRONG_MODEL, "proc_UpdateConversionBatch", BatchXml=batch(db, inside="<a>" * depth))
+    db.refuses(range(9400, 9500), "proc_UpdateConversionBatch", BatchXml=batch(db, inside="<a>" * 60))      # read on, and not well formed

@@ -1,0 +1,67 @@
+/* fuzz_xml.c — documents in arguments: encodings, the look at the tags, libxml2 under our handlers, the content model, simple types.
+ * Input: BYTE flags (how the value arrived; whether reading is stopped half-way), then the document. */
+#include <string.h>
+
+#include "fuzz.h"
+#include "service/xml.h"
+#include "base/utf.h"
+
+#define URI "urn:x"
+
+struct seen {
+	unsigned rows, asked, limit;
+};
+
+static const struct xml_attribute_rule attributes[] = {
+	{ "job", XML_LONG, true }, { "group", XML_SHORT, true }, { "id", XML_INT, false }, { "wsi", XML_GUID, false }, { "in", XML_STRING, false },
+};
+static const struct xml_element_rule items[] = { { "item", 0, XML_UNBOUNDED, 1, attributes, ARRAY_LEN(attributes), NULL, 0 } };
+static const struct xml_element_rule parts[] = { { "start", 1, 1, -1, NULL, 0, items, 1 }, { "failed", 0, 1, -1, NULL, 0, items, 1 } };
+static const struct xml_element_rule root = { "batch", 1, 1, -1, NULL, 0, parts, ARRAY_LEN(parts) };
+static const struct xml_model model = { URI, &root };
+
+static int take_row(void *arg, int row, const struct value *fields, size_t nfields, struct err *reterr)
+{
+	struct seen *s = arg;
+
+	(void)reterr;
+	HOLDS(row == 1 && nfields == ARRAY_LEN(attributes) && !fields[0].null && !fields[1].null);
+	HOLDS(fields[1].u.i >= INT16_MIN && fields[1].u.i <= INT16_MAX);
+	HOLDS(fields[2].null || (fields[2].u.i >= INT32_MIN && fields[2].u.i <= INT32_MAX));
+	HOLDS(fields[4].null || memchr(fields[4].u.s.p, '\0', fields[4].u.s.n) == NULL);     /* no document has one */
+	s->rows++;
+	return 0;
+}
+
+static bool stop(void *arg)
+{
+	struct seen *s = arg;
+
+	return s->asked++ >= s->limit;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct seen seen = { .limit = ~0u };
+	const struct xml_stop asks = { stop, &seen };
+	struct value v = value_null(TYPE_OF(TYPE_XML));
+	struct err e = { 0 };
+	struct arena a;
+	int rc;
+
+	if (size < 1)
+		return 0;
+	v.null = false;
+	v.xml_encoding = (data[0] & 1) != 0 ? XML_BYTES : XML_UTF8_FROM_UNICODE;
+	v.u.s = (struct str){ (const char *)data + 1, size - 1 };
+	if ((data[0] & 2) != 0)
+		seen.limit = data[0] >> 4;
+	xml_init();
+	arena_init(&a, 32 << 20);
+	rc = xml_read(&v, &model, &asks, &a, take_row, &seen, &e);
+	HOLDS(rc == 0 || e.number != 0);
+	HOLDS(rc < 0 || (e.number == 0 && seen.asked <= seen.limit));       /* who is told to stop does not succeed */
+	HOLDS(strlen(e.text) < sizeof(e.text));
+	arena_fini(&a);
+	return 0;
+}
