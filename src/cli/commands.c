@@ -19,7 +19,7 @@ static void show_messages(const struct client_result *r)
 
 /* What a command may say besides the server's own results. */
 struct outcome {
-	const char *const *titles;  /* of the two result sets, so that JSON stays one value; else NULL */
+	const char *const *titles;  /* of the result sets, so that JSON stays one value; else NULL */
 	const char *done;           /* a sentence for people */
 	const char *login;          /* with password: a generated one that must be shown */
 	const char *password;
@@ -237,9 +237,9 @@ int run_grant_list(struct cli *cli, const struct command *cmd)
 
 int run_status(struct cli *cli, const struct command *cmd)
 {
-	static const char *const titles[] = { "server", "databases" };
+	static const char *const titles[] = { "server", "databases", "counters" };
 	const struct client_arg args[] = {
-		client_text(NULL, "SELECT @@SERVERNAME AS server, @@VERSION AS version, SUSER_SNAME() AS login; EXEC procession_database_list") };
+		client_text(NULL, "SELECT @@SERVERNAME AS server, @@VERSION AS version, SUSER_SNAME() AS login; EXEC procession_database_list; EXEC procession_counters") };
 
 	(void)cmd;
 	return call_and_show(cli, "sp_executesql", args, ARRAY_LEN(args), &(struct outcome){ .titles = titles });

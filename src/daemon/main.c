@@ -162,7 +162,7 @@ static int start_net(struct server *srv, struct err *reterr)
 	const char *list[LISTEN_MAX + 1];
 	char *text = strdup(c->listen);
 	struct net_options o = { .listen = list, .loops = io_threads(c), .max_connections = (unsigned)c->max_connections,
-				 .backlog = 1024, .handler = &session_handler, .arg = srv };
+				 .backlog = 1024, .login_queue = (unsigned)c->login_queue, .handler = &session_handler, .arg = srv };
 	int rc;
 
 	if (text == NULL)

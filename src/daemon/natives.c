@@ -130,9 +130,33 @@ static int session_list(struct native_ctx *ctx, struct err *reterr)
 	return 0;
 }
 
+/* ---- procession_counters ---- */
+
+/* server_counters() AS ($name, $value) */
+static int server_counters(struct native_ctx *ctx, struct err *reterr)
+{
+	struct server *srv = ctx->userdata;
+	const struct { const char *name; int64_t value; } counters[] = {
+		{ "sessions", atomic_load(&srv->sessions) },
+		{ "session_numbers", registry_open(&srv->registry) },
+		{ "connections", net_connections(srv->net) },
+		{ "logins_waiting", net_work_waiting(srv->net, NET_LANE_KNOWN) + (int64_t)net_work_waiting(srv->net, NET_LANE_STRANGER) },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(counters); i++) {
+		const struct value fields[] = { value_nvarchar(counters[i].name), value_int(TYPE_BIGINT, counters[i].value) };
+		int rc = ctx->each(ctx, fields, ARRAY_LEN(fields), reterr);
+
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
 void natives_register(struct server *srv)
 {
 	native_register("session_list", session_list, srv);
+	native_register("server_counters", server_counters, srv);
 	native_register("password_hash", password_hash, srv);
 	native_register("database_create", database_create, srv);
 	native_register("database_set", database_set, srv);

@@ -59,7 +59,7 @@ int net_start(const struct net_options *o, struct net **ret, struct err *reterr)
 	n->backlog = o->backlog != 0 ? o->backlog : 512;
 	pthread_mutex_init(&n->lock, NULL);
 	pthread_cond_init(&n->changed, NULL);
-	list_init(&n->work);
+	net_work_init(n, o);
 	raise_descriptor_limit(o->max_connections);
 	if (start_loops(n, o->loops != 0 ? o->loops : 1, reterr) < 0)
 		goto fail;
@@ -128,6 +128,7 @@ void net_stop(struct net *n)
 		net_loop_fini(&n->loops[i]);
 	free(n->loops);
 	free(n->listeners);
+	net_work_fini(n);
 	pthread_cond_destroy(&n->changed);
 	pthread_mutex_destroy(&n->lock);
 	free(n);

@@ -39,6 +39,8 @@ struct net_options {
 	unsigned loops;                 /* I/O threads */
 	unsigned max_connections;       /* beyond: opened() still runs with net_stream_over_limit() true, so that the client can be told */
 	unsigned backlog;
+	unsigned request_threads, login_threads;        /* threads for work; 0: two of each */
+	unsigned login_queue;           /* logins that may wait in each of their lanes; 0: no bound */
 	const struct net_handler *handler;
 	void *arg;
 };
@@ -111,13 +113,23 @@ void net_tls_ctx_unref(struct net_tls_ctx *c);
 /* Writes a self-signed pair (RSA 2048, SAN: localhost, 127.0.0.1, ::1, the host name) with mode 0600 for the key. Leaves existing files alone. */
 MUST_CHECK int net_tls_make_certificate(const char *cert_file, const char *key_file, struct err *reterr);
 
-/* A few threads for work that blocks (password hashing). done runs on the loop's thread. */
+/* Threads for work that blocks or takes long; done runs on the loop's thread. Requests have threads of their own, so that neither they nor logins can keep the other
+ * waiting; the two lanes of logins share theirs, and those of clients that were let in before have three turns of four. */
+enum net_lane { NET_LANE_REQUEST, NET_LANE_KNOWN, NET_LANE_STRANGER, NET_LANES };
 struct net_work {
 	void (*run)(struct net_work *w);
 	void (*done)(struct net_work *w);
 	struct net_loop *loop;
+	enum net_lane lane;
+	uint64_t key;           /* whose it is: keys take turns, and who has the most in a full lane loses the youngest of it. Choose it such that clients cannot */
+	bool dropped;           /* in done: the lane was full, run was not called */
+	bool queued;            /* net's: it waits in its lane */
 	struct net_post post;
 };
+/* The work is net's until done is called, which may be before this returns to another thread than the loop's. */
 void net_work_submit(struct net *n, struct net_work *w);
+/* True: it had not begun, and is the caller's again; done is not called. False: it runs or has run, and done comes. On the loop's thread. */
+MUST_CHECK bool net_work_cancel(struct net *n, struct net_work *w);
+unsigned net_work_waiting(struct net *n, enum net_lane lane);
 
 #endif

@@ -27,7 +27,9 @@
 #define NET_FLUSH_ROUNDS 15u                    /* a closing stream that makes progress has so many linger times */
 #define NET_REFUSALS 64u                        /* connections above the maximum that may be open to be told so */
 #define NET_LISTENERS 64u
-#define NET_WORKERS 2u
+#define NET_WORKERS 2u                          /* threads of a crew, unless told */
+#define NET_WORKERS_MAX 64u
+#define NET_BUCKETS 64u                         /* of a lane: as many as its bitmap has bits */
 
 struct net_listener {
 	uv_poll_t poll;
@@ -60,6 +62,27 @@ struct net_loop {
 	struct buf cipher;          /* what OpenSSL wants to send, between its call and ours */
 };
 
+/* Work that waits: work.c. */
+struct net_lane_queue {
+	struct {
+		struct list waiting;    /* struct net_work by post.link */
+		unsigned count;
+	} buckets[NET_BUCKETS];
+	uint64_t filled;            /* a bit for each bucket that is not empty */
+	unsigned turn;              /* the bucket that is asked next */
+	unsigned count, max;        /* in all; 0: no bound */
+};
+
+enum net_crew_id { NET_CREW_REQUEST, NET_CREW_LOGIN, NET_CREWS };
+
+struct net_crew {
+	struct net *net;
+	pthread_t threads[NET_WORKERS_MAX];
+	pthread_cond_t wake;
+	unsigned nthreads, idle, max;
+	unsigned turn;              /* counts what was taken, for the shares of two lanes */
+};
+
 struct net {
 	const struct net_handler *handler;
 	void *arg;
@@ -73,12 +96,13 @@ struct net {
 
 	pthread_mutex_t lock;       /* guards the rest */
 	pthread_cond_t changed;
-	struct list work;           /* struct net_work by post.link */
-	pthread_t workers[NET_WORKERS];
-	unsigned nworkers, idle_workers;
-	bool work_ended;
 	unsigned quiet_loops;       /* loops that have closed all their streams */
 	bool listening_ended;
+
+	pthread_mutex_t work_lock;  /* guards the lanes, the crews and which work is queued */
+	struct net_lane_queue lanes[NET_LANES];
+	struct net_crew crews[NET_CREWS];
+	bool work_ended;
 };
 
 enum net_state {
@@ -151,6 +175,8 @@ void net_listeners_close(struct net_loop *l);          /* on loop 0 */
 void net_format_address(const struct sockaddr_storage *ss, char *dst, size_t size);
 
 /* work.c */
+void net_work_init(struct net *n, const struct net_options *o);
+void net_work_fini(struct net *n);
 void net_work_end(struct net *n);
 
 /* stream.c */

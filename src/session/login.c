@@ -2,6 +2,7 @@
  * Failures tell the client one thing only (18456); the log has the reason. */
 #include "session/login_int.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,21 @@
 /* jTDS with ssl=request loses an answer that comes at once (crib 4.4). */
 #define LOGIN_ONLY_DELAY_MS 10u
 #define SSPI_TOKEN_MAX (128u << 10)
+
+#define FROM(state) (1u << LOGIN_##state)
+
+/* Every change of hands goes through here. */
+static void login_enter(struct login_work *w, enum login_state to)
+{
+	static const unsigned from[LOGIN_STATES] = {
+		[LOGIN_IDLE] = FROM(CHECKING),
+		[LOGIN_CHECKING] = FROM(IDLE),
+		[LOGIN_HELD] = FROM(IDLE),
+	};
+
+	assert((from[to] & (1u << w->state)) != 0);
+	w->state = to;
+}
 
 void login_forget(struct session *s)
 {
@@ -18,6 +34,7 @@ void login_forget(struct session *s)
 	s->bindings = NULL;
 	if (w == NULL)
 		return;
+	assert(w->state != LOGIN_CHECKING);
 	tds_login7_wipe(&w->login7);
 	arena_fini(&w->arena);
 	auth_exchange_free(w->exchange);
@@ -26,15 +43,27 @@ void login_forget(struct session *s)
 	s->login = NULL;
 }
 
-bool login_is_working(const struct session *s)
+bool login_is_checking(const struct session *s)
 {
-	return s->login != NULL && (s->login->working || s->login->checked);
+	return s->login != NULL && s->login->state == LOGIN_CHECKING;
+}
+
+bool login_is_pending(const struct session *s)
+{
+	return s->login != NULL && s->login->state != LOGIN_IDLE;
+}
+
+void login_leave(struct session *s)
+{
+	/* What has not begun is taken back, so that nothing is hashed for those who have gone; else done comes, and releases the session. */
+	if (login_is_checking(s) && net_work_cancel(s->server->net, &s->login->work))
+		login_enter(s->login, LOGIN_IDLE);
 }
 
 /* For the log. An exchange that a work thread still has is not asked. */
 static const char *login_mechanism(const struct login_work *w)
 {
-	return w->exchange == NULL ? "sql" : w->working ? NULL : auth_exchange_mechanism(w->exchange);
+	return w->exchange == NULL ? "sql" : w->state == LOGIN_CHECKING ? NULL : auth_exchange_mechanism(w->exchange);
 }
 
 /* The same as CONNECTIONPROPERTY names it. */
@@ -221,32 +250,51 @@ void login_checked(struct session *s)
 	struct login_work *w = s->login;
 	unsigned delay = 0;
 
-	w->checked = true;
 	if (w->result != AUTH_OK)
 		delay = auth_penalty_ms(s->server->auth, s->peer_host);
 	else if (s->tls_mode == TDS_TLS_LOGIN_ONLY && s->version <= TDS_71R1)
 		delay = LOGIN_ONLY_DELAY_MS;
-	if (delay > 0)
-		net_stream_set_timer(s->stream, delay);
-	else
+	if (delay == 0) {
 		login_answer(s);
+		return;
+	}
+	login_enter(w, LOGIN_HELD);
+	net_stream_set_timer(s->stream, delay);
+}
+
+static void refuse_busy(struct session *s)
+{
+	struct err e;
+
+	(void)err_set(&e, ERR_LOGIN_BUSY, "too many logins wait to be checked");
+	login_refuse(s, &e, 1, "too many logins wait (setting login_queue)");
+	login_forget(s);
+}
+
+bool login_returned(struct session *s)
+{
+	login_enter(s->login, LOGIN_IDLE);
+	if (s->phase == PHASE_CLOSED) {
+		session_release(s);
+		return false;
+	}
+	if (!s->login->work.dropped)
+		return true;
+	refuse_busy(s);
+	return false;
 }
 
 static void password_done(struct net_work *work)
 {
 	struct login_work *w = CONTAINER_OF(work, struct login_work, work);
-	struct session *s = w->session;
 
-	w->working = false;
-	if (s->phase == PHASE_CLOSED)
-		session_release(s);
-	else
-		login_checked(s);
+	if (login_returned(w->session))
+		login_checked(w->session);
 }
 
 void login_timer(struct session *s)
 {
-	if (s->login->checked)
+	if (s->login->state == LOGIN_HELD)
 		login_answer(s);
 	else
 		session_abort(s, "login time-out");
@@ -256,8 +304,8 @@ void login_submit(struct session *s, void (*run)(struct net_work *work), void (*
 {
 	struct login_work *w = s->login;
 
-	w->working = true;
-	w->work = (struct net_work){ .run = run, .done = done, .loop = s->loop };
+	login_enter(w, LOGIN_CHECKING);
+	w->work = (struct net_work){ .run = run, .done = done, .loop = s->loop, .lane = NET_LANE_STRANGER };
 	net_work_submit(s->server->net, &w->work);
 }
 

@@ -4,6 +4,14 @@
 
 #include "session/session_int.h"
 
+/* Who has the login. It is forgotten when it has been answered, or when the session ends. */
+enum login_state {
+	LOGIN_IDLE,                     /* the client: a token is expected of it (integrated logins) */
+	LOGIN_CHECKING,                 /* net: the work waits for a thread, runs, or its done is on the way. The session must stay */
+	LOGIN_HELD,                     /* the session, until the stream's timer fires: the answer is known and held back. When the stream goes, nothing more comes */
+	LOGIN_STATES,
+};
+
 struct login_work {
 	struct net_work work;
 	struct session *session;
@@ -11,8 +19,7 @@ struct login_work {
 	struct arena arena;             /* holds what LOGIN7 pointed to */
 	struct tds_login7 login7;
 	char peer[72];
-	bool working;                   /* a work thread has it */
-	bool checked;                   /* the result is there; the answer may be held back by the timer */
+	enum login_state state;
 	enum auth_result result;
 	struct auth_login login;
 	/* integrated logins */
@@ -22,8 +29,10 @@ struct login_work {
 	struct str answer;              /* the mechanism's token for the client */
 };
 
-/* Hands the login to a work thread. */
+/* Hands the login to a work thread: LOGIN_CHECKING. */
 void login_submit(struct session *s, void (*run)(struct net_work *work), void (*done)(struct net_work *work));
+/* In done: the login is the session's again. False: the client has gone, and the session with it. */
+bool login_returned(struct session *s);
 /* The result is there: answers now, or after a delay. */
 void login_checked(struct session *s);
 

@@ -1,6 +1,7 @@
 /* registry.c — see registry.h. */
 #include "session/registry.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,7 @@ bool registry_add(struct registry *r, struct registry_entry *e)
 		r->used[spid / 8] |= (uint8_t)(1u << spid % 8);
 		r->next = (uint16_t)after(spid);
 		r->added++;
+		r->open++;
 		e->spid = (uint16_t)spid;
 		list_append(&r->entries, &e->link);
 	}
@@ -69,6 +71,8 @@ void registry_remove(struct registry *r, struct registry_entry *e)
 {
 	pthread_mutex_lock(&r->lock);
 	list_remove(&e->link);
+	assert(r->open > 0);
+	r->open--;
 	r->used[e->spid / 8] &= (uint8_t)~(1u << e->spid % 8);
 	pthread_mutex_unlock(&r->lock);
 }
@@ -93,6 +97,16 @@ uint64_t registry_added(struct registry *r)
 
 	pthread_mutex_lock(&r->lock);
 	n = r->added;
+	pthread_mutex_unlock(&r->lock);
+	return n;
+}
+
+unsigned registry_open(struct registry *r)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&r->lock);
+	n = r->open;
 	pthread_mutex_unlock(&r->lock);
 	return n;
 }

@@ -24,6 +24,7 @@ struct registry {
 	uint8_t used[SPID_LAST / 8 + 1];
 	uint16_t next;          /* where the search for a free number begins */
 	uint64_t added;         /* since the start */
+	unsigned open;          /* numbers in use */
 };
 
 /* Part of a session. */
@@ -50,6 +51,7 @@ void registry_show(struct registry *r, struct registry_entry *e);
 /* Changes a text that an entry points to. */
 void registry_text(struct registry *r, char *dst, size_t size, struct str text);
 uint64_t registry_added(struct registry *r);
+unsigned registry_open(struct registry *r);
 /* The shown ones by number; only: this one, or 0 for all. Thread-safe. */
 MUST_CHECK int registry_list(struct registry *r, uint16_t only, struct arena *a, struct registry_row **ret, size_t *ret_n, struct err *reterr);
 

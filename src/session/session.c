@@ -175,6 +175,7 @@ static void *session_opened(struct net_stream *stream, void *arg)
 
 static void session_free(struct session *s)
 {
+	assert(s->phase == PHASE_CLOSED && s->stream_gone && !s->inflight && !login_is_checking(s));
 	login_forget(s);
 	if (s->txn != NULL)
 		txn_free(s->txn);
@@ -193,7 +194,7 @@ static void session_free(struct session *s)
 /* Frees the session once net, the executor and the login check have all let go; an open transaction is rolled back first. */
 void session_release(struct session *s)
 {
-	if (!s->stream_gone || s->inflight || login_is_working(s))
+	if (!s->stream_gone || s->inflight || login_is_checking(s))
 		return;
 	request_abandon(s);
 	if (tran_abandon(s))
@@ -214,6 +215,7 @@ static void session_closed(void *owner, const char *reason)
 	pthread_mutex_unlock(&s->stream_lock);
 	if (s->inflight)
 		call_cancel(s);
+	login_leave(s);
 	session_release(s);
 }
 
@@ -389,7 +391,7 @@ static size_t session_data(void *owner, const uint8_t *p, size_t n)
 			break;
 		if (s->phase == PHASE_STRICT)
 			session_move(s, in.pos[0] == TDS_MSG_LOGIN7 ? PHASE_LOGIN : PHASE_PRELOGIN);
-		if (login_is_working(s) || unread_answers(s)) {
+		if (login_is_pending(s) || unread_answers(s)) {
 			session_pause(s);
 			break;
 		}
@@ -447,7 +449,7 @@ void session_drain(void *owner)
 
 	if (leaving(s))                         /* request_over ends it */
 		return;
-	if (s->phase == PHASE_READY || (s->phase < PHASE_READY && !login_is_working(s)))
+	if (s->phase == PHASE_READY || (s->phase < PHASE_READY && !login_is_checking(s)))
 		session_end(s, "server is shutting down");
 }
 

@@ -131,8 +131,12 @@ void login_sspi_message(struct session *s);
 void login_timer(struct session *s);
 /* sspi.c. The TLS handshake is over: remembers what identifies the connection. */
 void sspi_bind(struct session *s);
-/* A work thread has the login: the session must stay. */
-bool login_is_working(const struct session *s);
+/* A work thread has the login, or will: the session must stay. */
+bool login_is_checking(const struct session *s);
+/* The next step of the login is not the client's: input is held back. */
+bool login_is_pending(const struct session *s);
+/* The client has gone. */
+void login_leave(struct session *s);
 void login_forget(struct session *s);
 /* An answer that ends the connection before it was logged in. */
 void login_refuse(struct session *s, const struct err *errors, size_t n, const char *reason);

@@ -63,10 +63,9 @@ static void leg_done(struct net_work *work)
 	struct login_work *w = CONTAINER_OF(work, struct login_work, work);
 	struct session *s = w->session;
 
-	w->working = false;
-	if (s->phase == PHASE_CLOSED) {
-		session_release(s);
-	} else if (w->step == AUTH_STEP_MORE) {
+	if (!login_returned(s))
+		return;
+	if (w->step == AUTH_STEP_MORE) {
 		send_token(s, w->answer);
 		session_resume(s);
 	} else if (w->step == AUTH_STEP_DONE) {

@@ -423,7 +423,7 @@ class Answer:
 class Wire:
     """One connection. Nothing is sent before a method says so."""
 
-    def __init__(self, server, version=V74, encryption=ENCRYPT_NOT_SUP, strict=False, timeout=20, connect=True):
+    def __init__(self, server, version=V74, encryption=ENCRYPT_NOT_SUP, strict=False, timeout=20, connect=True, source=None):
         self.server = server
         self.version, self.encryption, self.strict = version, encryption, strict
         self.asked = version
@@ -436,7 +436,7 @@ class Wire:
         self.sock = None
         self.timeout = timeout
         if connect:
-            self.sock = socket.create_connection((server.host, server.port), timeout)
+            self.sock = socket.create_connection((server.host, server.port), timeout, (source, 0) if source else None)
             self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def __enter__(self):

@@ -46,6 +46,7 @@ struct harness {
 	pthread_mutex_t lock;
 	char reason[128];       /* the last one; under the lock */
 	void *test;
+	unsigned login_threads, login_queue;
 };
 
 /* Echo, with back-pressure: no more reading while a lot is pending. */
@@ -138,7 +139,8 @@ static inline void h_closed(void *owner, const char *reason)
 static inline void harness_start(struct harness *h, unsigned loops, unsigned max_connections)
 {
 	const char *const listen[] = { "127.0.0.1:0", NULL };
-	struct net_options o = { .listen = listen, .loops = loops, .max_connections = max_connections, .handler = &h->handler, .arg = h };
+	struct net_options o = { .listen = listen, .loops = loops, .max_connections = max_connections, .handler = &h->handler, .arg = h,
+				 .login_threads = h->login_threads, .login_queue = h->login_queue };
 	struct err e;
 
 	h->handler = (struct net_handler){ h_opened, h_data, h_secured, h_handshake_out, h_drained, h_timeout, h_closed };
