@@ -24,7 +24,8 @@ int auth_open(const struct auth_options *o, struct auth **ret, struct err *reter
 	pthread_mutex_init(&a->lock, NULL);
 	a->verified = calloc((size_t)AUTH_CACHE_SETS * AUTH_CACHE_WAYS, sizeof(*a->verified));
 	a->rights = calloc(AUTH_RIGHTS_SLOTS, sizeof(*a->rights));
-	if (a->principal_map == NULL || a->verified == NULL || a->rights == NULL || auth_throttle_init(&a->throttle, o->fail_limit, o->fail_window_s) < 0) {
+	if (a->principal_map == NULL || a->verified == NULL || a->rights == NULL || auth_throttle_init(&a->throttle, o->fail_limit, o->fail_window_s) < 0 ||
+	    auth_known_init(&a->logins) < 0 || auth_known_init(&a->peers) < 0) {
 		err_nomem(reterr);
 		goto fail;
 	}
@@ -49,6 +50,8 @@ void auth_close(struct auth *a)
 		return;
 	auth_store_close(a);
 	auth_throttle_fini(&a->throttle);
+	auth_known_fini(&a->logins);
+	auth_known_fini(&a->peers);
 	if (a->verified != NULL)
 		auth_cache_clear(a);
 	free(a->verified);
@@ -92,7 +95,8 @@ const char *auth_result_text(enum auth_result r)
 	case AUTH_DISABLED: return "the login is disabled";
 	case AUTH_WRONG_PASSWORD: return "wrong password";
 	case AUTH_THROTTLED: return "too many failures, refused for a while";
-	case AUTH_ERROR: return "the logins cannot be read";
+	case AUTH_LATER: return "too many failures of others for this login";
+	case AUTH_ERROR: return "the login cannot be checked now";
 	}
 	return "unknown";
 }
@@ -100,7 +104,9 @@ const char *auth_result_text(enum auth_result r)
 /* One attempt: its keys in the tables. */
 struct attempt {
 	struct auth_digest peer, login;         /* in the throttle */
+	struct auth_digest pair;                /* this login from this address */
 	struct auth_digest password;            /* in the cache of verified ones */
+	bool local;                             /* from this machine */
 };
 
 static void peer_key(const struct auth *a, const char *peer, struct auth_digest *ret)
@@ -122,13 +128,26 @@ static void login_key(const struct auth *a, struct str login, struct auth_digest
 	auth_digest(a, (const struct str[]){ STR("login"), str_of(lower) }, 2, ret);
 }
 
+static struct str bytes_of(const struct auth_digest *d)
+{
+	return (struct str){ (const char *)d->bytes, sizeof(d->bytes) };
+}
+
+static void set_keys(const struct auth *a, struct attempt *at, struct str login, const char *peer)
+{
+	peer_key(a, peer, &at->peer);
+	login_key(a, login, &at->login);
+	auth_digest(a, (const struct str[]){ STR("pair"), bytes_of(&at->login), bytes_of(&at->peer) }, 3, &at->pair);
+	at->local = auth_throttle_is_local(peer);
+}
+
 /* Hashes, whatever the outcome is to be: an attacker learns nothing from the time. */
-static bool verify(struct auth *a, struct str password, const char *hash)
+static int verify(struct auth *a, struct str password, const char *hash)
 {
 	pthread_mutex_lock(&a->lock);
 	a->hashed++;
 	pthread_mutex_unlock(&a->lock);
-	return password.n <= AUTH_PASSWORD_MAX && auth_verify_password(password, hash);
+	return password.n <= AUTH_PASSWORD_MAX ? auth_verify_password(password, hash) : 0;
 }
 
 static enum auth_result failed(struct auth *a, const struct attempt *at, enum auth_result r)
@@ -139,6 +158,7 @@ static enum auth_result failed(struct auth *a, const struct attempt *at, enum au
 	now = a->clock();
 	auth_throttle_add(&a->throttle, &at->peer, now);
 	auth_throttle_add(&a->throttle, &at->login, now);
+	auth_throttle_add(&a->throttle, &at->pair, now);
 	pthread_mutex_unlock(&a->lock);
 	return r;
 }
@@ -165,31 +185,85 @@ bool auth_is_throttled(struct auth *a, const char *peer)
 	return yes;
 }
 
+/* The lock is held. The failures for the login stay: they may be somebody else's. */
+static void remember(struct auth *a, const struct attempt *at)
+{
+	int64_t now = a->clock();
+
+	auth_throttle_forget(&a->throttle, &at->peer);
+	auth_throttle_forget(&a->throttle, &at->pair);
+	auth_known_put(&a->logins, &at->login, &at->pair, now);
+	auth_known_put(&a->peers, &at->peer, &at->peer, now);
+}
+
 static enum auth_result succeeded(struct auth *a, const struct attempt *at, const struct auth_row *row, struct auth_login *ret)
 {
 	pthread_mutex_lock(&a->lock);
-	auth_throttle_forget(&a->throttle, &at->peer);
-	auth_cache_put(a, &at->password, &at->peer);
+	remember(a, at);
+	auth_cache_put(a, &at->password);
 	pthread_mutex_unlock(&a->lock);
 	*ret = row->login;
 	return AUTH_OK;
 }
 
-/* What the cheap tables say: AUTH_OK with *ret_known, or with the need to hash; or AUTH_THROTTLED.
- * Somebody else's failures close a login, but not for the address and password that were right a moment ago: else any stranger could lock it. */
+void auth_succeeded(struct auth *a, const char *login, const char *peer)
+{
+	struct attempt at;
+
+	set_keys(a, &at, str_of(login), peer);
+	pthread_mutex_lock(&a->lock);
+	remember(a, &at);
+	pthread_mutex_unlock(&a->lock);
+}
+
+bool auth_knows_peer(struct auth *a, const char *peer)
+{
+	struct auth_digest key;
+	bool yes;
+
+	peer_key(a, peer, &key);
+	pthread_mutex_lock(&a->lock);
+	yes = auth_known_find(&a->peers, &key, &key, a->clock());
+	pthread_mutex_unlock(&a->lock);
+	return yes;
+}
+
+uint64_t auth_peer_number(const struct auth *a, const char *peer)
+{
+	struct auth_digest key;
+	uint64_t number;
+
+	peer_key(a, peer, &key);
+	memcpy(&number, key.bytes, sizeof(number));
+	return number;
+}
+
+/* May the password be looked at at all? The lock is held. docs/security.md has the reasons for each line. */
+static enum auth_result admit(struct auth *a, const struct attempt *at)
+{
+	struct auth_throttle *t = &a->throttle;
+	int64_t now = a->clock();
+	unsigned own = auth_throttle_count(t, &at->pair, now);
+
+	if (auth_known_find(&a->logins, &at->login, &at->pair, now))
+		return own >= t->limit ? AUTH_THROTTLED : AUTH_OK;
+	if (auth_throttle_count(t, &at->peer, now) >= t->limit)
+		return AUTH_THROTTLED;
+	if (at->local || auth_throttle_count(t, &at->login, now) < t->limit)
+		return AUTH_OK;
+	if (own > 0)
+		return AUTH_THROTTLED;
+	return auth_throttle_trickle(t, &at->login, now) ? AUTH_OK : AUTH_LATER;
+}
+
+/* What the cheap tables say: AUTH_OK with *ret_known, or with the need to hash; or why neither. */
 static enum auth_result look(struct auth *a, const struct attempt *at, bool *ret_known)
 {
-	enum auth_result r = AUTH_OK;
-	bool from_here;
-	int64_t now;
+	enum auth_result r;
 
 	pthread_mutex_lock(&a->lock);
-	now = a->clock();
-	*ret_known = auth_cache_find(a, &at->password, &at->peer, &from_here);
-	if (auth_throttle_count(&a->throttle, &at->peer, now) >= a->throttle.limit)
-		r = AUTH_THROTTLED;
-	else if (!from_here && auth_throttle_count(&a->throttle, &at->login, now) >= a->throttle.limit)
-		r = AUTH_THROTTLED;
+	r = admit(a, at);
+	*ret_known = r == AUTH_OK && auth_cache_find(a, &at->password);
 	pthread_mutex_unlock(&a->lock);
 	return r;
 }
@@ -197,21 +271,25 @@ static enum auth_result look(struct auth *a, const struct attempt *at, bool *ret
 enum auth_result auth_check_password(struct auth *a, struct str login, struct str password, const char *peer, struct auth_login *ret)
 {
 	struct auth_row row = { .disabled = false };
+	enum auth_result r;
 	struct attempt at;
 	bool known;
-	int found;
+	int found, right;
 
 	found = login.n < sizeof(row.login.name) ? auth_store_login(a, login, &row) : 0;
 	if (found < 0)
 		return AUTH_ERROR;
-	peer_key(a, peer, &at.peer);
-	login_key(a, login, &at.login);
+	set_keys(a, &at, login, peer);
 	auth_digest(a, (const struct str[]){ STR("password"), str_of(row.login.name), password, str_of(row.hash) }, 4, &at.password);
-	if (look(a, &at, &known) == AUTH_THROTTLED)
-		return AUTH_THROTTLED;
+	r = look(a, &at, &known);
+	if (r != AUTH_OK)
+		return r;
 	if (known && found && !row.disabled)
 		return succeeded(a, &at, &row, ret);
-	if (!verify(a, password, found ? row.hash : a->dummy_hash))
+	right = verify(a, password, found ? row.hash : a->dummy_hash);
+	if (right < 0)
+		return AUTH_ERROR;
+	if (right == 0)
 		return failed(a, &at, found ? AUTH_WRONG_PASSWORD : AUTH_NO_LOGIN);
 	if (!found || row.disabled)
 		return failed(a, &at, found ? AUTH_DISABLED : AUTH_NO_LOGIN);

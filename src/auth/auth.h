@@ -25,8 +25,10 @@ enum auth_result {
 	AUTH_DISABLED,
 	AUTH_WRONG_PASSWORD,
 	AUTH_THROTTLED,     /* too many failures */
-	AUTH_ERROR,         /* store trouble */
+	AUTH_LATER,         /* others fail with this login: strangers are let to it one at a time. Nothing was looked at; ask again after AUTH_LATER_MS */
+	AUTH_ERROR,         /* trouble with the store or memory: no verdict, and never counted as a failure */
 };
+#define AUTH_LATER_MS 500u
 const char *auth_result_text(enum auth_result r);       /* for the log, never for the client */
 
 struct auth_login {
@@ -54,6 +56,12 @@ int auth_identify(struct auth *a, const struct auth_question *q, struct auth_ide
 enum auth_result auth_check_password(struct auth *a, struct str login, struct str password, const char *peer, struct auth_login *ret);
 /* A failure that another module found (a refused token): counts for the throttle. */
 void auth_failed(struct auth *a, const char *peer);
+/* A success that another module found (a token that was taken). */
+void auth_succeeded(struct auth *a, const char *login, const char *peer);
+/* Somebody was let in from there of late. */
+bool auth_knows_peer(struct auth *a, const char *peer);
+/* A number for the address (IPv6: its network) that clients cannot foresee. */
+uint64_t auth_peer_number(const struct auth *a, const char *peer);
 /* Too many failures from there: nothing is to be looked at. */
 bool auth_is_throttled(struct auth *a, const char *peer);
 /* The login of a principal that a mechanism has proved ("REALM\\name"): its own (added with --windows), else the first rule of principal_map whose pattern fits. Blocks
@@ -66,6 +74,7 @@ uint8_t auth_rights(struct auth *a, const char *login, const char *database);
 
 /* PHC string of a new password (argon2id). dst has 256 bytes. */
 MUST_CHECK int auth_hash_password(struct str password, char dst[256], struct err *reterr);
-bool auth_verify_password(struct str password, const char *hash);
+/* 1: it is the password, 0: it is not, -1: that cannot be found out now (logged). */
+int auth_verify_password(struct str password, const char *hash);
 
 #endif

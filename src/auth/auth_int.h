@@ -2,7 +2,7 @@
  *
  * auth.c      the gate: throttle, login, remembered password, hash — in this order     throttle.c  who failed how often of late
  * password.c  argon2id                                                                logins.c    the tables login and permission
- * cache.c     passwords that were right, rights that were looked up */
+ * cache.c     passwords that were right, rights that were looked up                     known.c     who was let in of late */
 #ifndef AUTH_AUTH_INT_H
 #define AUTH_AUTH_INT_H
 
@@ -20,8 +20,12 @@ struct sqlite3_stmt;
 #define AUTH_CACHE_WAYS 4u
 #define AUTH_CACHE_MS (10 * 60 * 1000)  /* then the password is hashed again */
 #define AUTH_RIGHTS_SLOTS 256u
-#define AUTH_THROTTLE_MAX 8192u         /* addresses and logins remembered */
-#define AUTH_THROTTLE_BUCKETS 4096u
+#define AUTH_THROTTLE_MAX 16384u        /* addresses, logins, and logins from an address remembered */
+#define AUTH_THROTTLE_BUCKETS 8192u
+#define AUTH_TRICKLE_MS 1000            /* a login under attack is tried for strangers so often */
+#define AUTH_KNOWN_SETS 128u
+#define AUTH_KNOWN_WAYS 64u             /* addresses remembered for a login */
+#define AUTH_KNOWN_MS (24 * 60 * 60 * 1000)
 #define AUTH_PENALTY_MAX_MS 2000u
 #define AUTH_PASSWORD_MAX 4096u
 
@@ -29,8 +33,16 @@ typedef int64_t auth_clock(void);       /* milliseconds, never going back */
 
 struct auth_verified {
 	uint8_t digest[AUTH_DIGEST];    /* of login, password and stored hash, keyed */
-	uint8_t peer[AUTH_DIGEST];      /* digest of the address it last came from */
 	int64_t since, used;            /* 0: free */
+};
+
+struct auth_seen {
+	uint8_t key[16];
+	int64_t until;                  /* ms; 0: free */
+};
+
+struct auth_known {
+	struct auth_seen *seen;         /* AUTH_KNOWN_SETS * AUTH_KNOWN_WAYS; owned */
 };
 
 struct auth_right {
@@ -46,6 +58,7 @@ struct auth_failures {
 	uint8_t key[16];
 	int64_t window;                 /* start of the present one, ms */
 	unsigned now, before;
+	int64_t trickle;                /* of a login under attack: when the next stranger is tried, ms */
 };
 
 struct auth_bucket {
@@ -80,6 +93,8 @@ struct auth {
 
 	pthread_mutex_t lock;           /* guards the rest; never held while hashing or reading the store */
 	struct auth_throttle throttle;
+	struct auth_known logins;       /* let in from an address */
+	struct auth_known peers;        /* addresses from which anybody was let in */
 	struct auth_verified *verified; /* AUTH_CACHE_SETS * AUTH_CACHE_WAYS; owned */
 	struct auth_right *rights;      /* AUTH_RIGHTS_SLOTS; owned */
 	unsigned generation;            /* of rights; never 0 */
@@ -100,9 +115,8 @@ int auth_store_rights(struct auth *a, const char *login, const char *database, u
 struct auth_digest { uint8_t bytes[AUTH_DIGEST]; };
 /* Keyed digest of the parts; their borders count. */
 void auth_digest(const struct auth *a, const struct str *parts, size_t n, struct auth_digest *ret);
-/* from_here tells whether it was right from this peer before. */
-bool auth_cache_find(struct auth *a, const struct auth_digest *d, const struct auth_digest *peer, bool *ret_from_here);
-void auth_cache_put(struct auth *a, const struct auth_digest *d, const struct auth_digest *peer);
+bool auth_cache_find(struct auth *a, const struct auth_digest *d);
+void auth_cache_put(struct auth *a, const struct auth_digest *d);
 void auth_cache_clear(struct auth *a);
 struct auth_right *auth_rights_slot(struct auth *a, const char *login, const char *database);
 
@@ -112,7 +126,18 @@ void auth_throttle_fini(struct auth_throttle *t);
 unsigned auth_throttle_count(struct auth_throttle *t, const struct auth_digest *key, int64_t now);
 void auth_throttle_add(struct auth_throttle *t, const struct auth_digest *key, int64_t now);
 void auth_throttle_forget(struct auth_throttle *t, const struct auth_digest *key);
+/* True once in AUTH_TRICKLE_MS, for a key that has failures. */
+bool auth_throttle_trickle(struct auth_throttle *t, const struct auth_digest *key, int64_t now);
 /* The part of an address that one client cannot change at will: all of IPv4, the network half of IPv6. */
 void auth_throttle_peer(const char *peer, char dst[64]);
+
+/* 127.0.0.1 and ::1: this machine. The rest of 127/8 counts like any address: forwarders bind to one of them. */
+bool auth_throttle_is_local(const char *peer);
+
+/* known.c; the lock is held. set chooses where it is looked for: what may push each other out. */
+MUST_CHECK int auth_known_init(struct auth_known *k);
+void auth_known_fini(struct auth_known *k);
+bool auth_known_find(struct auth_known *k, const struct auth_digest *set, const struct auth_digest *key, int64_t now);
+void auth_known_put(struct auth_known *k, const struct auth_digest *set, const struct auth_digest *key, int64_t now);
 
 #endif

@@ -46,19 +46,13 @@ static struct auth_verified *find(struct auth *a, const struct auth_digest *d)
 	return NULL;
 }
 
-bool auth_cache_find(struct auth *a, const struct auth_digest *d, const struct auth_digest *peer, bool *ret_from_here)
+bool auth_cache_find(struct auth *a, const struct auth_digest *d)
 {
-	struct auth_verified *v = find(a, d);
-
-	*ret_from_here = false;
-	if (v == NULL)
-		return false;
-	*ret_from_here = CRYPTO_memcmp(v->peer, peer->bytes, AUTH_DIGEST) == 0;
-	return true;
+	return find(a, d) != NULL;
 }
 
-/* Puts in, or refreshes the peer of, an entry; the least recently used one of its set makes room. */
-void auth_cache_put(struct auth *a, const struct auth_digest *d, const struct auth_digest *peer)
+/* Puts in, or uses again, an entry; the least recently used one of its set makes room. */
+void auth_cache_put(struct auth *a, const struct auth_digest *d)
 {
 	struct auth_verified *v = find(a, d), *set = set_of(a, d);
 	int64_t now = a->clock();
@@ -71,7 +65,6 @@ void auth_cache_put(struct auth *a, const struct auth_digest *d, const struct au
 		memcpy(v->digest, d->bytes, AUTH_DIGEST);
 		v->since = now;
 	}
-	memcpy(v->peer, peer->bytes, AUTH_DIGEST);
 	v->used = now + 1;                      /* 0 means free, also at the clock's beginning */
 }
 

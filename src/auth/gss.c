@@ -3,6 +3,7 @@
 #include "auth/gss.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,6 +186,12 @@ static enum auth_step refuse(struct auth_exchange *x, const char *why)
 	return AUTH_STEP_REFUSED;
 }
 
+static enum auth_step no_memory(struct auth_exchange *x)
+{
+	(void)refuse(x, "out of memory");
+	return AUTH_STEP_ERROR;
+}
+
 static bool is_mech(const gss_OID_desc *mech, const gss_OID_desc *wanted)
 {
 	return mech != NULL && mech->length == wanted->length && memcmp(mech->elements, wanted->elements, mech->length) == 0;
@@ -288,7 +295,7 @@ static enum auth_step accept_token(struct auth_exchange *x, gss_buffer_t in)
 		x->mechanism = "kerberos";
 	if (GSS_ERROR(r.major)) {
 		describe(r.major, r.minor, r.mech, x->reason, sizeof(x->reason));
-		step = AUTH_STEP_REFUSED;
+		step = r.minor == ENOMEM ? AUTH_STEP_ERROR : AUTH_STEP_REFUSED;
 	} else if ((r.major & GSS_S_CONTINUE_NEEDED) != 0) {
 		step = AUTH_STEP_MORE;
 	} else if ((r.flags & GSS_C_ANON_FLAG) != 0) {
@@ -306,7 +313,7 @@ static enum auth_step accept_mended(struct auth_exchange *x, const uint8_t *toke
 	enum auth_step step;
 
 	if (in.value == NULL)
-		return refuse(x, "out of memory");
+		return no_memory(x);
 	memcpy(in.value, token, n);
 	in.length = token_ntlm_mend(in.value, n);
 	step = token_ntlm_is_old(in.value, in.length) ? refuse(x, "older than NTLMv2") : accept_token(x, &in);

@@ -37,10 +37,11 @@ enum auth_step {
 	AUTH_STEP_MORE,         /* send the token, wait for the next */
 	AUTH_STEP_DONE,         /* who it is is known; send the token if there is one */
 	AUTH_STEP_REFUSED,      /* wrong password, expired or replayed ticket, nonsense */
+	AUTH_STEP_ERROR,        /* no memory: no verdict */
 };
 /* Takes the client's next token. ret_token lives until the next step. After ten legs every exchange is refused. */
 enum auth_step auth_exchange_step(struct auth_exchange *x, const uint8_t *token, size_t n, struct str *ret_token);
-/* After AUTH_STEP_DONE: "REALM\name"; "" before. The mechanism, as far as it is known: "kerberos", "ntlm", "spnego", "". After REFUSED: why, for the log. */
+/* After AUTH_STEP_DONE: "REALM\name"; "" before. The mechanism, as far as it is known: "kerberos", "ntlm", "spnego", "". After REFUSED and ERROR: why, for the log. */
 const char *auth_exchange_principal(const struct auth_exchange *x);
 const char *auth_exchange_mechanism(const struct auth_exchange *x);
 const char *auth_exchange_reason(const struct auth_exchange *x);

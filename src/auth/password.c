@@ -5,6 +5,8 @@
 #include <argon2.h>
 #include <openssl/rand.h>
 
+#include "base/log.h"
+
 enum { MEMORY_KIB = 19 * 1024, PASSES = 2, LANES = 1, SALT_LEN = 16, HASH_LEN = 32 };
 
 int auth_hash_password(struct str password, char dst[256], struct err *reterr)
@@ -22,8 +24,14 @@ int auth_hash_password(struct str password, char dst[256], struct err *reterr)
 	return 0;
 }
 
-/* The library compares in constant time; a string that is no argon2id hash fits no password. */
-bool auth_verify_password(struct str password, const char *hash)
+/* The library compares in constant time; a string that is no argon2id hash fits no password. What keeps the library from finding out is no verdict. */
+int auth_verify_password(struct str password, const char *hash)
 {
-	return argon2id_verify(hash, password.p, password.n) == ARGON2_OK;
+	int rc = argon2id_verify(hash, password.p, password.n);
+
+	if (rc == ARGON2_MEMORY_ALLOCATION_ERROR || rc == ARGON2_THREAD_FAIL) {
+		LOG(LOG_ERROR, NULL, "password_not_checked", F_STR("error", argon2_error_message(rc)), F_STR("remedy", "a login takes 19 MiB while it is checked: give the server more memory"));
+		return -1;
+	}
+	return rc == ARGON2_OK;
 }

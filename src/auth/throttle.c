@@ -110,12 +110,27 @@ void auth_throttle_add(struct auth_throttle *t, const struct auth_digest *key, i
 	list_append(&t->by_age, &f->by_age);
 }
 
+bool auth_throttle_trickle(struct auth_throttle *t, const struct auth_digest *key, int64_t now)
+{
+	struct auth_failures *f = *find(t, key->bytes);
+
+	if (f == NULL || now < f->trickle)
+		return false;
+	f->trickle = now + AUTH_TRICKLE_MS;
+	return true;
+}
+
 void auth_throttle_forget(struct auth_throttle *t, const struct auth_digest *key)
 {
 	struct auth_failures **p = find(t, key->bytes);
 
 	if (*p != NULL)
 		drop(t, p);
+}
+
+bool auth_throttle_is_local(const char *peer)
+{
+	return strcmp(peer, "127.0.0.1") == 0 || strcmp(peer, "::1") == 0 || strcmp(peer, "[::1]") == 0;
 }
 
 void auth_throttle_peer(const char *peer, char dst[64])

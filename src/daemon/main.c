@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/cleaner.h"
+#include "daemon/files.h"
 #include "daemon/firststart.h"
 #include "daemon/natives.h"
 #include "service/jobs.h"
@@ -42,19 +42,6 @@ static void block_signals(sigset_t *set)
 	sigaddset(set, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, set, NULL);
 	signal(SIGPIPE, SIG_IGN);
-}
-
-static void raise_file_limit(const struct config *c)
-{
-	struct rlimit lim;
-	rlim_t want = (rlim_t)c->max_connections + 512;
-
-	if (getrlimit(RLIMIT_NOFILE, &lim) < 0 || lim.rlim_cur >= want)
-		return;
-	lim.rlim_cur = lim.rlim_max == RLIM_INFINITY || lim.rlim_max >= want ? want : lim.rlim_max;
-	if (setrlimit(RLIMIT_NOFILE, &lim) < 0 || lim.rlim_cur < want)
-		LOG(LOG_WARN, NULL, "file_limit", F_INT("files", lim.rlim_cur), F_INT("wanted", want),
-		    F_STR("remedy", "raise the limit of open files (ulimit -n) or lower max_connections"));
 }
 
 static void set_name(struct server *srv)
@@ -161,7 +148,7 @@ static int start_net(struct server *srv, struct err *reterr)
 	const struct config *c = srv->config;
 	const char *list[LISTEN_MAX + 1];
 	char *text = strdup(c->listen);
-	struct net_options o = { .listen = list, .loops = io_threads(c), .max_connections = (unsigned)c->max_connections,
+	struct net_options o = { .listen = list, .loops = io_threads(c), .max_connections = srv->max_connections,
 				 .backlog = 1024, .login_queue = (unsigned)c->login_queue, .handler = &session_handler, .arg = srv };
 	int rc;
 
@@ -192,13 +179,14 @@ static int start_cleaner(struct server *srv, struct err *reterr)
 static int build(struct server *srv, struct err *reterr)
 {
 	set_name(srv);
-	raise_file_limit(srv->config);
+	files_raise();
 	natives_register(srv);
 	jobs_register();
 	schedule_register();
 	if (headings_make(&srv->headings, reterr) < 0 || open_gss(srv, reterr) < 0 || firststart_folder(srv->config, reterr) < 0 || load_tls(srv, srv->config, reterr) < 0 ||
 	    open_databases(srv, reterr) < 0 || open_auth(srv, reterr) < 0 || firststart_logins(srv->config, srv->databases, reterr) < 0 ||
-	    start_cleaner(srv, reterr) < 0 || start_net(srv, reterr) < 0)
+	    start_cleaner(srv, reterr) < 0 ||
+	    files_connections(srv, io_threads(srv->config), &srv->max_connections, reterr) < 0 || start_net(srv, reterr) < 0)
 		return -1;
 	return firststart_address(srv->config, net_address(srv->net), reterr);
 }

@@ -140,6 +140,7 @@ static int server_counters(struct native_ctx *ctx, struct err *reterr)
 		{ "sessions", atomic_load(&srv->sessions) },
 		{ "session_numbers", registry_open(&srv->registry) },
 		{ "connections", net_connections(srv->net) },
+		{ "max_connections", srv->max_connections },
 		{ "logins_waiting", net_work_waiting(srv->net, NET_LANE_KNOWN) + (int64_t)net_work_waiting(srv->net, NET_LANE_STRANGER) },
 	};
 

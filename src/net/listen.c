@@ -245,20 +245,21 @@ static void begin_post(struct net_post *item)
 
 static void take_connection(struct net *n, int fd, const struct sockaddr_storage *peer)
 {
-	unsigned count = atomic_load(&n->connections);
+	bool over = atomic_load(&n->connections) - atomic_load(&n->kept) >= n->max_connections;
 	struct net_loop *l;
 	struct net_stream *s;
 
 	/* Those above the maximum are told so by the session; a flood of them is not worth the memory. */
-	if (count >= n->max_connections && count - n->max_connections >= NET_REFUSALS) {
+	if (over && !net_over_room(n, peer)) {
 		close(fd);
 		return;
 	}
-	l = choose_loop(n);
+	l = over ? &n->loops[0] : choose_loop(n);
 	s = net_stream_new(l, fd, peer);
 	if (s == NULL)
 		return;
-	s->over_limit = count >= n->max_connections;
+	if (over)
+		net_over_add(s, peer);
 	atomic_fetch_add(&n->connections, 1);
 	atomic_fetch_add(&l->nstreams, 1);
 	if (l->index == 0) {
@@ -267,6 +268,20 @@ static void take_connection(struct net *n, int fd, const struct sockaddr_storage
 	}
 	s->post.fn = begin_post;
 	net_loop_post(l, &s->post);
+}
+
+/* There is no descriptor left: the one kept for this takes the next client in, so that it is refused at once and does not wait for its own time-out. */
+static void shed_one(struct net_listener *li)
+{
+	int fd;
+
+	if (li->net->spare_fd < 0)
+		return;
+	close(li->net->spare_fd);
+	fd = accept4(li->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	li->net->spare_fd = net_open_spare();
 }
 
 static void on_readable(uv_poll_t *h, int status, int events);
@@ -298,6 +313,8 @@ static void on_readable(uv_poll_t *h, int status, int events)
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
 			/* The connection stays in the kernel's queue, and the socket readable: without a break this would spin. */
 			LOG(LOG_WARN, NULL, "accept", F_STR("error", strerror(errno)), F_STR("remedy", "raise the limit of open files (ulimit -n)"));
+			if (errno == EMFILE || errno == ENFILE)
+				shed_one(li);
 			uv_poll_stop(&li->poll);
 			uv_timer_start(&li->retry, on_retry, ACCEPT_RETRY_MS, 0);
 			return;

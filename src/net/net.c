@@ -2,10 +2,11 @@
  * no new connections, no streams, no blocking work, and only then no loops — so that whatever is posted on the way still finds its thread. */
 #include "net/net.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
+#include <unistd.h>
 
 #include "net/net_int.h"
 
@@ -20,16 +21,9 @@ int net_fail(struct err *reterr, const char *fmt, ...)
 	return err_set(reterr, ERR_START, text);
 }
 
-/* Each connection needs a descriptor; the soft limit is often 1024 where the hard one allows far more. */
-static void raise_descriptor_limit(unsigned connections)
+int net_open_spare(void)
 {
-	struct rlimit r;
-	rlim_t want = (rlim_t)connections + NET_REFUSALS + 256;
-
-	if (getrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur >= want)
-		return;
-	r.rlim_cur = want < r.rlim_max ? want : r.rlim_max;
-	(void)setrlimit(RLIMIT_NOFILE, &r);     /* if it fails, accepting waits for free descriptors */
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 static int start_loops(struct net *n, unsigned loops, struct err *reterr)
@@ -60,7 +54,8 @@ int net_start(const struct net_options *o, struct net **ret, struct err *reterr)
 	pthread_mutex_init(&n->lock, NULL);
 	pthread_cond_init(&n->changed, NULL);
 	net_work_init(n, o);
-	raise_descriptor_limit(o->max_connections);
+	net_over_init(n);
+	n->spare_fd = net_open_spare();
 	if (start_loops(n, o->loops != 0 ? o->loops : 1, reterr) < 0)
 		goto fail;
 	for (size_t i = 0; o->listen[i] != NULL; i++)
@@ -128,6 +123,8 @@ void net_stop(struct net *n)
 		net_loop_fini(&n->loops[i]);
 	free(n->loops);
 	free(n->listeners);
+	if (n->spare_fd >= 0)
+		close(n->spare_fd);
 	net_work_fini(n);
 	pthread_cond_destroy(&n->changed);
 	pthread_mutex_destroy(&n->lock);

@@ -34,6 +34,10 @@ struct net_handler {
 	void (*closed)(void *owner, const char *reason);
 };
 
+/* Connections above the maximum that may be open to be told so; and as many more from this machine. They have to be counted where descriptors are. */
+#define NET_REFUSALS 64u
+#define NET_REFUSALS_HERE 16u
+
 struct net_options {
 	const char *const *listen;      /* "host:port", "[::1]:port", NULL-terminated; port 0: any */
 	unsigned loops;                 /* I/O threads */
@@ -71,6 +75,8 @@ bool net_loop_is_alone(const struct net_loop *l);
 struct net_loop *net_stream_loop(struct net_stream *s);
 const char *net_stream_peer(const struct net_stream *s);        /* "127.0.0.1:50000" */
 bool net_stream_over_limit(const struct net_stream *s);
+/* It is above the maximum, and stays nevertheless: others do not have to make room for it, nor it for others. */
+void net_stream_keep(struct net_stream *s);
 void net_stream_set_limit(struct net_stream *s, size_t max_unconsumed);
 /* Sends (encrypts when TLS is on). Takes a copy only of what the kernel does not take at once. */
 void net_stream_write(struct net_stream *s, const uint8_t *p, size_t n);

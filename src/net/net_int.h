@@ -3,6 +3,7 @@
  * net.c      starts and stops the whole            stream.c   one connection from opened() to closed()
  * loop.c     a thread with its uv_loop, posts      input.c    bytes from the socket to the owner
  * listen.c   addresses, accepting, distribution    output.c   bytes from the owner to the socket
+ * over.c     connections above the maximum
  * work.c     the threads for work that blocks      tls.c      one TLS connection; tls_ctx.c, tls_cert.c: what it needs; tls_binding.c: what it is known by
  *
  * Except for the posts, the counters and the work queue, a loop and its streams are touched by the loop's own thread only. */
@@ -25,7 +26,7 @@
 #define NET_LIMIT ((size_t)65536)               /* unconsumed bytes, until the owner sets another bound */
 #define NET_LINGER_MS 2000u
 #define NET_FLUSH_ROUNDS 15u                    /* a closing stream that makes progress has so many linger times */
-#define NET_REFUSALS 64u                        /* connections above the maximum that may be open to be told so */
+#define NET_REFUSAL_MS 2000u                    /* a connection above the maximum may have to make room after this time */
 #define NET_LISTENERS 64u
 #define NET_WORKERS 2u                          /* threads of a crew, unless told */
 #define NET_WORKERS_MAX 64u
@@ -92,6 +93,12 @@ struct net {
 	struct net_listener *listeners;     /* owned array; polled by loop 0 */
 	unsigned nlisteners;
 	atomic_uint connections;
+	atomic_uint kept;           /* of them: above the maximum, and kept by their owner */
+	struct {
+		struct list streams;    /* oldest first */
+		unsigned count;
+	} over[2];                  /* above the maximum and not kept: from elsewhere, from this machine; loop 0's */
+	int spare_fd;               /* given up for a moment when there is no other descriptor, so that a client can be refused; -1: none */
 	char address[64];
 
 	pthread_mutex_t lock;       /* guards the rest */
@@ -146,13 +153,17 @@ struct net_stream {
 	int fd;                     /* until tcp has it */
 	enum net_state state;
 	unsigned open_handles;      /* of tcp and timer, those not yet closed */
-	bool paused, reading, writing, delivering, eof, over_limit, had_tls, tls_takes_over;
+	bool paused, reading, writing, delivering, eof, over_limit, this_machine, kept, had_tls, tls_takes_over;
+	struct list over;           /* in net->over, or alone */
+	uint64_t over_since;        /* the loop's ms */
 	char peer[56];
 	char reason[100];
 };
 
 /* net.c */
 int net_fail(struct err *reterr, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+int net_open_spare(void);
 
 /* loop.c */
 MUST_CHECK int net_loop_init(struct net_loop *l, struct net *n, unsigned index, struct err *reterr);
@@ -173,6 +184,13 @@ MUST_CHECK int net_listen(struct net *n, const char *where, struct err *reterr);
 MUST_CHECK int net_listeners_start(struct net *n, struct err *reterr);
 void net_listeners_close(struct net_loop *l);          /* on loop 0 */
 void net_format_address(const struct sockaddr_storage *ss, char *dst, size_t size);
+
+/* over.c; on loop 0 */
+void net_over_init(struct net *n);
+/* Is there room for one more above the maximum? */
+bool net_over_room(struct net *n, const struct sockaddr_storage *peer);
+void net_over_add(struct net_stream *s, const struct sockaddr_storage *peer);
+void net_over_gone(struct net_stream *s);
 
 /* work.c */
 void net_work_init(struct net *n, const struct net_options *o);

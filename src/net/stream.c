@@ -28,6 +28,7 @@ struct net_stream *net_stream_new(struct net_loop *l, int fd, const struct socka
 	s->limit = NET_LIMIT;
 	list_init(&s->link);
 	list_init(&s->ready);
+	list_init(&s->over);
 	buf_init(&s->in, SIZE_MAX / 2);         /* bounded by limit after each delivery */
 	buf_init(&s->raw, SIZE_MAX / 2);        /* bounded by one record, or one read while paused */
 	net_format_address(peer, s->peer, sizeof(s->peer));
@@ -36,6 +37,7 @@ struct net_stream *net_stream_new(struct net_loop *l, int fd, const struct socka
 
 static void stream_free(struct net_stream *s)
 {
+	net_over_gone(s);
 	atomic_fetch_sub(&s->loop->nstreams, 1);
 	atomic_fetch_sub(&s->loop->net->connections, 1);
 	net_tls_free(s);

@@ -7,9 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 /* jTDS with ssl=request loses an answer that comes at once (crib 4.4). */
 #define LOGIN_ONLY_DELAY_MS 10u
 #define SSPI_TOKEN_MAX (128u << 10)
+/* Logins that wait for their turn: how often each asks again, and how many of them there are at once. */
+#define LATER_TRIES 16u
+#define LATER_MAX 256u
 
 #define FROM(state) (1u << LOGIN_##state)
 
@@ -17,12 +22,17 @@
 static void login_enter(struct login_work *w, enum login_state to)
 {
 	static const unsigned from[LOGIN_STATES] = {
-		[LOGIN_IDLE] = FROM(CHECKING),
-		[LOGIN_CHECKING] = FROM(IDLE),
+		[LOGIN_IDLE] = FROM(CHECKING) | FROM(LATER),
+		[LOGIN_CHECKING] = FROM(IDLE) | FROM(LATER),
 		[LOGIN_HELD] = FROM(IDLE),
+		[LOGIN_LATER] = FROM(IDLE),
 	};
 
 	assert((from[to] & (1u << w->state)) != 0);
+	if (w->state == LOGIN_LATER)
+		atomic_fetch_sub(&w->session->server->logins_later, 1);
+	if (to == LOGIN_LATER)
+		atomic_fetch_add(&w->session->server->logins_later, 1);
 	w->state = to;
 }
 
@@ -35,6 +45,8 @@ void login_forget(struct session *s)
 	if (w == NULL)
 		return;
 	assert(w->state != LOGIN_CHECKING);
+	if (w->state == LOGIN_LATER)
+		login_enter(w, LOGIN_IDLE);
 	tds_login7_wipe(&w->login7);
 	arena_fini(&w->arena);
 	auth_exchange_free(w->exchange);
@@ -171,6 +183,34 @@ static void accept_login(struct session *s, const struct login_work *w)
 	session_move(s, PHASE_READY);
 }
 
+/* ---- a place ---- */
+
+static void refuse_full(struct session *s)
+{
+	struct err e;
+
+	(void)err_set(&e, ERR_MAX_CONNECTIONS, (int)s->server->max_connections);
+	login_refuse(s, &e, 1, "connection limit");
+}
+
+/* Above the maximum there are places for administrators, so that somebody can find out who took the others. */
+static bool take_place(struct session *s)
+{
+	unsigned places = (unsigned)s->server->config->admin_reserved_connections;
+
+	if (!net_stream_over_limit(s->stream))
+		return true;
+	if (s->admin && atomic_fetch_add(&s->server->reserved, 1) < places) {
+		s->reserved = true;
+		net_stream_keep(s->stream);
+		return true;
+	}
+	if (s->admin)
+		atomic_fetch_sub(&s->server->reserved, 1);
+	refuse_full(s);
+	return false;
+}
+
 /* ---- the database ---- */
 
 static void refuse_database(struct session *s, const char *name, const char *reason)
@@ -222,7 +262,9 @@ static void password_run(struct net_work *work)
 
 static void refuse_result(struct session *s, const struct login_work *w)
 {
-	if (w->exchange == NULL)
+	if (w->result == AUTH_ERROR)
+		refuse_one(s, ERR_LOGIN_BUSY, "the login cannot be checked now", auth_result_text(w->result));
+	else if (w->exchange == NULL)
 		refuse_one(s, ERR_LOGIN, s->login_name, auth_result_text(w->result));
 	else
 		refuse_one(s, sspi_error(w), s->login_name, w->result == AUTH_WRONG_PASSWORD ? auth_exchange_reason(w->exchange) : auth_result_text(w->result));
@@ -234,10 +276,12 @@ static void login_answer(struct session *s)
 
 	if (w->result != AUTH_OK) {
 		refuse_result(s, w);
+	} else if (atomic_load(&s->server->draining)) {
+		refuse_one(s, ERR_SHUTDOWN, NULL, "server is shutting down");
 	} else {
 		str_copy(s->login_name, sizeof(s->login_name), str_of(w->login.name));
 		s->admin = w->login.admin;
-		if (choose_database(s, w))
+		if (take_place(s) && choose_database(s, w))
 			accept_login(s, w);
 	}
 	login_forget(s);
@@ -245,11 +289,25 @@ static void login_answer(struct session *s)
 		session_resume(s);
 }
 
+/* Others fail with this login: this one waits for its turn, within the time that a login may take. False: it has waited long enough, or too many wait. */
+static bool wait_for_turn(struct session *s)
+{
+	struct login_work *w = s->login;
+
+	if (w->tries++ >= LATER_TRIES || clock_mono_ms() + AUTH_LATER_MS >= s->login_deadline || atomic_load(&s->server->logins_later) >= LATER_MAX)
+		return false;
+	login_enter(w, LOGIN_LATER);
+	net_stream_set_timer(s->stream, AUTH_LATER_MS);
+	return true;
+}
+
 void login_checked(struct session *s)
 {
 	struct login_work *w = s->login;
 	unsigned delay = 0;
 
+	if (w->result == AUTH_LATER && wait_for_turn(s))
+		return;
 	if (w->result != AUTH_OK)
 		delay = auth_penalty_ms(s->server->auth, s->peer_host);
 	else if (s->tls_mode == TDS_TLS_LOGIN_ONLY && s->version <= TDS_71R1)
@@ -292,21 +350,32 @@ static void password_done(struct net_work *work)
 		login_checked(w->session);
 }
 
-void login_timer(struct session *s)
-{
-	if (s->login->state == LOGIN_HELD)
-		login_answer(s);
-	else
-		session_abort(s, "login time-out");
-}
-
 void login_submit(struct session *s, void (*run)(struct net_work *work), void (*done)(struct net_work *work))
 {
 	struct login_work *w = s->login;
 
 	login_enter(w, LOGIN_CHECKING);
-	w->work = (struct net_work){ .run = run, .done = done, .loop = s->loop, .lane = NET_LANE_STRANGER };
+	w->work = (struct net_work){ .run = run, .done = done, .loop = s->loop, .key = auth_peer_number(w->auth, w->peer),
+				     .lane = auth_knows_peer(w->auth, w->peer) ? NET_LANE_KNOWN : NET_LANE_STRANGER };
 	net_work_submit(s->server->net, &w->work);
+}
+
+static void check_again(struct session *s)
+{
+	int64_t left = s->login_deadline - clock_mono_ms();
+
+	net_stream_set_timer(s->stream, left > 0 ? (unsigned)left : 1);
+	login_submit(s, password_run, password_done);
+}
+
+void login_timer(struct session *s)
+{
+	if (s->login->state == LOGIN_HELD)
+		login_answer(s);
+	else if (s->login->state == LOGIN_LATER)
+		check_again(s);
+	else
+		session_abort(s, "login time-out");
 }
 
 /* The login's memory moves to s->login, which owns it from here on. */
@@ -348,9 +417,8 @@ static bool refuse_early(struct session *s, const struct tds_login7 *l)
 		return true;
 	}
 	s->out.version = s->version;
-	if (net_stream_over_limit(s->stream)) {
-		(void)err_set(&e, ERR_MAX_CONNECTIONS, (int)s->server->config->max_connections);
-		login_refuse(s, &e, 1, "connection limit");
+	if (net_stream_over_limit(s->stream) && s->server->config->admin_reserved_connections == 0) {
+		refuse_full(s);
 		return true;
 	}
 	if (s->tls_mode == TDS_TLS_NONE && s->server->config->encrypt >= ENCRYPT_REQUIRED) {

@@ -9,6 +9,7 @@ enum login_state {
 	LOGIN_IDLE,                     /* the client: a token is expected of it (integrated logins) */
 	LOGIN_CHECKING,                 /* net: the work waits for a thread, runs, or its done is on the way. The session must stay */
 	LOGIN_HELD,                     /* the session, until the stream's timer fires: the answer is known and held back. When the stream goes, nothing more comes */
+	LOGIN_LATER,                    /* the same, but what the timer brings is another check: others fail with this login, and strangers wait for their turn */
 	LOGIN_STATES,
 };
 
@@ -21,6 +22,7 @@ struct login_work {
 	char peer[72];
 	enum login_state state;
 	enum auth_result result;
+	unsigned tries;                 /* checks that had to wait for their turn */
 	struct auth_login login;
 	/* integrated logins */
 	struct auth_exchange *exchange; /* owned; NULL: by password */

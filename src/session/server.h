@@ -25,6 +25,9 @@ struct server {
 	struct headings headings;           /* of procedures' result sets */
 	struct registry registry;           /* their numbers, and who is there */
 	atomic_uint sessions;               /* open now */
+	unsigned max_connections;           /* the setting, or as many as there are descriptors for */
+	atomic_uint reserved;               /* places for administrators that are taken */
+	atomic_uint logins_later;           /* … whose login waits for its turn */
 	void (*cleanup)(struct server *srv);    /* rows were left behind: somebody should remove them soon. Thread-safe; may be NULL */
 	void *cleaner;                      /* the daemon's */
 	atomic_bool draining;               /* SIGTERM: sessions end with their current request */

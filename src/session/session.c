@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 #define PRELOGIN_PACKET_MAX TDS_PACKET_DEFAULT
 /* Before the login a client gets no more than this; a Kerberos ticket with many groups needs more. */
 #define LOGIN_MESSAGE_MAX (16u << 10)
@@ -166,6 +168,7 @@ static void *session_opened(struct net_stream *stream, void *arg)
 	}
 	atomic_fetch_add(&srv->sessions, 1);
 	net_stream_set_limit(stream, PRELOGIN_PACKET_MAX + LOGIN_MESSAGE_MAX);
+	s->login_deadline = clock_mono_ms() + srv->config->login_timeout * 1000;
 	net_stream_set_timer(stream, (unsigned)srv->config->login_timeout * 1000u);
 	LOG(LOG_DEBUG, &s->log, "connect", F_INT("sessions", atomic_load(&srv->sessions)));
 	return s;
@@ -187,6 +190,8 @@ static void session_free(struct session *s)
 	pthread_cond_destroy(&s->stream_wake);
 	pthread_mutex_destroy(&s->stream_lock);
 	registry_remove(&s->server->registry, &s->entry);
+	if (s->reserved)
+		atomic_fetch_sub(&s->server->reserved, 1);
 	atomic_fetch_sub(&s->server->sessions, 1);
 	free(s);
 }

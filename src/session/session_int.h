@@ -65,10 +65,12 @@ struct session {
 
 	/* login */
 	struct login_work *login;       /* while it is being checked */
+	int64_t login_deadline;         /* monotonic ms */
 	struct auth_bindings *bindings; /* of the TLS connection, until the login is checked; NULL: none; owned */
 	char login_name[129], database_name[129], login_database[129], host_name[129], app_name[129];
 	const char *auth_scheme;        /* how it logged in: SQL, NTLM or KERBEROS */
 	bool admin, odbc;
+	bool reserved;                  /* it has a place for administrators */
 	struct database *database;
 
 	/* language and transaction state */

@@ -38,6 +38,8 @@ static void leg_run(struct net_work *work)
 	w->step = auth_exchange_step(w->exchange, w->token.data, w->token.len, &w->answer);
 	if (w->step == AUTH_STEP_DONE) {
 		w->result = auth_find_principal(w->auth, auth_exchange_principal(w->exchange), &w->login);
+		if (w->result == AUTH_OK)
+			auth_succeeded(w->auth, w->login.name, w->peer);
 	}
 }
 
@@ -71,7 +73,9 @@ static void leg_done(struct net_work *work)
 	} else if (w->step == AUTH_STEP_DONE) {
 		done(s, w);
 	} else {
-		if (w->result != AUTH_THROTTLED) {
+		if (w->step == AUTH_STEP_ERROR) {
+			w->result = AUTH_ERROR;
+		} else if (w->result != AUTH_THROTTLED) {
 			w->result = AUTH_WRONG_PASSWORD;
 			auth_failed(w->auth, w->peer);
 		}

@@ -14,7 +14,7 @@ from statecalls import add, get, present
 
 def test_connections(new_server):
     """The one too many is told 17809; a place that becomes free can be taken."""
-    server = new_server(settings={"max_connections": 3})
+    server = new_server(settings={"max_connections": 3, "admin_reserved_connections": 0})
     held = [Wire(server).login() for _ in range(3)]
     with pytest.raises((ServerError, Closed)) as e:
         Wire(server).login()

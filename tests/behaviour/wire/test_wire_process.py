@@ -188,7 +188,7 @@ def test_sighup_with_a_bad_file_changes_nothing(new_server):
 
 
 def test_settings_from_the_environment(new_server):
-    server = new_server(env={"PROCESSION_MAX_CONNECTIONS": "1"})
+    server = new_server(env={"PROCESSION_MAX_CONNECTIONS": "1", "PROCESSION_ADMIN_RESERVED_CONNECTIONS": "0"})
     with Wire(server).login():
         with pytest.raises((ServerError, Closed)):
             Wire(server).login()

@@ -10,6 +10,7 @@
 /* cmocka wants the four above first */
 #include <cmocka.h>
 
+#include <argon2.h>
 #include <sqlite3.h>
 
 #include "auth/auth_int.h"
@@ -37,13 +38,23 @@ static void run_sql(struct fixture *f, const char *sql)
 		fail_msg("%s: %s", sql, message);
 }
 
-static void add_login(struct fixture *f, const char *name, const char *password, int admin, int disabled)
+/* Made once for all tests: each takes its time. */
+static const char *hash_of(const char *password)
 {
-	char hash[256], *sql;
+	static char secret[256], work[256];
+	char *hash = strcmp(password, "secret") == 0 ? secret : work;
 	struct err e;
 
-	assert_int_equal(auth_hash_password(str_of(password), hash, &e), 0);
-	sql = sqlite3_mprintf("INSERT INTO login (name, password_hash, admin, disabled, default_database) VALUES (%Q, %Q, %d, %d, 'StateService')", name, hash, admin, disabled);
+	if (hash[0] == '\0')
+		assert_int_equal(auth_hash_password(str_of(password), hash, &e), 0);
+	return hash;
+}
+
+static void add_login(struct fixture *f, const char *name, const char *password, int admin, int disabled)
+{
+	char *sql;
+
+	sql = sqlite3_mprintf("INSERT INTO login (name, password_hash, admin, disabled, default_database) VALUES (%Q, %Q, %d, %d, 'StateService')", name, hash_of(password), admin, disabled);
 	run_sql(f, sql);
 	sqlite3_free(sql);
 }
@@ -189,19 +200,132 @@ static void a_success_clears_the_address(void **state)
 	}
 }
 
-static void a_login_under_attack_is_closed_to_strangers_only(void **state)
+/* Ten guesses, and more, from many addresses: the attack of a crowd on one login. */
+static void attack(struct fixture *f, const char *login, int from, int to)
+{
+	char peer[32];
+
+	for (int i = from; i < to; i++) {
+		snprintf(peer, sizeof(peer), "198.51.100.%d", i);
+		(void)check(f, login, "x", peer);
+	}
+}
+
+static void strangers_wait_for_their_turn_at_a_login_under_attack(void **state)
 {
 	struct fixture *f = *state;
 
+	attack(f, "Sa", 1, 1 + LIMIT);
+	/* A turn a second, for whoever asks first; nobody is told wrong or right, and nothing is hashed, before that. */
+	assert_int_equal(check(f, "sa", "x", "198.51.100.50"), AUTH_WRONG_PASSWORD);
+	assert_int_equal(auth_hashed(f->a), LIMIT + 1);
+	assert_int_equal(check(f, "sa", "secret", "203.0.113.1"), AUTH_LATER);
+	assert_int_equal(check(f, "sa", "x", "203.0.113.2"), AUTH_LATER);
+	assert_int_equal(auth_hashed(f->a), LIMIT + 1);
+	/* Who has failed has no turn: a guess every few seconds from one address takes none from the others. */
+	assert_int_equal(check(f, "sa", "secret", "198.51.100.50"), AUTH_THROTTLED);
+	test_time += 1000;
+	assert_int_equal(check(f, "sa", "secret", "198.51.100.50"), AUTH_THROTTLED);
+	assert_int_equal(check(f, "sa", "secret", "203.0.113.1"), AUTH_OK);
+	/* From now on it is known there, and waits for nobody. */
+	assert_int_equal(check(f, "sa", "secret", "203.0.113.1"), AUTH_OK);
+	/* Another login has no part in this. */
+	assert_int_equal(check(f, "Worker", "work", "203.0.113.9"), AUTH_OK);
+}
+
+static void a_login_is_known_at_many_addresses(void **state)
+{
+	struct fixture *f = *state;
+	char peer[32];
+
+	for (int i = 1; i <= 40; i++) {
+		snprintf(peer, sizeof(peer), "203.0.113.%d", i);
+		assert_int_equal(check(f, "sa", "secret", peer), AUTH_OK);
+	}
+	attack(f, "sa", 1, 30);
+	test_time += 20 * 60 * 1000;                    /* longer than passwords are remembered */
+	attack(f, "sa", 1, 30);
+	assert_int_equal(check(f, "sa", "secret", "192.0.2.200"), AUTH_LATER);
+	for (int i = 1; i <= 40; i++) {
+		snprintf(peer, sizeof(peer), "203.0.113.%d", i);
+		assert_int_equal(check(f, "SA", "secret", peer), AUTH_OK);
+	}
+	/* A day later it is a stranger there again. */
+	test_time += 25 * 60 * 60 * 1000;
+	attack(f, "sa", 1, 2 + LIMIT);
+	assert_int_equal(check(f, "sa", "secret", "203.0.113.1"), AUTH_LATER);
+}
+
+static void an_address_that_is_known_still_may_not_guess(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(check(f, "sa", "secret", "203.0.113.1"), AUTH_OK);
+	for (int i = 0; i < LIMIT; i++)
+		assert_int_equal(check(f, "sa", "x", "203.0.113.1"), AUTH_WRONG_PASSWORD);
+	assert_int_equal(check(f, "sa", "secret", "203.0.113.1"), AUTH_THROTTLED);      /* not even with what is remembered: that would tell a guesser */
+	test_time += 2 * 60 * 1000;
+	assert_int_equal(check(f, "sa", "secret", "203.0.113.1"), AUTH_OK);
+}
+
+static void neighbours_behind_one_address_do_not_lock_each_other_out(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(check(f, "sa", "secret", "203.0.113.1"), AUTH_OK);
+	for (int i = 0; i <= LIMIT; i++)
+		(void)check(f, "Worker", "x", "203.0.113.1");
+	assert_int_equal(check(f, "Worker", "work", "203.0.113.1"), AUTH_THROTTLED);
+	assert_int_equal(check(f, "sa", "secret", "203.0.113.1"), AUTH_OK);
+}
+
+static void what_others_do_does_not_lock_this_machine_out(void **state)
+{
+	struct fixture *f = *state;
+
+	attack(f, "sa", 1, 30);
+	assert_int_equal(check(f, "sa", "secret", "127.0.0.1"), AUTH_OK);
+	attack(f, "Worker", 40, 60);
+	assert_int_equal(check(f, "Worker", "work", "[::1]"), AUTH_OK);
+	assert_int_equal(check(f, "Worker", "work", "127.0.0.2"), AUTH_LATER);          /* such may be anybody's, behind a forwarder */
+}
+
+static void an_integrated_login_makes_its_address_known(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(auth_knows_peer(f->a, "203.0.113.1"));
+	auth_succeeded(f->a, "CORP\\alice", "203.0.113.1");
+	assert_true(auth_knows_peer(f->a, "203.0.113.1"));
+	assert_false(auth_knows_peer(f->a, "203.0.113.2"));
+	assert_true(auth_peer_number(f->a, "203.0.113.1") != auth_peer_number(f->a, "203.0.113.2"));
+	assert_true(auth_peer_number(f->a, "[2001:db8::1]") == auth_peer_number(f->a, "[2001:db8::2]"));
+	test_time += 25 * 60 * 60 * 1000;
+	assert_false(auth_knows_peer(f->a, "203.0.113.1"));
+}
+
+/* The linker gives our calls of the library to this one. */
+int __real_argon2id_verify(const char *encoded, const void *pwd, size_t pwdlen);
+int __wrap_argon2id_verify(const char *encoded, const void *pwd, size_t pwdlen);
+static int argon2_error;
+
+int __wrap_argon2id_verify(const char *encoded, const void *pwd, size_t pwdlen)
+{
+	return argon2_error != 0 ? argon2_error : __real_argon2id_verify(encoded, pwd, pwdlen);
+}
+
+static void a_password_that_cannot_be_checked_is_not_wrong(void **state)
+{
+	struct fixture *f = *state;
+
+	argon2_error = ARGON2_MEMORY_ALLOCATION_ERROR;
+	for (int i = 0; i < 2 * LIMIT; i++) {
+		assert_int_equal(check(f, "sa", "secret", "192.0.2.1"), AUTH_ERROR);
+		assert_int_equal(check(f, "nobody", "secret", "192.0.2.1"), AUTH_ERROR);
+	}
+	argon2_error = 0;
+	assert_int_equal(auth_penalty_ms(f->a, "192.0.2.1"), 100);
 	assert_int_equal(check(f, "sa", "secret", "192.0.2.1"), AUTH_OK);
-	assert_int_equal(check(f, "sa", "x", "198.51.100.1"), AUTH_WRONG_PASSWORD);
-	assert_int_equal(check(f, "Sa", "x", "198.51.100.2"), AUTH_WRONG_PASSWORD);
-	assert_int_equal(check(f, "sA", "x", "198.51.100.3"), AUTH_WRONG_PASSWORD);
-	assert_int_equal(check(f, "sa", "x", "198.51.100.4"), AUTH_THROTTLED);
-	assert_int_equal(check(f, "sa", "secret", "198.51.100.4"), AUTH_THROTTLED);
-	assert_int_equal(check(f, "sa", "secret", "192.0.2.1"), AUTH_OK);
-	assert_int_equal(check(f, "sa", "x", "192.0.2.1"), AUTH_THROTTLED);
-	assert_int_equal(auth_hashed(f->a), 4);
 }
 
 static void the_penalty_is_bounded(void **state)
@@ -308,7 +432,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_changed_password_or_disabled_login_counts_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_address_that_fails_too_often_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_success_clears_the_address, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_login_under_attack_is_closed_to_strangers_only, setup, teardown),
+		cmocka_unit_test_setup_teardown(strangers_wait_for_their_turn_at_a_login_under_attack, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_login_is_known_at_many_addresses, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_address_that_is_known_still_may_not_guess, setup, teardown),
+		cmocka_unit_test_setup_teardown(neighbours_behind_one_address_do_not_lock_each_other_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_others_do_does_not_lock_this_machine_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_integrated_login_makes_its_address_known, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_password_that_cannot_be_checked_is_not_wrong, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_penalty_is_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(rights_are_those_of_login_and_database, setup, teardown),
 		cmocka_unit_test_setup_teardown(rights_are_kept_until_reload, setup, teardown),

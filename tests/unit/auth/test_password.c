@@ -18,10 +18,10 @@ static void a_hash_matches_its_password_only(void **state)
 	(void)state;
 	assert_int_equal(auth_hash_password(STR("p\xc3\xa4ssword"), hash, &e), 0);
 	assert_memory_equal(hash, "$argon2id$v=19$m=19456,t=2,p=1$", strlen("$argon2id$v=19$m=19456,t=2,p=1$"));
-	assert_true(auth_verify_password(STR("p\xc3\xa4ssword"), hash));
-	assert_false(auth_verify_password(STR("P\xc3\xa4ssword"), hash));
-	assert_false(auth_verify_password(STR("p\xc3\xa4sswor"), hash));
-	assert_false(auth_verify_password((struct str){ NULL, 0 }, hash));
+	assert_int_equal(auth_verify_password(STR("p\xc3\xa4ssword"), hash), 1);
+	assert_int_equal(auth_verify_password(STR("P\xc3\xa4ssword"), hash), 0);
+	assert_int_equal(auth_verify_password(STR("p\xc3\xa4sswor"), hash), 0);
+	assert_int_equal(auth_verify_password((struct str){ NULL, 0 }, hash), 0);
 }
 
 static void equal_passwords_have_different_hashes(void **state)
@@ -33,7 +33,7 @@ static void equal_passwords_have_different_hashes(void **state)
 	assert_int_equal(auth_hash_password(STR(""), one, &e), 0);
 	assert_int_equal(auth_hash_password(STR(""), two, &e), 0);
 	assert_string_not_equal(one, two);
-	assert_true(auth_verify_password(STR(""), one));
+	assert_int_equal(auth_verify_password(STR(""), one), 1);
 }
 
 static void what_is_no_hash_matches_nothing(void **state)
@@ -43,7 +43,7 @@ static void what_is_no_hash_matches_nothing(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-		assert_false(auth_verify_password(STR("password"), bad[i]));
+		assert_int_equal(auth_verify_password(STR("password"), bad[i]), 0);
 }
 
 int main(void)
