@@ -41,7 +41,16 @@ static int take_message(struct sink *s, const struct err *e)
 	return 0;
 }
 
-static const struct sink_ops sink_ops = { .columns = take_columns, .row = take_row, .rows_done = take_rows_done, .message = take_message };
+static size_t take_mark(struct sink *s) { return (size_t)CONTAINER_OF(s, struct host, sink)->rows; }
+
+static bool take_rewind(struct sink *s, size_t mark)
+{
+	CONTAINER_OF(s, struct host, sink)->rows = (unsigned)mark;
+	return true;
+}
+
+static const struct sink_ops sink_ops = { .columns = take_columns, .row = take_row, .rows_done = take_rows_done, .message = take_message, .mark = take_mark,
+					  .rewind = take_rewind };
 
 static void statement_done(struct tsql_host *h, enum tsql_command cmd, bool has_count, uint64_t count, bool error)
 {
@@ -132,17 +141,22 @@ static bool answer(struct tsql_run *r, enum tsql_wants w, struct arena *a)
 static void run(struct host *h, const struct tsql_program *p, struct arena *a)
 {
 	const struct column *columns;
+	struct meter meter = { .left = 4 << 20 };
 	struct tsql_run r;
 	struct err e = { 0 };
 	size_t n;
 
-	if (tsql_describe(p, &h->host, a, &columns, &n, &e) < 0)
+	if (tsql_describe(p, &h->host, NULL, a, &columns, &n, &e) < 0)
 		HOLDS(e.number != 0);
 	HOLDS(tsql_run_start(p, &h->host, NULL, 0, a, &r, &e) == 0 || e.number != 0);
 	if (e.number != 0 && r.state == NULL)
 		return;
 	for (int turns = 0; turns < 200; turns++) {
-		if (!answer(&r, tsql_next(&r), a))
+		enum tsql_wants w = tsql_next(&r);
+
+		if (w == TSQL_YIELD)
+			w = tsql_next_long(&r, &meter);
+		if (w != TSQL_HERE && !answer(&r, w, a))
 			break;
 	}
 	tsql_run_end(&r);
@@ -166,7 +180,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	arena_init(&a, 8 << 20);
 	if ((data[0] & 2) != 0) {
 		HOLDS(tsql_parse_declarations(text, &a, &declared, &n, &e) == 0 || (e.number != 0 && e.line >= 0));
-	} else if (tsql_compile(text, &h.vars, NULL, 0, &a, &p, &e) == 0) {
+	} else if (tsql_compile(text, &h.vars, NULL, 0, NULL, &a, &p, &e) == 0) {
 		run(&h, p, &a);
 	} else {
 		HOLDS(e.number != 0 && (e.line > 0 || e.number == 701));

@@ -29,7 +29,7 @@ void prepared_fini(struct prepared_table *t)
 	*t = (struct prepared_table){ .next = t->next };
 }
 
-static int compile(struct prepared *p, struct str declarations, struct str text, const struct tsql_session *vars, struct err *reterr)
+static int compile(struct prepared *p, struct str declarations, struct str text, const struct tsql_session *vars, struct meter *meter, struct err *reterr)
 {
 	struct tsql_program *program;
 	char *copy = arena_strndup(&p->arena, text.p, text.n);
@@ -40,7 +40,7 @@ static int compile(struct prepared *p, struct str declarations, struct str text,
 	p->text = (struct str){ copy, text.n };
 	if (tsql_parse_declarations((struct str){ decl, declarations.n }, &p->arena, &p->params, &p->nparams, reterr) < 0)
 		return -1;
-	if (tsql_compile(p->text, vars, p->params, p->nparams, &p->arena, &program, reterr) < 0)
+	if (tsql_compile(p->text, vars, p->params, p->nparams, meter, &p->arena, &program, reterr) < 0)
 		return -1;
 	p->program = program;
 	return 0;
@@ -62,7 +62,7 @@ static int table_grow(struct prepared_table *t, struct err *reterr)
 }
 
 int prepared_add(struct prepared_table *t, struct str declarations, struct str text, const struct tsql_session *vars, size_t limit,
-		 struct prepared **ret, struct err *reterr)
+		 struct meter *meter, struct prepared **ret, struct err *reterr)
 {
 	struct prepared *p;
 
@@ -74,7 +74,7 @@ int prepared_add(struct prepared_table *t, struct str declarations, struct str t
 	if (p == NULL)
 		return err_nomem(reterr);
 	arena_init(&p->arena, PREPARED_ARENA_LIMIT);
-	if (compile(p, declarations, text, vars, reterr) < 0) {
+	if (compile(p, declarations, text, vars, meter, reterr) < 0) {
 		prepared_free(p);
 		return -1;
 	}

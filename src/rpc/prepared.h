@@ -26,7 +26,7 @@ void prepared_init(struct prepared_table *t);
 void prepared_fini(struct prepared_table *t);
 /* Compiles text with its declarations and keeps both. 8180-like errors are the compiler's own. limit: handles at most. */
 MUST_CHECK int prepared_add(struct prepared_table *t, struct str declarations, struct str text, const struct tsql_session *vars, size_t limit,
-			    struct prepared **ret, struct err *reterr);
+			    struct meter *meter, struct prepared **ret, struct err *reterr);
 /* The statement with that handle, marked as in use; NULL: 8179. */
 struct prepared *prepared_use(struct prepared_table *t, int32_t handle);
 void prepared_release(struct prepared_table *t, struct prepared *p);

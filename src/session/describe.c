@@ -100,9 +100,10 @@ static void describe_column(struct value *row, const struct column *c, size_t or
 	describe_type(row, &c->type, name, size);
 }
 
-int describe_first_result_set(struct session *s, struct invocation *inv, struct err *reterr)
+int describe_first_result_set(struct session *s, struct invocation *inv, struct meter *m, struct err *reterr)
 {
-	struct tsql_host host = { .sink = &s->sink, .vars = &s->vars, .ops = &session_host_ops };
+	struct tsql_host host = { .sink = &s->sink, .vars = &s->vars, .ops = &session_host_ops,
+				  .max_value = (size_t)s->server->config->max_value_size };
 	struct frame frame = { .session = s, .host = host };
 	struct tsql_declared *declared;
 	struct tsql_program *program;
@@ -110,8 +111,8 @@ int describe_first_result_set(struct session *s, struct invocation *inv, struct 
 	size_t ndeclared, ncols;
 
 	if (tsql_parse_declarations(inv->fixed.declarations, &s->arena, &declared, &ndeclared, reterr) < 0 ||
-	    tsql_compile(inv->fixed.text, &s->vars, declared, ndeclared, &s->arena, &program, reterr) < 0 ||
-	    tsql_describe(program, &frame.host, &s->arena, &cols, &ncols, reterr) < 0)
+	    tsql_compile(inv->fixed.text, &s->vars, declared, ndeclared, m, &s->arena, &program, reterr) < 0 ||
+	    tsql_describe(program, &frame.host, m, &s->arena, &cols, &ncols, reterr) < 0)
 		return -1;
 	(void)sink_columns(&s->sink, described, D_COUNT);
 	for (size_t i = 0; i < ncols; i++) {

@@ -91,7 +91,8 @@ int frame_push(struct session *s, const struct tsql_program *p, const struct val
 	if (f == NULL)
 		return err_nomem(reterr);
 	f->session = s;
-	f->host = (struct tsql_host){ .sink = &s->sink, .vars = &s->vars, .ops = &session_host_ops };
+	f->host = (struct tsql_host){ .sink = &s->sink, .vars = &s->vars, .ops = &session_host_ops,
+				     .max_value = (size_t)s->server->config->max_value_size };
 	f->inv = inv;
 	f->in_proc = in_proc;
 	f->trancount_before = s->vars.trancount;
@@ -125,16 +126,7 @@ static void frame_ended(struct session *s, struct frame *f, bool failed)
 	s->request->stop = true;
 }
 
-/* Lets other sessions of the loop run before going on. */
-void request_yield(struct session *s, enum request_wait wait)
-{
-	s->request->wait = wait;
-	s->call.kind = CALL_QUERY;
-	call_post(s);
-}
-
-/* How long the request may still run, in ms [E-COM-16]; at most INT64_MAX. */
-static int64_t time_left(const struct session *s)
+int64_t request_time_left(const struct session *s)
 {
 	int64_t limit = s->server->config->execution_timeout * 1000;
 
@@ -153,18 +145,10 @@ static void stop_for_time(struct session *s)
 		frame_pop(s);
 }
 
-static void yield_or_stop(struct session *s)
-{
-	if (time_left(s) > 0)
-		request_yield(s, WAIT_YIELD);
-	else
-		stop_for_time(s);
-}
-
 /* WAITFOR: no longer than the request may run; the timer then finds that its time is over. */
 static void delay(struct session *s, unsigned ms)
 {
-	int64_t left = time_left(s), wait = ms < left ? ms : left;
+	int64_t left = request_time_left(s), wait = ms < left ? ms : left;
 
 	s->request->wait = WAIT_DELAY;
 	registry_doing(&s->entry, ACTIVITY_WAITFOR);
@@ -284,12 +268,24 @@ static void tran_returned(struct session *s)
 
 /* ---- advancing ---- */
 
-static void run_top(struct session *s)
-{
-	struct request *r = s->request;
-	struct frame *f = r->top;
+static void obey(struct session *s, enum tsql_wants wants);
 
-	switch (tsql_next(&f->run)) {
+/* On a work thread, and back from there. */
+static void run_long(struct session *s, struct meter *m)
+{
+	s->request->wants = tsql_next_long(&s->request->top->run, m);
+}
+
+static void ran_long(struct session *s)
+{
+	obey(s, s->request->wants);
+}
+
+static void obey(struct session *s, enum tsql_wants wants)
+{
+	struct frame *f = s->request->top;
+
+	switch (wants) {
 	case TSQL_ENDED:
 		frame_ended(s, f, false);
 		break;
@@ -312,27 +308,52 @@ static void run_top(struct session *s)
 		delay(s, f->run.wait_ms);
 		break;
 	case TSQL_YIELD:
-		yield_or_stop(s);
+		if (request_time_left(s) > 0)
+			work_begin(s, run_long, ran_long);
+		else
+			stop_for_time(s);
 		break;
+	case TSQL_HERE:         /* tsql_next is next */
+		break;
+	}
+}
+
+static void batch_compile(struct session *s, struct meter *m)
+{
+	struct request *r = s->request;
+	struct str text;
+
+	r->work_rc = tds_get_batch(&r->body, &s->arena, &text, &r->work_err);
+	if (r->work_rc == 0)
+		r->work_rc = tsql_compile(text, &s->vars, NULL, 0, m, &s->arena, &r->program, &r->work_err);
+}
+
+static void batch_compiled(struct session *s)
+{
+	struct request *r = s->request;
+	struct err *e = &r->work_err;
+
+	if (r->work_rc < 0)
+		work_explain(s, e);
+	if (r->work_rc < 0 || frame_push(s, r->program, NULL, 0, NULL, false, e) < 0) {
+		s->vars.error = e->number;
+		response_message(s, e);
+		response_done(s, TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
+		r->doomed = false;              /* a text that does not compile has run nothing */
+		r->stop = true;
 	}
 }
 
 static void batch_begin(struct session *s)
 {
 	struct request *r = s->request;
-	struct tsql_program *program;
-	struct str text;
 	uint64_t descriptor;
-	struct err e;
 
-	if (tds_get_headers(&r->body, s->version, &descriptor, &e) < 0 || tds_get_batch(&r->body, &s->arena, &text, &e) < 0 ||
-	    tsql_compile(text, &s->vars, NULL, 0, &s->arena, &program, &e) < 0 || frame_push(s, program, NULL, 0, NULL, false, &e) < 0) {
-		s->vars.error = e.number;
-		response_message(s, &e);
-		response_done(s, TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
-		r->doomed = false;              /* a text that does not compile has run nothing */
-		r->stop = true;
-	}
+	r->work_rc = tds_get_headers(&r->body, s->version, &descriptor, &r->work_err);
+	if (r->work_rc < 0)
+		batch_compiled(s);
+	else
+		work_or_now(s, tds_left(&r->body) > 2 * WORK_TEXT, batch_compile, batch_compiled);
 }
 
 static void rpc_next(struct session *s)
@@ -403,7 +424,7 @@ static void advance(struct session *s)
 		else
 			tm_begin(s);
 	} else if (r->top != NULL) {
-		run_top(s);
+		obey(s, tsql_next(&r->top->run));
 	} else if (r->kind == REQUEST_RPC) {
 		rpc_next(s);
 	} else {
@@ -445,7 +466,7 @@ static bool cancel_now(const struct session *s)
 	const struct request *r = s->request;
 
 	switch (r->wait) {
-	case WAIT_NONE: case WAIT_DELAY: case WAIT_YIELD: case WAIT_CANCEL:
+	case WAIT_NONE: case WAIT_DELAY: case WAIT_WORK: case WAIT_CANCEL:
 		return true;
 	case WAIT_PROC: case WAIT_QUERY:
 		return s->call.rc < 0 && s->call.err.number == 50011;
@@ -488,9 +509,12 @@ static void resolve_wait(struct session *s)
 	case WAIT_TM:
 		tm_returned(s);
 		break;
+	case WAIT_WORK:
+		r->work_done(s);
+		break;
 	case WAIT_DELAY:
 		registry_doing(&s->entry, ACTIVITY_BATCH);
-		if (time_left(s) <= 0)
+		if (request_time_left(s) <= 0)
 			stop_for_time(s);
 		else
 			tsql_wait_done(&r->top->run);

@@ -24,7 +24,7 @@ enum request_wait {
 	WAIT_CANCEL,        /* the same after an attention */
 	WAIT_DOOM,          /* rollback of a transaction that an error of the text took with it */
 	WAIT_DELAY,         /* WAITFOR */
-	WAIT_YIELD,         /* a long computation lets others run */
+	WAIT_WORK,          /* a work thread computes */
 };
 
 struct frame;
@@ -99,6 +99,13 @@ struct request {
 	struct tds_tm tm;
 	struct tsql_tran tran;
 	struct assign_sink assign;
+	/* what a work thread does, and what it found */
+	void (*work_run)(struct session *s, struct meter *m);
+	void (*work_done)(struct session *s);
+	int work_rc;
+	struct err work_err;
+	struct tsql_program *program;
+	enum tsql_wants wants;
 };
 
 /* invoke.c: procedures. */
@@ -126,7 +133,7 @@ void tm_begin(struct session *s);
 void tm_returned(struct session *s);
 
 /* describe.c */
-int describe_first_result_set(struct session *s, struct invocation *inv, struct err *reterr);
+MUST_CHECK int describe_first_result_set(struct session *s, struct invocation *inv, struct meter *m, struct err *reterr);
 
 /* outputs.c */
 /* Converts and sends RETURNVALUE tokens of an RPC; -1 before anything was sent. */
@@ -139,6 +146,16 @@ struct value *outputs_collect(struct session *s, struct invocation *inv);
 MUST_CHECK int frame_push(struct session *s, const struct tsql_program *p, const struct value *params, size_t nparams, struct invocation *inv,
 			  bool in_proc, struct err *reterr);
 void frame_pop(struct session *s);
-void request_yield(struct session *s, enum request_wait wait);
+/* How long the request may still run, in ms [E-COM-16]; at most INT64_MAX. */
+int64_t request_time_left(const struct session *s);
+
+/* work.c */
+#define WORK_TEXT ((size_t)16 << 10)    /* bytes of a text that are compiled on the loop's thread: less than a millisecond */
+/* Calls run on a work thread, then done on the loop's, where the request goes on. run must come to an end when the meter gives up. */
+void work_begin(struct session *s, void (*run)(struct session *s, struct meter *m), void (*done)(struct session *s));
+/* The same, or both at once without a meter when it is not long. */
+void work_or_now(struct session *s, bool is_long, void (*run)(struct session *s, struct meter *m), void (*done)(struct session *s));
+/* Says the time-out where the meter gave up because of it. */
+void work_explain(const struct session *s, struct err *e);
 
 #endif

@@ -538,13 +538,6 @@ void call_cancel(struct session *s)
 	stream_wake(s);
 }
 
-void call_post(struct session *s)
-{
-	s->post.fn = call_returned;
-	s->inflight = true;
-	net_loop_post(s->loop, &s->post);
-}
-
 const struct net_handler session_handler = {
 	.opened = session_opened,
 	.data = session_data,

@@ -90,6 +90,9 @@ struct session {
 	bool inflight;
 	struct executor *executor;      /* that has the call; NULL: none */
 	struct net_post post;           /* completion comes back with it */
+	struct net_work work;           /* a part of the request that takes long … */
+	int64_t work_until_ms;          /* … when its time is over … */
+	bool work_gave_up;              /* … and whether it was, or the client gave up first */
 	struct net_post nudge;          /* wakes the executor at the end of the loop's round … */
 	struct executor *nudged;        /* … this one */
 	unsigned attentions;            /* to acknowledge */
@@ -213,8 +216,6 @@ void tran_forget(struct session *s);
 /* Sends s->call off; call->sink is the session's unless set. */
 void call_submit(struct session *s, struct executor *ex);
 void call_cancel(struct session *s);
-/* Comes back through the loop without an executor. */
-void call_post(struct session *s);
 
 /* host.c: what the language asks the session. */
 extern const struct tsql_host_ops session_host_ops;

@@ -78,29 +78,47 @@ static int run_program(struct session *s, struct invocation *inv, const struct t
 	return frame_push(s, program, values, inv->ndeclared, inv, true, reterr);
 }
 
-static int run_text(struct session *s, struct invocation *inv, struct err *reterr)
+/* A text that is long for the thread that serves others too. */
+static bool is_long(const struct invocation *inv)
 {
-	struct tsql_declared *declared;
-	struct tsql_program *program;
-
-	if (tsql_parse_declarations(inv->fixed.declarations, &s->arena, &declared, &inv->ndeclared, reterr) < 0)
-		return -1;
-	inv->declared = declared;
-	inv->fixed.first_value = inv->special == SPECIAL_NONE ? inv->nargs : inv->fixed.first_value;
-	if (tsql_compile(inv->fixed.text, &s->vars, declared, inv->ndeclared, &s->arena, &program, reterr) < 0)
-		return -1;
-	return run_program(s, inv, program, reterr);
+	return inv->fixed.text.n + inv->fixed.declarations.n > WORK_TEXT;
 }
 
-static int prepare(struct session *s, struct invocation *inv, struct err *reterr)
+static void compile_text(struct session *s, struct meter *m)
 {
+	struct request *r = s->request;
+	struct invocation *inv = r->inv;
+	struct tsql_declared *declared = NULL;
+
+	r->work_rc = tsql_parse_declarations(inv->fixed.declarations, &s->arena, &declared, &inv->ndeclared, &r->work_err);
+	inv->declared = declared;
+	inv->fixed.first_value = inv->special == SPECIAL_NONE ? inv->nargs : inv->fixed.first_value;
+	if (r->work_rc == 0)
+		r->work_rc = tsql_compile(inv->fixed.text, &s->vars, declared, inv->ndeclared, m, &s->arena, &r->program, &r->work_err);
+}
+
+static void text_compiled(struct session *s)
+{
+	struct request *r = s->request;
+	struct invocation *inv = r->inv;
+
+	if (r->work_rc < 0)
+		work_explain(s, &r->work_err);
+	if (r->work_rc < 0 || run_program(s, inv, r->program, &r->work_err) < 0)
+		invoke_fail(s, inv, &r->work_err, false);
+}
+
+static void prepare(struct session *s, struct meter *m)
+{
+	struct request *r = s->request;
+	struct invocation *inv = r->inv;
 	struct prepared *p;
 
-	if (prepared_add(&s->prepared, inv->fixed.declarations, inv->fixed.text, &s->vars, (size_t)s->server->config->max_prepared, &p, reterr) < 0)
-		return -1;
+	r->work_rc = prepared_add(&s->prepared, inv->fixed.declarations, inv->fixed.text, &s->vars, (size_t)s->server->config->max_prepared, m, &p, &r->work_err);
+	if (r->work_rc < 0)
+		return;
 	inv->handle = p->handle;
 	inv->returns_handle = true;
-	return 0;
 }
 
 static int run_prepared(struct session *s, struct invocation *inv, int32_t handle, struct err *reterr)
@@ -132,24 +150,19 @@ static void prepare_failed(struct session *s, struct invocation *inv, const stru
 	invoke_finish(s, inv, &o);
 }
 
-static void do_prepare(struct session *s, struct invocation *inv)
+static void prepared(struct session *s)
 {
-	struct err e;
+	struct request *r = s->request;
+	struct invocation *inv = r->inv;
 
-	if (prepare(s, inv, &e) < 0)
-		prepare_failed(s, inv, &e);
-	else
+	if (r->work_rc < 0) {
+		work_explain(s, &r->work_err);
+		prepare_failed(s, inv, &r->work_err);
+	} else if (inv->special == SPECIAL_PREPARE) {
 		succeed(s, inv);
-}
-
-static void do_prepexec(struct session *s, struct invocation *inv)
-{
-	struct err e;
-
-	if (prepare(s, inv, &e) < 0)
-		prepare_failed(s, inv, &e);
-	else if (run_prepared(s, inv, inv->handle, &e) < 0)
-		invoke_fail(s, inv, &e, false);
+	} else if (run_prepared(s, inv, inv->handle, &r->work_err) < 0) {
+		invoke_fail(s, inv, &r->work_err, false);
+	}
 }
 
 static void do_unprepare(struct session *s, struct invocation *inv)
@@ -194,22 +207,23 @@ static void refuse(struct session *s, struct invocation *inv)
 	invoke_finish(s, inv, &o);
 }
 
-static void do_describe(struct session *s, struct invocation *inv)
+static void describe(struct session *s, struct meter *m)
 {
-	struct err e;
+	struct request *r = s->request;
 
-	if (describe_first_result_set(s, inv, &e) < 0)
-		invoke_fail(s, inv, &e, false);
-	else
-		succeed(s, inv);
+	r->work_rc = describe_first_result_set(s, r->inv, m, &r->work_err);
 }
 
-static void do_text(struct session *s, struct invocation *inv)
+static void described(struct session *s)
 {
-	struct err e;
+	struct request *r = s->request;
 
-	if (run_text(s, inv, &e) < 0)
-		invoke_fail(s, inv, &e, false);
+	if (r->work_rc < 0) {
+		work_explain(s, &r->work_err);
+		invoke_fail(s, r->inv, &r->work_err, false);
+	} else {
+		succeed(s, r->inv);
+	}
 }
 
 static void do_execute(struct session *s, struct invocation *inv)
@@ -229,18 +243,16 @@ void special_invoke(struct session *s, struct invocation *inv)
 		invoke_fail(s, inv, &e, false);
 		return;
 	}
+	s->request->inv = inv;
 	switch (inv->special) {
 	case SPECIAL_NONE: case SPECIAL_EXECUTESQL:
-		do_text(s, inv);
+		work_or_now(s, is_long(inv), compile_text, text_compiled);
 		break;
-	case SPECIAL_PREPARE:
-		do_prepare(s, inv);
+	case SPECIAL_PREPARE: case SPECIAL_PREPEXEC:
+		work_or_now(s, is_long(inv), prepare, prepared);
 		break;
 	case SPECIAL_EXECUTE:
 		do_execute(s, inv);
-		break;
-	case SPECIAL_PREPEXEC:
-		do_prepexec(s, inv);
 		break;
 	case SPECIAL_UNPREPARE:
 		do_unprepare(s, inv);
@@ -249,7 +261,7 @@ void special_invoke(struct session *s, struct invocation *inv)
 		do_reset(s, inv);
 		break;
 	case SPECIAL_DESCRIBE_FIRST:
-		do_describe(s, inv);
+		work_begin(s, describe, described);     /* it computes constants, as a run does */
 		break;
 	default:
 		refuse(s, inv);

@@ -25,6 +25,7 @@ enum comparison { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE };
 enum aggregate { AGG_COUNT, AGG_COUNT_BIG, AGG_SUM, AGG_MIN, AGG_MAX, AGG_AVG };
 
 #define EXPR_DEPTH 500          /* of a tree: what evaluation recurses */
+#define PARAMS_MAX 2100         /* of an EXEC, and declared for sp_executesql; SQL Server's bound */
 #define PARSE_DEPTH 200         /* of nested parentheses, blocks and subqueries */
 
 struct function;

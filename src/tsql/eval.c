@@ -4,11 +4,34 @@
 #include "tsql/functions.h"
 #include "value/convert.h"
 
+#define NODE_STEPS 8            /* of a node of the tree, in bytes looked at */
+
+size_t eval_size(const struct value *v)
+{
+	const struct type_info *info;
+
+	if (v->null)
+		return 0;
+	if (v->type.id == TYPE_VARIANT)
+		v = v->u.variant;
+	info = type_info(v->type.id);
+	return info->is_text || info->is_binary || v->type.id == TYPE_XML ? v->u.s.n : 0;
+}
+
+int eval_room(struct eval *ev, const char *what, size_t n)
+{
+	size_t most = ev->host == NULL ? 0 : ev->host->max_value;
+
+	if (most > 0 && n > most)
+		return err_set(ev->err, ERR_TOO_LARGE, what, (unsigned long long)most, "max_value_size");
+	return eval_spend(ev, n);
+}
+
 int eval_as(struct eval *ev, const struct expr *e, const struct type *t, struct value *ret)
 {
 	struct value v;
 
-	if (eval_value(ev, e, &v) < 0)
+	if (eval_value(ev, e, &v) < 0 || eval_spend(ev, eval_size(&v)) < 0)
 		return -1;
 	return value_convert(&v, t, CONVERT_ASSIGN, NULL, ev->arena, ret, ev->err);
 }
@@ -55,6 +78,8 @@ static int binary(struct eval *ev, const struct expr *e, struct value *ret)
 		value_set_null(ret, e->type);
 		return 0;
 	}
+	if (eval_room(ev, "The result of +", eval_size(&a) + eval_size(&b)) < 0)
+		return -1;
 	return value_arith(e->op, &a, &b, ev->arena, ret, ev->err);
 }
 
@@ -77,7 +102,7 @@ static int case_when(struct eval *ev, const struct expr *e, const struct expr **
 			if (eval_value(ev, e->args[i], &when) < 0)
 				return -1;
 			if (!operand.null && !when.null) {
-				if (value_compare(&operand, &when, ev->arena, &cmp, ev->err) < 0)
+				if (eval_spend(ev, eval_size(&operand) + eval_size(&when)) < 0 || value_compare(&operand, &when, ev->arena, &cmp, ev->err) < 0)
 					return -1;
 				t = cmp == 0 ? TRI_TRUE : TRI_FALSE;
 			}
@@ -108,9 +133,15 @@ static int cast(struct eval *ev, const struct expr *e, struct value *ret)
 {
 	struct value v, style;
 	struct type integer = TYPE_OF(TYPE_INT);
+	size_t n;
 	int rc;
 
 	if (eval_value(ev, e->args[0], &v) < 0)
+		return -1;
+	n = eval_size(&v);
+	if (type_info(v.type.id)->is_binary && type_info(e->cast.id)->is_text)      /* two digits a byte */
+		n *= 2;
+	if (eval_room(ev, "The result of a conversion", n) < 0)
 		return -1;
 	if (e->nargs > 1) {
 		if (eval_as(ev, e->args[1], &integer, &style) < 0)
@@ -123,7 +154,7 @@ static int cast(struct eval *ev, const struct expr *e, struct value *ret)
 	} else {
 		rc = value_convert(&v, &e->cast, CONVERT_CAST, NULL, ev->arena, ret, ev->err);
 	}
-	if (rc < 0 && e->try_cast && (ev->err == NULL || ev->err->number != 529)) {
+	if (rc < 0 && e->try_cast && !meter_gave_up(ev->meter) && (ev->err == NULL || ev->err->number != 529)) {
 		err_clear(ev->err);
 		value_set_null(ret, e->cast);
 		return 0;
@@ -150,6 +181,8 @@ static int call(struct eval *ev, const struct expr *e, struct value *ret)
 			value_set_null(ret, e->type);
 			return 0;
 		}
+		if (eval_spend(ev, eval_size(&v[i])) < 0)       /* functions take time in proportion to their arguments; the others count by themselves */
+			return -1;
 	}
 	f.v = v;
 	return function_run(&f, ret);
@@ -157,6 +190,8 @@ static int call(struct eval *ev, const struct expr *e, struct value *ret)
 
 int eval_value(struct eval *ev, const struct expr *e, struct value *ret)
 {
+	if (eval_spend(ev, NODE_STEPS) < 0)
+		return -1;
 	switch (e->kind) {
 	case E_LITERAL:
 		*ret = e->literal;
@@ -196,7 +231,7 @@ static int compare_values(struct eval *ev, enum comparison op, const struct valu
 		*ret = !old_nulls ? TRI_UNKNOWN : (a->null && b->null) == (op == CMP_EQ) ? TRI_TRUE : TRI_FALSE;
 		return 0;
 	}
-	if (value_compare(a, b, ev->arena, &cmp, ev->err) < 0)
+	if (eval_spend(ev, eval_size(a) + eval_size(b)) < 0 || value_compare(a, b, ev->arena, &cmp, ev->err) < 0)
 		return -1;
 	*ret = holds(op, cmp) ? TRI_TRUE : TRI_FALSE;
 	return 0;
@@ -246,9 +281,10 @@ static int like(struct eval *ev, const struct expr *e, enum tri *ret)
 {
 	struct str part[3] = { { "", 0 }, { "", 0 }, { "", 0 } };
 	struct value v;
+	int rc;
 
 	for (size_t i = 0; i < e->nargs; i++) {
-		if (eval_value(ev, e->args[i], &v) < 0)
+		if (eval_value(ev, e->args[i], &v) < 0 || eval_spend(ev, eval_size(&v)) < 0)
 			return -1;
 		if (v.null) {
 			*ret = TRI_UNKNOWN;
@@ -259,7 +295,10 @@ static int like(struct eval *ev, const struct expr *e, enum tri *ret)
 	}
 	if (e->nargs > 2 && like_escape(part[2], ev->err) < 0)
 		return -1;
-	*ret = like_match(part[0], part[1], part[2]) ? TRI_TRUE : TRI_FALSE;
+	rc = like_match(part[0], part[1], part[2], ev->meter);
+	if (rc < 0)
+		return err_set(ev->err, ERR_CANCELLED);
+	*ret = rc > 0 ? TRI_TRUE : TRI_FALSE;
 	return 0;
 }
 

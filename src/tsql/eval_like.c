@@ -1,5 +1,5 @@
 /* eval_like.c — LIKE: % _ [set] [^set] and ESCAPE, letters of ASCII without case. One pass with a single place to go back to, so that
- * no pattern costs more than text × pattern. */
+ * no pattern costs more than text × pattern; and the meter counts the steps. */
 #include "base/utf.h"
 #include "tsql/functions.h"
 
@@ -72,39 +72,47 @@ static bool element(struct str pattern, size_t *at, struct str escape, uint32_t 
 	return match;
 }
 
-/* ret_passed: a % was reached before it failed, so that a later beginning of the same text would fail as well. */
-static bool match(struct str text, struct str pattern, struct str escape, bool *ret_passed)
+#define STEPS_AT_ONCE 4096u     /* counted before the meter hears of them */
+
+/* 1, 0, or -1: given up. ret_passed: a % was reached before it failed, so that a later beginning of the same text would fail as well. */
+static int match(struct str text, struct str pattern, struct str escape, struct meter *m, bool *ret_passed)
 {
-	size_t t = 0, p = 0, back_t = 0, back_p = 0;
+	size_t t = 0, p = 0, back_t = 0, back_p = 0, steps = 0, end = text.n;
 
 	*ret_passed = false;
-	while (t < text.n || p < pattern.n) {
+	while (end > 0 && text.p[end - 1] == ' ')       /* trailing blanks of the text need not be matched */
+		end--;
+	steps = text.n - end;
+	while (p < pattern.n || t < end) {
+		if (steps >= STEPS_AT_ONCE) {
+			if (!meter_spend(m, steps))
+				return -1;
+			steps = 0;
+		}
 		if (p < pattern.n && pattern.p[p] == '%' && !(escape.n == 1 && escape.p[0] == '%')) {
 			*ret_passed = true;
 			back_p = ++p;
 			back_t = t;
 			continue;
 		}
+		steps++;
 		if (p < pattern.n && t < text.n) {
 			size_t len = char_length(text, t), before = p;
+			bool met = element(pattern, &p, escape, folded(text, t, len));
 
-			if (element(pattern, &p, escape, folded(text, t, len))) {
+			steps += p - before;
+			if (met) {
 				t += len;
 				continue;
 			}
-			p = before;
 		}
-		if (!*ret_passed || back_t >= text.n) {
-			/* trailing blanks of the text do not count */
-			while (p >= pattern.n && t < text.n && text.p[t] == ' ')
-				t++;
-			return p >= pattern.n && t >= text.n;
-		}
+		if (!*ret_passed || back_t >= text.n)
+			return 0;
 		back_t += char_length(text, back_t);
 		t = back_t;
 		p = back_p;
 	}
-	return true;
+	return meter_spend(m, steps) ? 1 : -1;
 }
 
 int like_escape(struct str escape, struct err *reterr)
@@ -117,30 +125,36 @@ int like_escape(struct str escape, struct err *reterr)
 	return err_set(reterr, ERR_LIKE_ESCAPE, shown);
 }
 
-bool like_match(struct str text, struct str pattern, struct str escape)
+int like_match(struct str text, struct str pattern, struct str escape, struct meter *m)
 {
 	bool passed;
 
-	return match(text, pattern, escape, &passed);
+	return match(text, pattern, escape, m, &passed);
 }
 
-size_t like_find(struct str text, struct str pattern)
+int like_find(struct str text, struct str pattern, struct meter *m, size_t *ret)
 {
 	struct str none = { "", 0 };
 	bool passed = false;
+	int rc = 0;
 
-	if (pattern.n == 0 || pattern.p[0] != '%')
-		return match(text, pattern, none, &passed) ? 1 : 0;
+	*ret = 0;
+	if (pattern.n == 0 || pattern.p[0] != '%') {
+		rc = match(text, pattern, none, m, &passed);
+		*ret = rc > 0;
+		return rc < 0 ? -1 : 0;
+	}
 	while (pattern.n > 0 && pattern.p[0] == '%') {
 		pattern.p++;
 		pattern.n--;
 	}
 	for (size_t at = 0; at <= text.n && !passed;) {
-		if (match((struct str){ text.p + at, text.n - at }, pattern, none, &passed))
-			return utf16_units(text.p, at) + 1;
-		if (at == text.n)
+		rc = match((struct str){ text.p + at, text.n - at }, pattern, none, m, &passed);
+		if (rc > 0)
+			*ret = utf16_units(text.p, at) + 1;
+		if (rc != 0 || at == text.n || !meter_spend(m, 1))
 			break;
 		at += char_length(text, at);
 	}
-	return 0;
+	return rc < 0 || meter_gave_up(m) ? -1 : 0;
 }

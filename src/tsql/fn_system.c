@@ -34,7 +34,7 @@ int fn_nullif(const struct fn_args *f, struct value *ret)
 		return -1;
 	if (ret->null || other.null)
 		return 0;
-	if (value_compare(ret, &other, f->ev->arena, &cmp, f->ev->err) < 0)
+	if (eval_spend(f->ev, eval_size(ret) + eval_size(&other)) < 0 || value_compare(ret, &other, f->ev->arena, &cmp, f->ev->err) < 0)
 		return -1;
 	if (cmp == 0)
 		value_set_null(ret, f->expr->type);

@@ -7,6 +7,9 @@
 
 #include "base/utf.h"
 
+#define FIND_FIRST 1024u        /* bytes that are searched at once, at first … */
+#define FIND_WINDOW ((size_t)1 << 20)   /* … and at last */
+
 /* Never longer than the declared result. */
 int fn_return_text(const struct fn_args *f, struct str s, struct value *ret)
 {
@@ -182,12 +185,34 @@ static int folded(const struct fn_args *f, struct str s, struct str *ret)
 	return 0;
 }
 
+/* Window by window: memmem is linear, but nobody can stop it. 1 and *ret_at, 0: not there, -1: given up. */
+static int find(const struct fn_args *f, struct str where, size_t from, struct str what, size_t *ret_at)
+{
+	size_t window = 4 * what.n + FIND_FIRST;
+
+	while (what.n <= where.n && from <= where.n - what.n) {
+		size_t left = where.n - from, n = left > window ? window : left;
+		const char *at = memmem(where.p + from, n, what.p, what.n);
+
+		if (eval_spend(f->ev, at == NULL ? n : (size_t)(at - where.p) - from + what.n) < 0)
+			return -1;
+		if (at != NULL) {
+			*ret_at = (size_t)(at - where.p);
+			return 1;
+		}
+		from += n - what.n + 1;
+		if (window < FIND_WINDOW)
+			window *= 2;
+	}
+	return 0;
+}
+
 int fn_charindex(const struct fn_args *f, struct value *ret)
 {
 	struct str what, where;
 	int64_t start = 1;
-	const char *at;
-	size_t from;
+	size_t from, at = 0;
+	int rc;
 
 	if (fn_text(f, 0, &what) < 0 || fn_text(f, 1, &where) < 0 || folded(f, what, &what) < 0 || folded(f, where, &where) < 0 ||
 	    (f->n > 2 && fn_int(f, 2, &start) < 0))
@@ -195,50 +220,59 @@ int fn_charindex(const struct fn_args *f, struct value *ret)
 	if (what.n == 0)
 		return return_int(0, ret);
 	from = start < 1 ? 0 : utf8_prefix(where.p, where.n, (size_t)(start - 1));
-	at = memmem(where.p + from, where.n - from, what.p, what.n);
-	return return_int(at == NULL ? 0 : (int64_t)utf16_units(where.p, (size_t)(at - where.p)) + 1, ret);
+	rc = find(f, where, from, what, &at);
+	return rc < 0 ? -1 : return_int(rc == 0 ? 0 : (int64_t)utf16_units(where.p, at) + 1, ret);
 }
 
 int fn_patindex(const struct fn_args *f, struct value *ret)
 {
 	struct str pattern, text;
+	size_t at;
 
 	if (fn_text(f, 0, &pattern) < 0 || fn_text(f, 1, &text) < 0)
 		return -1;
-	return return_int((int64_t)like_find(text, pattern), ret);
+	if (like_find(text, pattern, f->ev->meter, &at) < 0)
+		return err_set(f->ev->err, ERR_CANCELLED);
+	return return_int((int64_t)at, ret);
 }
 
 /* Twice over the text: how long it becomes, then the copy. */
 int fn_replace(const struct fn_args *f, struct value *ret)
 {
 	struct str s, what, with, low = { 0 }, low_what = { 0 };
-	const char *at, *from, *end;
-	size_t count = 0;
+	size_t count = 0, from = 0, at = 0, n;
 	char *dst, *to;
+	int rc = 0;
 
 	if (fn_text(f, 0, &s) < 0 || fn_text(f, 1, &what) < 0 || fn_text(f, 2, &with) < 0 || folded(f, s, &low) < 0 || folded(f, what, &low_what) < 0)
 		return -1;
-	end = low.p + low.n;
-	for (from = low.p; what.n > 0 && (at = memmem(from, (size_t)(end - from), low_what.p, what.n)) != NULL; from = at + what.n)
+	for (; what.n > 0 && (rc = find(f, low, from, low_what, &at)) > 0; from = at + what.n)
 		count++;
+	if (rc < 0)
+		return -1;
 	if (count == 0)
 		return fn_return_text(f, s, ret);
-	if (with.n > 0 && count > (SIZE_MAX - s.n) / with.n)
-		return err_nomem(f->ev->err);
-	dst = to = arena_alloc_raw(f->ev->arena, s.n - count * what.n + count * with.n);
+	if (__builtin_mul_overflow(count, with.n, &n) || __builtin_add_overflow(n, s.n - count * what.n, &n))
+		n = SIZE_MAX;
+	if (eval_room(f->ev, "The result of REPLACE", n) < 0)
+		return -1;
+	dst = to = arena_alloc_raw(f->ev->arena, n);
 	if (dst == NULL)
 		return err_nomem(f->ev->err);
-	for (from = low.p; (at = memmem(from, (size_t)(end - from), low_what.p, what.n)) != NULL; from = at + what.n) {
-		to = (char *)mempcpy(to, s.p + (from - low.p), (size_t)(at - from));
+	for (from = 0; (rc = find(f, low, from, low_what, &at)) > 0; from = at + what.n) {
+		to = (char *)mempcpy(to, s.p + from, at - from);
 		to = (char *)mempcpy(to, with.p, with.n);
 	}
-	to = (char *)mempcpy(to, s.p + (from - low.p), (size_t)(end - from));
+	if (rc < 0)
+		return -1;
+	to = (char *)mempcpy(to, s.p + from, s.n - from);
 	return fn_return_text(f, (struct str){ dst, (size_t)(to - dst) }, ret);
 }
 
 static int repeated(const struct fn_args *f, struct str s, int64_t n, struct value *ret)
 {
 	struct type t = f->expr->type;
+	size_t bytes;
 	char *dst;
 
 	if (n < 0) {
@@ -249,14 +283,17 @@ static int repeated(const struct fn_args *f, struct str s, int64_t n, struct val
 		n = 8000;
 	if (s.n == 0 || n == 0)
 		return fn_return_text(f, STR(""), ret);
-	if ((uint64_t)n > SIZE_MAX / s.n)
-		return err_nomem(f->ev->err);
-	dst = arena_alloc_raw(f->ev->arena, (size_t)n * s.n);
+	if (__builtin_mul_overflow((uint64_t)n, s.n, &bytes))
+		bytes = SIZE_MAX;
+	if (eval_room(f->ev, "The result of REPLICATE", bytes) < 0)
+		return -1;
+	dst = arena_alloc_raw(f->ev->arena, bytes);
 	if (dst == NULL)
 		return err_nomem(f->ev->err);
-	for (int64_t i = 0; i < n; i++)
-		memcpy(dst + (size_t)i * s.n, s.p, s.n);
-	return fn_return_text(f, (struct str){ dst, (size_t)n * s.n }, ret);
+	memcpy(dst, s.p, s.n);
+	for (size_t have = s.n; have < bytes; have *= 2)        /* each copy doubles what is there */
+		memcpy(dst + have, dst, have < bytes - have ? have : bytes - have);
+	return fn_return_text(f, (struct str){ dst, bytes }, ret);
 }
 
 int fn_replicate(const struct fn_args *f, struct value *ret)
@@ -290,6 +327,8 @@ int fn_stuff(const struct fn_args *f, struct value *ret)
 		return 0;
 	head = part(s, 0, start - 1);
 	tail = n > all - start + 1 ? STR("") : part(s, start - 1 + n, all);
+	if (eval_room(f->ev, "The result of STUFF", head.n + with.n + tail.n) < 0)
+		return -1;
 	dst = arena_alloc_raw(f->ev->arena, head.n + with.n + tail.n);
 	if (dst == NULL)
 		return err_nomem(f->ev->err);

@@ -23,6 +23,8 @@ static int joined(const struct fn_args *f, size_t first, struct str separator, b
 			return -1;
 		total += parts[n++].n + separator.n;
 	}
+	if (eval_room(f->ev, "The result of CONCAT", total) < 0)
+		return -1;
 	dst = arena_alloc_raw(f->ev->arena, total);
 	if (dst == NULL)
 		return err_nomem(f->ev->err);

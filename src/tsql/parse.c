@@ -21,7 +21,15 @@ void p_set_syntax(struct parser *p)
 	p_set_line(p, p->tok.line);
 }
 
-int p_next(struct parser *p) { return lexer_next(&p->lx, &p->tok, p->err); }
+/* A step for every byte, and some for what the parser does with the token. */
+int p_next(struct parser *p)
+{
+	const char *before = p->lx.p;
+
+	if (lexer_next(&p->lx, &p->tok, p->err) < 0)
+		return -1;
+	return meter_spend(p->meter, (uint64_t)(p->lx.p - before) + 16) ? 0 : err_set(p->err, ERR_CANCELLED);
+}
 
 struct token p_peek(const struct parser *p)
 {
@@ -163,13 +171,39 @@ int p_emit(struct parser *p, enum insn_op op, int line, struct insn **ret)
 	return 0;
 }
 
+/* Where the name is in the table, or the empty place where it belongs. */
+static uint32_t *name_place(const struct parser *p, struct str name)
+{
+	size_t i = str_hash_nocase(name) & (p->cap_names - 1);
+
+	while (p->names[i] != 0 && !str_eq_nocase(p->prog->vars[p->names[i] - 1].name, name)) {
+		i = (i + 1) & (p->cap_names - 1);
+		(void)meter_spend(p->meter, 8);         /* names may be chosen to collide; p_next says when it is enough */
+	}
+	return &p->names[i];
+}
+
 int p_find_variable(struct parser *p, struct str name)
 {
-	for (size_t i = 0; i < p->prog->nvars; i++) {
-		if (str_eq_nocase(p->prog->vars[i].name, name))
-			return (int)i;
+	return p->cap_names == 0 ? -1 : (int)*name_place(p, name) - 1;
+}
+
+/* Makes room for one more name. Texts with a hundred thousand variables take no longer for each than those with one. */
+static int grow_names(struct parser *p)
+{
+	const struct tsql_program *g = p->prog;
+
+	if (g->nvars < p->cap_names / 2)
+		return 0;
+	p->cap_names = p->cap_names == 0 ? 16 : p->cap_names * 2;
+	p->names = arena_array(p->arena, p->cap_names, sizeof(*p->names));
+	if (p->names == NULL)
+		return p_nomem(p);
+	for (size_t i = 0; i < g->nvars; i++) {
+		if (g->vars[i].name.n > 0)
+			*name_place(p, g->vars[i].name) = (uint32_t)i + 1;
 	}
-	return -1;
+	return 0;
 }
 
 int p_variable(struct parser *p, int *ret)
@@ -194,10 +228,13 @@ int p_add_variable(struct parser *p, struct str name, struct type type, int *ret
 {
 	struct tsql_program *g = p->prog;
 
-	if (p_grow(p, (void **)&g->vars, g->nvars, &g->cap_vars, sizeof(*g->vars)) < 0)
+	if (p_grow(p, (void **)&g->vars, g->nvars, &g->cap_vars, sizeof(*g->vars)) < 0 || grow_names(p) < 0)
 		return -1;
 	g->vars[g->nvars] = (struct variable){ .name = name, .type = type };
 	*ret = (int)g->nvars++;
+	if (name.n > 0)         /* of two parameters with one name the first is meant */
+		if (*name_place(p, name) == 0)
+			*name_place(p, name) = (uint32_t)g->nvars;
 	return 0;
 }
 

@@ -89,6 +89,10 @@ static int arguments(struct parser *p, struct exec_call *c)
 	int more = !p_at_end_of_statement(p);
 
 	while (more > 0) {
+		if (c->nargs == PARAMS_MAX) {
+			err_raise(p->err, 180, 15, 1, "There are too many parameters in this EXECUTE statement. The maximum number is %d.", PARAMS_MAX);
+			return p_fail(p, p->tok.line);
+		}
 		if (p_grow(p, (void **)&c->args, c->nargs, &cap, sizeof(*c->args)) < 0 || argument(p, &c->args[c->nargs], &named, c->nargs) < 0)
 			return -1;
 		c->nargs++;
@@ -293,6 +297,11 @@ int tsql_parse_declarations(struct str text, struct arena *a, struct tsql_declar
 	if (p_next(&p) < 0)
 		return -1;
 	for (more = p.tok.kind != T_END; more > 0; more = p_accept_op(&p, ',')) {
+		if (n == PARAMS_MAX) {
+			err_raise(reterr, 8003, 16, 1, "The incoming request has too many parameters. The server supports a maximum of %d parameters. Reduce the number of parameters and resend the request.",
+				  PARAMS_MAX);
+			return p_fail(&p, p.tok.line);
+		}
 		if (p_grow(&p, (void **)&list, n, &cap, sizeof(*list)) < 0 || declaration(&p, (int)n + 1, &list[n]) < 0 ||
 		    p_add_variable(&p, list[n].name, list[n].type, &var) < 0)
 			return -1;

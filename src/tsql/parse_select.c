@@ -139,6 +139,8 @@ static int top(struct parser *p, struct select *s)
 	return 0;
 }
 
+#define LIST_MAX 2000       /* SQLite takes no more */
+
 static int group_by(struct parser *p, struct select *s)
 {
 	size_t cap = 0;
@@ -149,6 +151,8 @@ static int group_by(struct parser *p, struct select *s)
 	if (p_expect(p, "BY") < 0)
 		return -1;
 	while (more > 0) {
+		if (s->ngroup == LIST_MAX)
+			return p_not_supported(p, p->tok.line, "GROUP BY with more than 2000 expressions", "Group by fewer of them.");
 		if (p_grow(p, (void **)&s->group_by, s->ngroup, &cap, EXPR_POINTER) < 0 || p_expr(p, &s->group_by[s->ngroup]) < 0)
 			return -1;
 		s->ngroup++;
@@ -192,6 +196,8 @@ static int order_by(struct parser *p, struct select *s)
 	if (p_expect(p, "BY") < 0)
 		return -1;
 	while (more > 0) {
+		if (s->norder == LIST_MAX)
+			return p_not_supported(p, p->tok.line, "ORDER BY with more than 2000 expressions", "Order by fewer of them.");
 		if (p_grow(p, (void **)&s->order_by, s->norder, &cap, sizeof(*s->order_by)) < 0 || p_expr(p, &s->order_by[s->norder].expr) < 0)
 			return -1;
 		rc = p_accept(p, "DESC");

@@ -222,10 +222,10 @@ static int batch(struct parser *p)
 	}
 }
 
-int tsql_compile(struct str text, const struct tsql_session *vars, const struct tsql_declared *params, size_t nparams, struct arena *a,
-		 struct tsql_program **ret, struct err *reterr)
+int tsql_compile(struct str text, const struct tsql_session *vars, const struct tsql_declared *params, size_t nparams, struct meter *meter,
+		 struct arena *a, struct tsql_program **ret, struct err *reterr)
 {
-	struct parser p = { .arena = a, .err = reterr };
+	struct parser p = { .arena = a, .err = reterr, .meter = meter };
 	char *copy = arena_alloc_raw(a, text.n);
 	int index;
 

@@ -2,6 +2,7 @@
 #ifndef TSQL_PARSER_H
 #define TSQL_PARSER_H
 
+#include "base/meter.h"
 #include "tsql/ast.h"
 #include "tsql/lexer.h"
 
@@ -18,7 +19,10 @@ struct parser {
 	struct token tok;       /* the one to look at */
 	struct arena *arena;
 	struct err *err;
+	struct meter *meter;    /* NULL: nobody counts */
 	struct tsql_program *prog;
+	uint32_t *names;        /* hash of the variables' names: index + 1, or 0; half of it is empty at least */
+	size_t cap_names;
 	struct loop *loop;
 	unsigned depth;
 	bool in_store_query;    /* subqueries stay where they are; outside they are run first, into hidden variables */

@@ -2,14 +2,17 @@
  * is handed out, and the loop gives the thread back now and then. */
 #include "tsql/run.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "value/convert.h"
 
-/* The thread is given back after so many instructions, or so much time: one statement on long texts may cost as much as thousands. */
+/* The thread is given back after so many instructions, or so much time; and on a loop's thread, in the midst of a statement, when that has looked at so many bytes. */
 #define STEPS_BETWEEN_YIELDS 10000
-#define SLICE_US 10000
+#define SLICE_US 2000
+#define SLICE_BYTES 262144u
+#define LONG_SLICE_US 50000
 
 int tsql_run_start(const struct tsql_program *p, struct tsql_host *h, const struct value *params, size_t nparams, struct arena *a,
 		   struct tsql_run *ret, struct err *reterr)
@@ -96,6 +99,8 @@ enum flow batch_error(struct tsql_run *r, const struct insn *in, enum tsql_comma
 {
 	bool goes_on = ends_statement_only(r);
 
+	if (meter_gave_up(r->state->ev.meter))
+		return FLOW_AGAIN;
 	if (r->err.line == 0)
 		r->err.line = in->line;
 	r->host->vars->error = r->err.number;
@@ -135,6 +140,8 @@ int batch_assign(struct tsql_run *r, int var, const struct value *v)
 	char name[130];
 	struct value converted = *v;
 
+	if (eval_spend(&st->ev, eval_size(v)) < 0)
+		return -1;
 	str_copy(name, sizeof(name), st->prog->vars[var].name);
 	if (t->id != TYPE_NULL && value_convert(v, t, CONVERT_ASSIGN, name, &st->scratch, &converted, &r->err) < 0)
 		return -1;
@@ -190,23 +197,27 @@ static enum flow step(struct tsql_run *r)
 		st->ev.err = &r->err;
 		err_clear(&r->err);
 		s = one(r, in);
+		if (s != FLOW_AGAIN)
+			st->items_done = 0;
+		assert(s == FLOW_AGAIN || s == FLOW_STOP || !meter_gave_up(st->ev.meter));
 	}
 	if (s == FLOW_NEXT)
 		st->pc++;
 	return s;
 }
 
-static bool slice_is_over(struct tsql_state *st, int64_t began_us)
+static bool slice_is_over(struct tsql_state *st, int64_t began_us, int64_t slice_us)
 {
 	int64_t spent = st->ev.now_us - began_us;
 
-	if (++st->steps <= STEPS_BETWEEN_YIELDS && spent >= 0 && spent < SLICE_US)
+	if (++st->steps <= STEPS_BETWEEN_YIELDS && spent >= 0 && spent < slice_us)
 		return false;
 	st->steps = 0;
 	return true;
 }
 
-enum tsql_wants tsql_next(struct tsql_run *r)
+/* elsewhere: not on the thread that the session lives on. */
+static enum tsql_wants run_slice(struct tsql_run *r, int64_t slice_us, bool elsewhere)
 {
 	struct tsql_state *st = r->state;
 	int64_t began_us = clock_unix_us();
@@ -221,14 +232,39 @@ enum tsql_wants tsql_next(struct tsql_run *r)
 			batch_stop(r, TSQL_ENDED);
 			break;
 		}
-		if (slice_is_over(st, began_us))
+		if (elsewhere && st->prog->insns[st->pc].op == I_USE)
+			return TSQL_HERE;
+		if (slice_is_over(st, began_us, slice_us))
 			return TSQL_YIELD;
 		s = step(r);
+		if (s == FLOW_AGAIN)
+			return TSQL_YIELD;
 		if (s == FLOW_HAND_OUT)
 			return st->wants;
 	}
 	tsql_run_end(r);
 	return st->wants;
+}
+
+enum tsql_wants tsql_next(struct tsql_run *r)
+{
+	enum tsql_wants w;
+
+	r->state->meter = (struct meter){ .left = SLICE_BYTES };
+	r->state->ev.meter = &r->state->meter;
+	w = run_slice(r, SLICE_US, false);
+	r->state->ev.meter = NULL;
+	return w;
+}
+
+enum tsql_wants tsql_next_long(struct tsql_run *r, struct meter *meter)
+{
+	enum tsql_wants w;
+
+	r->state->ev.meter = meter;
+	w = run_slice(r, LONG_SLICE_US, true);
+	r->state->ev.meter = NULL;
+	return w;
 }
 
 const struct value *tsql_param_value(const struct tsql_run *r, size_t index)

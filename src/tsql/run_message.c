@@ -205,7 +205,7 @@ static int raised(struct tsql_run *r, const struct raise *raise, struct err *e)
 	if (!v.null && type_info(v.type.id)->is_integer)
 		return err_raise(&r->err, 18054, 16, 1, "Error %lld, severity %lld, state %lld was raised, but no message with that error number was found in sys.messages.",
 				 (long long)v.u.i, (long long)severity, (long long)state);
-	if (!v.null && value_to_text(&v, &r->state->scratch, &text, &r->err) < 0)
+	if (!v.null && (eval_spend(&r->state->ev, eval_size(&v)) < 0 || value_to_text(&v, &r->state->scratch, &text, &r->err) < 0))
 		return -1;
 	e->number = 50000;
 	e->severity = (uint8_t)(severity < 0 ? 0 : severity);

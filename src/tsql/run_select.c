@@ -24,10 +24,10 @@ static int row_exists(struct tsql_run *r, const struct select *s, bool *ret)
 	return 0;
 }
 
-/* Left to right: a later item sees what an earlier one has set. */
+/* Left to right: a later item sees what an earlier one has set. Given up in between, it goes on with the item that was not done. */
 static int assign_items(struct tsql_run *r, const struct select *s)
 {
-	for (size_t i = 0; i < s->nitems; i++) {
+	for (size_t i = r->state->items_done; i < s->nitems; i++) {
 		const struct select_item *it = &s->items[i];
 		const struct value *old = &r->state->slots[it->var].value;
 		struct value v;
@@ -37,22 +37,24 @@ static int assign_items(struct tsql_run *r, const struct select *s)
 		if (it->assign_op >= 0) {
 			if (old->null || v.null)
 				value_set_null(&v, old->type);
-			else if (value_arith((enum value_op)it->assign_op, old, &v, &r->state->scratch, &v, &r->err) < 0)
+			else if (eval_room(&r->state->ev, "The new value", eval_size(old) + eval_size(&v)) < 0 ||
+				 value_arith((enum value_op)it->assign_op, old, &v, &r->state->scratch, &v, &r->err) < 0)
 				return -1;
 		}
 		if (batch_assign(r, it->var, &v) < 0)
 			return -1;
+		r->state->items_done = i + 1;
 	}
 	return 0;
 }
 
 static enum flow select_assign(struct tsql_run *r, const struct insn *in, const struct select *s)
 {
-	bool exists;
+	bool exists = r->state->items_done > 0;
 
 	if (r->host->vars->fmtonly)
 		return FLOW_NEXT;
-	if (row_exists(r, s, &exists) < 0 || (exists && assign_items(r, s) < 0))
+	if ((!exists && row_exists(r, s, &exists) < 0) || (exists && assign_items(r, s) < 0))
 		return batch_error(r, in, CMD_SELECT);
 	batch_done(r, CMD_SELECT, true, exists ? 1 : 0);
 	return FLOW_NEXT;
@@ -65,21 +67,18 @@ static int send_row(struct tsql_run *r, const struct select *head, const struct 
 	if (v == NULL)
 		return err_nomem(&r->err);
 	for (size_t i = 0; i < s->nitems; i++) {
-		if (eval_as(&r->state->ev, s->items[i].expr, &head->columns[i].type, &v[i]) < 0)
+		if (eval_as(&r->state->ev, s->items[i].expr, &head->columns[i].type, &v[i]) < 0 || eval_spend(&r->state->ev, eval_size(&v[i])) < 0)
 			return -1;
 	}
 	*ret_gone = sink_row(r->host->sink, v, s->nitems) < 0;
 	return 0;
 }
 
-enum flow batch_select(struct tsql_run *r, const struct insn *in)
+static enum flow send_rows(struct tsql_run *r, const struct insn *in, const struct select *head)
 {
-	const struct select *head = in->u.select;
 	bool exists = false, gone = false;
 	uint64_t rows = 0;
 
-	if (head->assigns)
-		return select_assign(r, in, head);
 	if (sink_columns(r->host->sink, head->columns, head->nitems) < 0)
 		return batch_gone(r);
 	for (const struct select *s = head; s != NULL && !r->host->vars->fmtonly; s = s->next) {
@@ -97,6 +96,23 @@ enum flow batch_select(struct tsql_run *r, const struct insn *in)
 		return batch_gone(r);
 	batch_done(r, CMD_SELECT, true, rows);
 	return FLOW_NEXT;
+}
+
+/* What a SELECT that is given up has sent is taken back. */
+enum flow batch_select(struct tsql_run *r, const struct insn *in)
+{
+	const struct select *head = in->u.select;
+	struct sink *sink = r->host->sink;
+	enum flow flow;
+	size_t mark;
+
+	if (head->assigns)
+		return select_assign(r, in, head);
+	mark = sink->ops->mark(sink);
+	flow = send_rows(r, in, head);
+	if (flow == FLOW_AGAIN && !sink->ops->rewind(sink, mark))
+		return batch_gone(r);
+	return flow;
 }
 
 enum flow batch_query(struct tsql_run *r, const struct insn *in)
@@ -190,10 +206,10 @@ static int describe_proc(struct tsql_host *h, const struct exec_call *c, struct 
 	return 0;
 }
 
-int tsql_describe(const struct tsql_program *p, struct tsql_host *h, struct arena *a, const struct column **ret, size_t *ret_n, struct err *reterr)
+int tsql_describe(const struct tsql_program *p, struct tsql_host *h, struct meter *meter, struct arena *a, const struct column **ret, size_t *ret_n, struct err *reterr)
 {
 	struct slot *slots = arena_array(a, p->nvars, sizeof(*slots));
-	struct eval ev = { .host = h, .slots = slots, .arena = a, .err = reterr };
+	struct eval ev = { .host = h, .slots = slots, .arena = a, .meter = meter, .err = reterr };
 	const struct query *q;
 
 	if (slots == NULL)

@@ -15,7 +15,8 @@ enum flow batch_assignment(struct tsql_run *r, const struct insn *in)
 	if (in->assign_op >= 0) {
 		if (old->null || v.null)
 			value_set_null(&v, old->type);
-		else if (value_arith((enum value_op)in->assign_op, old, &v, &r->state->scratch, &v, &r->err) < 0)
+		else if (eval_room(&r->state->ev, "The new value", eval_size(old) + eval_size(&v)) < 0 ||
+			 value_arith((enum value_op)in->assign_op, old, &v, &r->state->scratch, &v, &r->err) < 0)
 			return batch_error(r, in, CMD_SELECT);
 	}
 	if (batch_assign(r, in->var, &v) < 0)
@@ -110,8 +111,15 @@ enum flow batch_if(struct tsql_run *r, const struct insn *in)
 {
 	enum tri t;
 
-	if (eval_condition(&r->state->ev, in->expr, &t) < 0)
-		return batch_error(r, in, CMD_FAILED) == FLOW_STOP ? FLOW_STOP : (r->state->pc = in->target, FLOW_JUMPED);
+	if (eval_condition(&r->state->ev, in->expr, &t) < 0) {
+		enum flow s = batch_error(r, in, CMD_FAILED);
+
+		if (s == FLOW_NEXT) {
+			r->state->pc = in->target;
+			s = FLOW_JUMPED;
+		}
+		return s;
+	}
 	batch_done(r, CMD_IF, false, 0);
 	if (t == TRI_TRUE)
 		return FLOW_NEXT;
@@ -254,14 +262,19 @@ enum flow batch_return(struct tsql_run *r, const struct insn *in)
 	struct type t = TYPE_OF(TYPE_INT);
 	struct value v;
 
-	r->returned = true;
 	r->return_value = 0;
 	if (in->expr == NULL) {
+		r->returned = true;
 		batch_done(r, CMD_RETURN, false, 0);
 		return batch_stop(r, TSQL_ENDED);
 	}
-	if (eval_as(&r->state->ev, in->expr, &t, &v) < 0)
-		return batch_error(r, in, CMD_FAILED);
+	if (eval_as(&r->state->ev, in->expr, &t, &v) < 0) {
+		enum flow s = batch_error(r, in, CMD_FAILED);
+
+		r->returned = s != FLOW_AGAIN;
+		return s;
+	}
+	r->returned = true;
 	if (!v.null)
 		r->return_value = (int32_t)v.u.i;
 	batch_done(r, CMD_SELECT, true, 1);

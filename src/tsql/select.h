@@ -43,7 +43,13 @@ struct trans {
 
 /* select_text.c */
 struct str t_sql(struct trans *t, const char *fmt, ...) PRINTF_LIKE(2, 3);    /* n = 0 and err filled when memory is out */
-MUST_CHECK int t_append(struct trans *t, struct str *s, struct str more);
+/* SQL that is put together piece by piece, in the arena. */
+struct text {
+	char *p;
+	size_t n, cap;
+};
+static inline struct str text_str(const struct text *s) { return (struct str){ s->n == 0 ? "" : s->p, s->n }; }
+MUST_CHECK int t_append(struct trans *t, struct text *s, struct str more);
 MUST_CHECK int t_bind(struct trans *t, const struct value *v, struct str *ret);
 /* The SQL of a piece; a constant is converted to want (NULL: as it is) and bound. */
 MUST_CHECK int t_use(struct trans *t, const struct piece *p, const struct type *want, struct str *ret);
@@ -63,7 +69,7 @@ struct str t_quoted(struct trans *t, const char *name);
 /* select_scope.c */
 MUST_CHECK int t_sources(struct trans *t, const struct select *s, const struct scope *outer, struct scope *ret);
 MUST_CHECK int t_column(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret);
-bool t_same_column(const struct scope *sc, const struct expr *a, const struct expr *b);
+bool t_same_column(struct trans *t, const struct scope *sc, const struct expr *a, const struct expr *b);
 struct str t_column_sql(struct trans *t, const struct source *src, size_t column);
 struct str t_current_database(struct trans *t);
 /* May an outer join put NULLs in the place of this source's columns? */

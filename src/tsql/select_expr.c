@@ -125,16 +125,19 @@ static int comparison(struct trans *t, const struct scope *sc, const struct expr
 
 static int junction(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret)
 {
+	struct text all = { 0 };
 	struct str one;
 
-	*ret = STR("(");
 	for (size_t i = 0; i < e->nargs; i++) {
-		if (i > 0 && t_append(t, ret, e->kind == E_AND ? STR(" AND ") : STR(" OR ")) < 0)
+		if (t_append(t, &all, i == 0 ? STR("(") : e->kind == E_AND ? STR(" AND ") : STR(" OR ")) < 0)
 			return -1;
-		if (t_condition(t, sc, e->args[i], &one) < 0 || t_append(t, ret, one) < 0)
+		if (t_condition(t, sc, e->args[i], &one) < 0 || t_append(t, &all, one) < 0)
 			return -1;
 	}
-	return t_append(t, ret, STR(")"));
+	if (t_append(t, &all, STR(")")) < 0)
+		return -1;
+	*ret = text_str(&all);
+	return 0;
 }
 
 static int between(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret)
@@ -149,27 +152,44 @@ static int between(struct trans *t, const struct scope *sc, const struct expr *e
 	return ret->n == 0 ? -1 : 0;
 }
 
+/* A member of a list. Whole numbers are written out, so that a list of them may be long; nothing else of a client is ever part of the SQL. */
+static int member(struct trans *t, const struct piece *p, const struct type *want, struct str *ret)
+{
+	const struct value *v = &p->value;
+
+	if (!p->constant || v->null || !type_info(v->type.id)->is_integer || !(type_info(want->id)->is_integer || want->id == TYPE_BIT))
+		return t_use(t, p, want, ret);
+	*ret = t_sql(t, "%lld", (long long)v->u.i);
+	return ret->n == 0 ? -1 : 0;
+}
+
 static int in_list(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret)
 {
 	struct type text = TYPE_LEN(TYPE_NVARCHAR, TYPE_MAX);
+	struct text all = { 0 };
 	struct piece left, p;
 	struct str one;
 
 	if (t_expr(t, sc, e->args[0], &left) < 0)
 		return -1;
-	if (t_use(t, &left, NULL, ret) < 0)
+	if (t_use(t, &left, NULL, &one) < 0)
 		return -1;
-	*ret = t_sql(t, "(%.*s%s IN (", STR_ARG(*ret), left.nocase ? " COLLATE NOCASE" : "");
+	one = t_sql(t, "(%.*s%s IN (", STR_ARG(one), left.nocase ? " COLLATE NOCASE" : "");
+	if (one.n == 0 || t_append(t, &all, one) < 0)
+		return -1;
 	for (size_t i = 1; i < e->nargs; i++) {
 		if (t_expr(t, sc, e->args[i], &p) < 0)
 			return -1;
 		if (is_text(&left) && is_number(&p) && p.constant &&          /* '7' and 7: as text here */
 		    value_convert(&p.value, &text, CONVERT_CAST, NULL, t->ev->arena, &p.value, t->ev->err) < 0)
 			return t_fail(t, e->line);
-		if (t_use(t, &p, &left.type, &one) < 0 || (i > 1 && t_append(t, ret, STR(", ")) < 0) || t_append(t, ret, one) < 0)
+		if (member(t, &p, &left.type, &one) < 0 || (i > 1 && t_append(t, &all, STR(", ")) < 0) || t_append(t, &all, one) < 0)
 			return -1;
 	}
-	return t_append(t, ret, STR("))"));
+	if (t_append(t, &all, STR("))")) < 0)
+		return -1;
+	*ret = text_str(&all);
+	return 0;
 }
 
 static int in_query(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret)

@@ -22,20 +22,22 @@ static const struct { const char *name, *sql; char kind; } templates[] = {
 
 static int expand(struct trans *t, const char *sql, const struct str *args, struct str *ret)
 {
-	*ret = (struct str){ "", 0 };
+	struct text all = { 0 };
+
 	while (*sql != '\0') {
 		const char *mark = strchr(sql, '$');
 		size_t n = mark == NULL ? strlen(sql) : (size_t)(mark - sql);
 
-		if (t_append(t, ret, (struct str){ sql, n }) < 0)
+		if (t_append(t, &all, (struct str){ sql, n }) < 0)
 			return -1;
 		sql += n;
 		if (mark != NULL) {
-			if (t_append(t, ret, args[sql[1] - '1']) < 0)
+			if (t_append(t, &all, args[sql[1] - '1']) < 0)
 				return -1;
 			sql += 2;
 		}
 	}
+	*ret = text_str(&all);
 	return 0;
 }
 
@@ -72,12 +74,21 @@ static int templated(struct trans *t, const struct scope *sc, const struct expr 
 	return expand(t, templates[which].sql, args, &ret->sql);
 }
 
+static int close_text(struct trans *t, struct text *all, struct str end, struct piece *ret)
+{
+	if (t_append(t, all, end) < 0)
+		return -1;
+	ret->sql = text_str(all);
+	return 0;
+}
+
 /* COALESCE and IIF: results of one type, constants brought to it. */
 static int chosen(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret)
 {
 	struct piece *p = arena_array(t->ev->arena, e->nargs, sizeof(*p));
 	struct type *types = arena_array(t->ev->arena, e->nargs, sizeof(*types));
 	size_t first = e->fn->call == fn_iif ? 1 : 0;
+	struct text all = { 0 };
 	struct str one;
 
 	if (p == NULL || types == NULL)
@@ -90,21 +101,23 @@ static int chosen(struct trans *t, const struct scope *sc, const struct expr *e,
 		ret->nocase = ret->nocase || p[i].nocase;
 	}
 	ret->type = infer_type(e, types);
-	ret->sql = first == 1 ? STR("iif(") : STR("coalesce(");
-	if (first == 1 && (t_condition(t, sc, e->args[0], &one) < 0 || t_append(t, &ret->sql, one) < 0))
+	if (t_append(t, &all, first == 1 ? STR("iif(") : STR("coalesce(")) < 0)
+		return -1;
+	if (first == 1 && (t_condition(t, sc, e->args[0], &one) < 0 || t_append(t, &all, one) < 0))
 		return -1;
 	for (size_t i = first; i < e->nargs; i++) {
-		if ((i > 0 && t_append(t, &ret->sql, STR(", ")) < 0) || t_use(t, &p[i], &ret->type, &one) < 0 || t_append(t, &ret->sql, one) < 0)
+		if ((i > 0 && t_append(t, &all, STR(", ")) < 0) || t_use(t, &p[i], &ret->type, &one) < 0 || t_append(t, &all, one) < 0)
 			return -1;
 	}
-	return t_append(t, &ret->sql, STR(")"));
+	return close_text(t, &all, STR(")"), ret);
 }
 
 static int concat(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret)
 {
+	struct text all = { 0 };
 	struct str one;
 
-	*ret = (struct piece){ .type = TYPE_LEN(TYPE_NVARCHAR, 4000), .sql = STR("(") };
+	*ret = (struct piece){ .type = TYPE_LEN(TYPE_NVARCHAR, 4000) };
 	for (size_t i = 0; i < e->nargs; i++) {
 		struct piece p;
 
@@ -115,11 +128,11 @@ static int concat(struct trans *t, const struct scope *sc, const struct expr *e,
 		ret->nocase = ret->nocase || p.nocase;
 		if (t_use(t, &p, NULL, &one) < 0)
 			return -1;
-		one = t_sql(t, "%scoalesce(%.*s, '')", i > 0 ? " || " : "", STR_ARG(one));
-		if (one.n == 0 || t_append(t, &ret->sql, one) < 0)
+		one = t_sql(t, "%scoalesce(%.*s, '')", i > 0 ? " || " : "(", STR_ARG(one));
+		if (one.n == 0 || t_append(t, &all, one) < 0)
 			return -1;
 	}
-	return t_append(t, &ret->sql, STR(")"));
+	return close_text(t, &all, STR(")"), ret);
 }
 
 /* What the catalogue says about a number or name in a column. $2 is the current database. */
@@ -240,11 +253,14 @@ int t_case(struct trans *t, const struct scope *sc, const struct expr *e, struct
 	size_t first = e->has_operand ? 1 : 0, end = e->nargs - (e->has_else ? 1 : 0);
 	struct piece *p = arena_array(t->ev->arena, e->nargs, sizeof(*p));
 	struct type *types = arena_array(t->ev->arena, e->nargs, sizeof(*types));
+	struct text all = { 0 };
 	struct str one, when;
 
 	if (p == NULL || types == NULL)
 		return err_nomem(t->ev->err);
-	*ret = (struct piece){ .nullable = true, .sql = STR("CASE") };
+	*ret = (struct piece){ .nullable = true };
+	if (t_append(t, &all, STR("CASE")) < 0)
+		return -1;
 	for (size_t i = 0; i < e->nargs; i++) {
 		if (expr_is_predicate(e->args[i]))
 			continue;
@@ -259,14 +275,14 @@ int t_case(struct trans *t, const struct scope *sc, const struct expr *e, struct
 		if (t_use(t, &p[i + 1], &ret->type, &one) < 0)
 			return -1;
 		one = t_sql(t, " WHEN %.*s THEN %.*s", STR_ARG(when), STR_ARG(one));
-		if (one.n == 0 || t_append(t, &ret->sql, one) < 0)
+		if (one.n == 0 || t_append(t, &all, one) < 0)
 			return -1;
 	}
 	if (e->has_else) {
-		if (t_use(t, &p[e->nargs - 1], &ret->type, &one) < 0 || t_append(t, &ret->sql, STR(" ELSE ")) < 0 || t_append(t, &ret->sql, one) < 0)
+		if (t_use(t, &p[e->nargs - 1], &ret->type, &one) < 0 || t_append(t, &all, STR(" ELSE ")) < 0 || t_append(t, &all, one) < 0)
 			return -1;
 	}
-	return t_append(t, &ret->sql, STR(" END"));
+	return close_text(t, &all, STR(" END"), ret);
 }
 
 int t_aggregate(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret)

@@ -9,7 +9,7 @@
 struct core {
 	const struct select *s;
 	struct scope scope;
-	struct str list;
+	struct text list;
 	struct column *columns;
 	size_t n, cap;
 	bool as_table;
@@ -100,7 +100,7 @@ static const char *join_word(enum join_kind kind)
 	}
 }
 
-static int from(struct trans *t, const struct core *c, struct str *sql)
+static int from(struct trans *t, const struct core *c, struct text *sql)
 {
 	for (size_t i = 0; i < c->scope.nsources; i++) {
 		const struct source *src = &c->scope.sources[i];
@@ -114,14 +114,14 @@ static int from(struct trans *t, const struct core *c, struct str *sql)
 	return 0;
 }
 
-static bool same(const struct scope *sc, const struct expr *a, const struct expr *b)
+static bool same(struct trans *t, const struct scope *sc, const struct expr *a, const struct expr *b)
 {
-	if (a == b)
-		return true;
+	if (a == b || eval_spend(t->ev, 4) < 0)
+		return a == b;
 	if (a->kind != b->kind || a->op != b->op || a->nargs != b->nargs || a->fn != b->fn)
 		return false;
 	if (a->kind == E_COLUMN)
-		return t_same_column(sc, a, b);
+		return t_same_column(t, sc, a, b);
 	if (a->kind == E_VARIABLE)
 		return a->var == b->var;
 	if (a->kind == E_LITERAL) {
@@ -131,25 +131,25 @@ static bool same(const struct scope *sc, const struct expr *a, const struct expr
 		return x->type.id == y->type.id && x->null == y->null && (text ? str_eq(x->u.s, y->u.s) : x->type.id == TYPE_INT && x->u.i == y->u.i);
 	}
 	for (size_t i = 0; i < a->nargs; i++) {
-		if (!same(sc, a->args[i], b->args[i]))
+		if (!same(t, sc, a->args[i], b->args[i]))
 			return false;
 	}
 	return a->nargs > 0;
 }
 
 /* The first column that neither is grouped by nor stands in an aggregate. */
-static const struct expr *ungrouped(const struct core *c, const struct expr *e)
+static const struct expr *ungrouped(struct trans *t, const struct core *c, const struct expr *e)
 {
 	if (!e->in_query || e->kind == E_AGGREGATE || e->kind == E_SUBQUERY || e->kind == E_EXISTS)
 		return NULL;
 	for (size_t i = 0; i < c->s->ngroup; i++) {
-		if (same(&c->scope, e, c->s->group_by[i]))
+		if (same(t, &c->scope, e, c->s->group_by[i]))
 			return NULL;
 	}
 	if (e->kind == E_COLUMN)
 		return e;
 	for (size_t i = 0; i < e->nargs; i++) {
-		const struct expr *found = ungrouped(c, e->args[i]);
+		const struct expr *found = ungrouped(t, c, e->args[i]);
 		if (found != NULL)
 			return found;
 	}
@@ -176,7 +176,7 @@ static int check_grouping(struct trans *t, const struct core *c)
 		grouped = has_aggregate(c->s->items[i].expr);
 	for (size_t i = 0; grouped && i < c->s->nitems; i++) {
 		const struct expr *e = c->s->items[i].expr;
-		const struct expr *bad = e == NULL ? NULL : ungrouped(c, e);
+		const struct expr *bad = e == NULL ? NULL : ungrouped(t, c, e);
 
 		if (e != NULL && bad == NULL)
 			continue;
@@ -187,7 +187,7 @@ static int check_grouping(struct trans *t, const struct core *c)
 	return 0;
 }
 
-static int group_by(struct trans *t, const struct core *c, struct str *sql)
+static int group_by(struct trans *t, const struct core *c, struct text *sql)
 {
 	for (size_t i = 0; i < c->s->ngroup; i++) {
 		struct piece p;
@@ -202,7 +202,7 @@ static int group_by(struct trans *t, const struct core *c, struct str *sql)
 	return 0;
 }
 
-static int clause(struct trans *t, const struct core *c, const char *word, const struct expr *e, struct str *sql)
+static int clause(struct trans *t, const struct core *c, const char *word, const struct expr *e, struct text *sql)
 {
 	struct str cond;
 
@@ -230,14 +230,14 @@ static int count_of(struct trans *t, const struct expr *e, int64_t *ret)
 
 static int core_sql(struct trans *t, struct core *c, bool alone, struct str *ret)
 {
+	struct text all = { 0 };
 	int64_t top;
 
-	if (list(t, c) < 0 || check_grouping(t, c) < 0)
+	if (list(t, c) < 0 || check_grouping(t, c) < 0 || t_append(t, &all, c->s->distinct ? STR("SELECT DISTINCT ") : STR("SELECT ")) < 0 ||
+	    t_append(t, &all, text_str(&c->list)) < 0 || from(t, c, &all) < 0 || clause(t, c, " WHERE ", c->s->where, &all) < 0 ||
+	    group_by(t, c, &all) < 0 || clause(t, c, " HAVING ", c->s->having, &all) < 0)
 		return -1;
-	*ret = t_sql(t, "SELECT %s%.*s", c->s->distinct ? "DISTINCT " : "", STR_ARG(c->list));
-	if (ret->n == 0 || from(t, c, ret) < 0 || clause(t, c, " WHERE ", c->s->where, ret) < 0 || group_by(t, c, ret) < 0 ||
-	    clause(t, c, " HAVING ", c->s->having, ret) < 0)
-		return -1;
+	*ret = text_str(&all);
 	if (alone || c->s->top == NULL)
 		return 0;
 	if (count_of(t, c->s->top, &top) < 0)       /* a term of a UNION cannot have a LIMIT of its own */
@@ -260,11 +260,11 @@ static size_t ordinal(const struct core *c, const struct expr *e)
 	return 0;
 }
 
-static int order_by(struct trans *t, const struct core *c, bool alone, struct str *sql)
+static int order_by(struct trans *t, const struct core *c, bool alone, struct text *sql)
 {
 	for (size_t i = 0; i < c->s->norder; i++) {
 		const struct order_item *o = &c->s->order_by[i];
-		size_t k = ordinal(c, o->expr);
+		size_t k = eval_spend(t->ev, c->n) < 0 ? 0 : ordinal(c, o->expr);
 		struct piece p = { 0 };
 		struct str one;
 
@@ -289,7 +289,7 @@ static int order_by(struct trans *t, const struct core *c, bool alone, struct st
 	return 0;
 }
 
-static int limit(struct trans *t, const struct select *s, int64_t most, struct str *sql)
+static int limit(struct trans *t, const struct select *s, int64_t most, struct text *sql)
 {
 	int64_t n = most, offset = 0, more;
 	struct str one;
@@ -327,9 +327,9 @@ static int select_limited(struct trans *t, const struct select *s, const struct 
 {
 	struct core first = { 0 };
 	bool alone = s->next == NULL;
+	struct text all = { 0 };
 	struct str sql;
 
-	*ret_sql = (struct str){ "", 0 };
 	for (const struct select *r = s, *before = NULL; r != NULL; before = r, r = r->next) {
 		struct core c = { .s = r, .as_table = as_table };
 
@@ -338,13 +338,14 @@ static int select_limited(struct trans *t, const struct select *s, const struct 
 			return -1;
 		if (before == NULL)
 			first = c;
-		else if (merge_columns(t, &first, &c) < 0 || t_append(t, ret_sql, before->union_all ? STR(" UNION ALL ") : STR(" UNION ")) < 0)
+		else if (merge_columns(t, &first, &c) < 0 || t_append(t, &all, before->union_all ? STR(" UNION ALL ") : STR(" UNION ")) < 0)
 			return -1;
-		if (t_append(t, ret_sql, sql) < 0)
+		if (t_append(t, &all, sql) < 0)
 			return -1;
 	}
-	if (order_by(t, &first, alone, ret_sql) < 0 || limit(t, s, most, ret_sql) < 0)
+	if (order_by(t, &first, alone, &all) < 0 || limit(t, s, most, &all) < 0)
 		return -1;
+	*ret_sql = text_str(&all);
 	*ret_columns = first.columns;
 	*ret_n = first.n;
 	return 0;
@@ -356,12 +357,15 @@ int t_select(struct trans *t, const struct select *s, const struct scope *outer,
 	return select_limited(t, s, outer, as_table, -1, ret_sql, ret_columns, ret_n);
 }
 
-static bool uses_variable(const struct expr *e, int var)
+/* set: which variables the SELECT sets, n of them looked at. */
+static bool reads_any(struct trans *t, const struct expr *e, const bool *set, size_t n)
 {
+	if (eval_spend(t->ev, 1) < 0)
+		return true;
 	if (e->kind == E_VARIABLE)
-		return e->var == var;
+		return (size_t)e->var < n && set[e->var];
 	for (size_t i = 0; i < e->nargs; i++) {
-		if (uses_variable(e->args[i], var))
+		if (reads_any(t, e->args[i], set, n))
 			return true;
 	}
 	return false;
@@ -370,11 +374,21 @@ static bool uses_variable(const struct expr *e, int var)
 /* SELECT @s = @s + x FROM …: T-SQL carries the variable from row to row, the store cannot. */
 static int check_assignment(struct trans *t, const struct select *s)
 {
-	for (size_t i = 0; s->assigns && i < s->nitems; i++) {
-		for (size_t k = 0; k < s->nitems; k++) {
-			if (s->items[i].assign_op >= 0 || uses_variable(s->items[k].expr, s->items[i].var))
-				return t_refuse(t, s->line, "A SELECT … FROM that reads the variable it sets");
-		}
+	size_t n = 0;
+	bool *set;
+
+	if (!s->assigns)
+		return 0;
+	for (size_t i = 0; i < s->nitems; i++)
+		n = (size_t)s->items[i].var >= n ? (size_t)s->items[i].var + 1 : n;
+	set = arena_array(t->ev->arena, n, sizeof(*set));
+	if (set == NULL)
+		return err_nomem(t->ev->err);
+	for (size_t i = 0; i < s->nitems; i++)
+		set[s->items[i].var] = true;
+	for (size_t i = 0; i < s->nitems; i++) {
+		if (s->items[i].assign_op >= 0 || reads_any(t, s->items[i].expr, set, n))
+			return t_refuse(t, s->line, "A SELECT … FROM that reads the variable it sets");
 	}
 	return 0;
 }

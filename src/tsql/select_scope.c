@@ -140,8 +140,8 @@ bool t_may_be_absent(const struct scope *sc, const struct source *src)
 	return false;
 }
 
-/* Innermost first: 1 found, 0 not, -1 ambiguous. */
-static int resolve(const struct scope *sc, const struct expr *e, const struct source **ret_src, size_t *ret_column)
+/* Innermost first: 1 found, 0 not, -1 ambiguous. Given up: 0, and every later step says so. */
+static int resolve(struct trans *t, const struct scope *sc, const struct expr *e, const struct source **ret_src, size_t *ret_column)
 {
 	for (; sc != NULL; sc = sc->outer) {
 		int found = 0;
@@ -151,6 +151,8 @@ static int resolve(const struct scope *sc, const struct expr *e, const struct so
 
 			if (e->table.n > 0 && !str_eq_nocase(src->name, e->table))
 				continue;
+			if (eval_spend(t->ev, 4 * src->ncolumns) < 0)
+				return 0;
 			for (size_t c = 0; c < src->ncolumns; c++) {
 				if (!str_eq_nocase(str_of(src->columns[c].name), e->name))
 					continue;
@@ -170,7 +172,7 @@ int t_column(struct trans *t, const struct scope *sc, const struct expr *e, stru
 	const struct source *src;
 	char shown[129];
 	size_t c;
-	int rc = resolve(sc, e, &src, &c);
+	int rc = resolve(t, sc, e, &src, &c);
 
 	if (rc <= 0) {
 		str_copy(shown, sizeof(shown), e->name);
@@ -188,10 +190,10 @@ int t_column(struct trans *t, const struct scope *sc, const struct expr *e, stru
 	return ret->sql.n == 0 ? -1 : 0;
 }
 
-bool t_same_column(const struct scope *sc, const struct expr *a, const struct expr *b)
+bool t_same_column(struct trans *t, const struct scope *sc, const struct expr *a, const struct expr *b)
 {
 	const struct source *sa, *sb;
 	size_t ca, cb;
 
-	return resolve(sc, a, &sa, &ca) > 0 && resolve(sc, b, &sb, &cb) > 0 && sa == sb && ca == cb;
+	return resolve(t, sc, a, &sa, &ca) > 0 && resolve(t, sc, b, &sb, &cb) > 0 && sa == sb && ca == cb;
 }

@@ -4,6 +4,7 @@
 #define TSQL_TSQL_H
 
 #include "base/arena.h"
+#include "base/meter.h"
 #include "call/call.h"
 #include "catalogue/catalogue.h"
 #include "call/sink.h"
@@ -43,6 +44,7 @@ struct tsql_host {
 	struct sink *sink;                  /* result sets of scalar SELECTs, PRINT and error messages */
 	struct tsql_session *vars;
 	const struct tsql_host_ops *ops;
+	size_t max_value;                   /* no expression makes a larger one; 0: no bound */
 };
 struct tsql_host_ops {
 	/* A statement has ended: becomes DONE or DONEINPROC. error: an ERROR message went before. After a result set this comes besides the sink's
@@ -68,13 +70,14 @@ struct tsql_declared {      /* a parameter of sp_executesql: visible as a variab
 	struct type type;
 	bool output;
 };
+/* Takes time in proportion to the text. meter: counts it, and may give it up; NULL: nobody does. */
 MUST_CHECK int tsql_compile(struct str text, const struct tsql_session *vars, const struct tsql_declared *params, size_t nparams,
-			    struct arena *a, struct tsql_program **ret, struct err *reterr);
+			    struct meter *meter, struct arena *a, struct tsql_program **ret, struct err *reterr);
 /* "@P0 int, @p1 nvarchar(4000) OUTPUT" → declarations. Empty text: none. */
 MUST_CHECK int tsql_parse_declarations(struct str text, struct arena *a, struct tsql_declared **ret, size_t *ret_n, struct err *reterr);
 /* Columns of the first result set the program would send, without running it: for sp_describe_first_result_set, sp_prepare and SET FMTONLY ON. No result set: n = 0. */
-MUST_CHECK int tsql_describe(const struct tsql_program *p, struct tsql_host *h, struct arena *a, const struct column **ret, size_t *ret_n,
-			     struct err *reterr);
+MUST_CHECK int tsql_describe(const struct tsql_program *p, struct tsql_host *h, struct meter *meter, struct arena *a, const struct column **ret,
+			     size_t *ret_n, struct err *reterr);
 
 /* What a run wants next. */
 enum tsql_wants {
@@ -85,7 +88,8 @@ enum tsql_wants {
 	TSQL_QUERY,         /* run->query: SELECT over views. Continue with tsql_query_done */
 	TSQL_TRAN,          /* run->tran: continue with tsql_tran_done */
 	TSQL_WAIT,          /* run->wait_ms: WAITFOR DELAY. Continue with tsql_wait_done */
-	TSQL_YIELD,         /* many instructions or 10 ms have run: let others have the thread, then call tsql_next again */
+	TSQL_YIELD,         /* the run needs more time than a thread with other sessions should give: go on with tsql_next_long on another thread */
+	TSQL_HERE,          /* of tsql_next_long: the next statement changes what the session's thread reads; call tsql_next there */
 };
 struct tsql_exec {
 	struct str name;            /* as written: "[db].dbo.proc" or the value of EXEC @name */
@@ -117,7 +121,11 @@ struct tsql_run {
 /* params: initial values of the declared parameters (converted by the caller with CONVERT_ASSIGN), same order as at compile time. */
 MUST_CHECK int tsql_run_start(const struct tsql_program *p, struct tsql_host *h, const struct value *params, size_t nparams,
 			      struct arena *a, struct tsql_run *ret, struct err *reterr);
+/* For the thread that the session lives on: a millisecond or two. A statement that would take longer is given up, without a trace, for tsql_next_long. */
 enum tsql_wants tsql_next(struct tsql_run *r);
+/* For a thread where it may take long. Gives others a turn now and then (TSQL_YIELD: call it again), between statements; inside a statement the meter is asked. If the
+ * meter gives up, that is TSQL_YIELD too: the statement has done nothing, and the run can be ended or continued. */
+enum tsql_wants tsql_next_long(struct tsql_run *r, struct meter *meter);
 /* Frees what the run holds outside its arena. Needed when a run is given up before TSQL_ENDED or TSQL_FAILED; harmless after them and when
  * called twice. Values and messages of the run are not valid afterwards, except those of the parameters. */
 void tsql_run_end(struct tsql_run *r);

@@ -46,6 +46,9 @@ static int set_up(struct sqlite_conn *c, struct err *reterr)
 	if (rc != SQLITE_OK)
 		return sqlite_error(c, rc, reterr);
 	set_limits(c->db);
+	rc = sqlite_match_functions(c);
+	if (rc != SQLITE_OK)
+		return sqlite_error(c, rc, reterr);
 	sqlite_log_watch(c);
 	if (sqlite3_set_authorizer(c->db, sqlite_authorize, c) != SQLITE_OK)
 		return err_nomem(reterr);

@@ -125,6 +125,9 @@ MUST_CHECK int sqlite_column_value(sqlite3_stmt *h, int index, const struct type
 /* error.c: fills reterr from the connection's last error; returns -1. */
 int sqlite_error(struct sqlite_conn *c, int code, struct err *reterr);
 
+/* match.c: SQLite's result code. */
+int sqlite_match_functions(struct sqlite_conn *c);
+
 /* sandbox.c */
 int sqlite_authorize(void *arg, int action, const char *a, const char *b, const char *schema, const char *inner);
 /* Looks at what the service's views read and remembers it in the store. */

@@ -123,8 +123,17 @@ static inline int sink_take_message(struct sink *s, const struct err *e)
 	return 0;
 }
 
+static inline size_t sink_take_mark(struct sink *s) { return host_of_sink(s)->out.len; }
+
+static inline bool sink_take_rewind(struct sink *s, size_t mark)
+{
+	host_of_sink(s)->out.len = mark;
+	return true;
+}
+
 static const struct sink_ops test_sink_ops = {
-	.columns = sink_take_columns, .row = sink_take_row, .rows_done = sink_take_done, .message = sink_take_message,
+	.columns = sink_take_columns, .row = sink_take_row, .rows_done = sink_take_done, .message = sink_take_message, .mark = sink_take_mark,
+	.rewind = sink_take_rewind,
 };
 
 static inline void take_statement_done(struct tsql_host *th, enum tsql_command cmd, bool has_count, uint64_t count, bool error)
@@ -258,10 +267,20 @@ static inline bool host_answer(struct host *h, struct tsql_run *r, enum tsql_wan
 	case TSQL_YIELD:
 		h->yields++;
 		return true;
+	case TSQL_HERE:
+		return true;
 	default:
 		line(h, w == TSQL_ENDED ? "end" : "failed");
 		return false;
 	}
+}
+
+/* As a session does: what takes long goes on elsewhere. */
+static inline enum tsql_wants host_next(struct tsql_run *r)
+{
+	enum tsql_wants w = tsql_next(r);
+
+	return w == TSQL_YIELD ? tsql_next_long(r, NULL) : w;
 }
 
 /* Runs the batch; the lines stay in h->out. */
@@ -273,11 +292,11 @@ static inline const char *host_run_with(struct host *h, const char *text, const 
 
 	h->out.len = 0;
 	err_clear(&e);
-	if (tsql_compile(str_of(text), &h->vars, params, n, &h->arena, &p, &e) < 0) {
+	if (tsql_compile(str_of(text), &h->vars, params, n, NULL, &h->arena, &p, &e) < 0) {
 		line(h, "compile %d/%d/%d L%d %s", (int)e.number, e.severity, e.state, (int)e.line, e.text);
 	} else {
 		assert_int_equal(tsql_run_start(p, &h->host, values, n, &h->arena, &r, &e), 0);
-		while (host_answer(h, &r, tsql_next(&r)))
+		while (host_answer(h, &r, host_next(&r)))
 			if (h->yields > 20) {
 				line(h, "endless");
 				break;

@@ -300,7 +300,7 @@ static void a_run_can_be_given_up(void **state)
 
 	(void)state;
 	host_init(&h);
-	assert_int_equal(tsql_compile(STR("exec p 'a'"), &h.vars, NULL, 0, &h.arena, &p, &e), 0);
+	assert_int_equal(tsql_compile(STR("exec p 'a'"), &h.vars, NULL, 0, NULL, &h.arena, &p, &e), 0);
 	assert_int_equal(tsql_run_start(p, &h.host, NULL, 0, &h.arena, &r, &e), 0);
 	assert_int_equal(tsql_next(&r), TSQL_EXEC);
 	assert_int_equal(tsql_next(&r), TSQL_EXEC);     /* not answered yet */
@@ -336,7 +336,7 @@ static void memory_can_run_out(void **state)
 		arena_fini(&h.arena);
 		arena_init(&h.arena, limit);
 		h.quiet = true;
-		if (tsql_compile(STR(text), &h.vars, NULL, 0, &h.arena, &p, &e) < 0 || tsql_describe(p, &h.host, &h.arena, &c, &n, &e) < 0 ||
+		if (tsql_compile(STR(text), &h.vars, NULL, 0, NULL, &h.arena, &p, &e) < 0 || tsql_describe(p, &h.host, NULL, &h.arena, &c, &n, &e) < 0 ||
 		    tsql_run_start(p, &h.host, NULL, 0, &h.arena, &r, &e) < 0) {
 			assert_int_equal(e.number, 701);
 			host_fini(&h);

@@ -229,19 +229,19 @@ static void describing(void **state)
 
 	(void)state;
 	host_init(&h);
-	assert_int_equal(tsql_compile(STR("declare @x int; set @x = 1; select Id, @x as x from Items where LockCookie = @x; select 2"), &h.vars, NULL, 0, &h.arena, &p, &e), 0);
-	assert_int_equal(tsql_describe(p, &h.host, &h.arena, &c, &n, &e), 0);
+	assert_int_equal(tsql_compile(STR("declare @x int; set @x = 1; select Id, @x as x from Items where LockCookie = @x; select 2"), &h.vars, NULL, 0, NULL, &h.arena, &p, &e), 0);
+	assert_int_equal(tsql_describe(p, &h.host, NULL, &h.arena, &c, &n, &e), 0);
 	assert_int_equal(n, 2);
 	assert_string_equal(c[0].name, "Id");
 	assert_true(c[1].type.id == TYPE_INT && c[1].nullable);
-	assert_int_equal(tsql_compile(STR("print 'x'"), &h.vars, NULL, 0, &h.arena, &p, &e), 0);
-	assert_int_equal(tsql_describe(p, &h.host, &h.arena, &c, &n, &e), 0);
+	assert_int_equal(tsql_compile(STR("print 'x'"), &h.vars, NULL, 0, NULL, &h.arena, &p, &e), 0);
+	assert_int_equal(tsql_describe(p, &h.host, NULL, &h.arena, &c, &n, &e), 0);
 	assert_int_equal(n, 0);
-	assert_int_equal(tsql_compile(STR("exec sp_databases"), &h.vars, NULL, 0, &h.arena, &p, &e), 0);
-	assert_int_equal(tsql_describe(p, &h.host, &h.arena, &c, &n, &e), 0);
+	assert_int_equal(tsql_compile(STR("exec sp_databases"), &h.vars, NULL, 0, NULL, &h.arena, &p, &e), 0);
+	assert_int_equal(tsql_describe(p, &h.host, NULL, &h.arena, &c, &n, &e), 0);
 	assert_int_equal(n, 3);
-	assert_int_equal(tsql_compile(STR("select * from nowhere"), &h.vars, NULL, 0, &h.arena, &p, &e), 0);
-	assert_int_equal(tsql_describe(p, &h.host, &h.arena, &c, &n, &e), -1);
+	assert_int_equal(tsql_compile(STR("select * from nowhere"), &h.vars, NULL, 0, NULL, &h.arena, &p, &e), 0);
+	assert_int_equal(tsql_describe(p, &h.host, NULL, &h.arena, &c, &n, &e), -1);
 	assert_int_equal(e.number, 208);
 	host_fini(&h);
 }

@@ -1,0 +1,68 @@
+/* work.c — what may take long in a request is done on a work thread, so that the loop goes on serving the others. Meanwhile the session is in the same state as while an
+ * executor has its call: the arena, the answer and the language's variables are the thread's, an attention or a lost connection sets call.cancelled, and the session stays
+ * until the work is back. The meter looks at that and at the execution time-out. */
+#include "base/clock.h"
+#include "session/request_int.h"
+
+static bool is_over(void *arg)
+{
+	struct session *s = arg;
+
+	return atomic_load(&s->call.cancelled) || clock_mono_ms() >= s->work_until_ms;
+}
+
+/* On the work thread. The meter asks at its first step: what was cancelled in the queue is not begun. */
+static void on_thread(struct net_work *w)
+{
+	struct session *s = CONTAINER_OF(w, struct session, work);
+	struct meter meter = { .left = 1, .stop = is_over, .arg = s };
+
+	s->request->work_run(s, &meter);
+	s->work_gave_up = meter.gave_up;
+}
+
+/* On the loop's thread again. */
+static void back(struct net_work *w)
+{
+	struct session *s = CONTAINER_OF(w, struct session, work);
+
+	s->inflight = false;
+	if (s->stream_gone || s->phase == PHASE_CLOSED)
+		session_release(s);
+	else
+		request_continue(s);
+}
+
+void work_begin(struct session *s, void (*run)(struct session *s, struct meter *m), void (*done)(struct session *s))
+{
+	struct request *r = s->request;
+	int64_t left = request_time_left(s);
+
+	r->work_run = run;
+	r->work_done = done;
+	r->wait = WAIT_WORK;
+	s->work_gave_up = false;
+	s->work_until_ms = left == INT64_MAX ? INT64_MAX : clock_mono_ms() + left;
+	call_begin(&s->call, CALL_QUERY);       /* no procedure: its result sets would end otherwise (response.c) */
+	s->executor = NULL;
+	s->inflight = true;
+	s->work = (struct net_work){ .run = on_thread, .done = back, .loop = s->loop };
+	net_work_submit(s->server->net, &s->work);
+}
+
+void work_or_now(struct session *s, bool is_long, void (*run)(struct session *s, struct meter *m), void (*done)(struct session *s))
+{
+	if (is_long) {
+		work_begin(s, run, done);
+		return;
+	}
+	s->work_gave_up = false;
+	run(s, NULL);
+	done(s);
+}
+
+void work_explain(const struct session *s, struct err *e)
+{
+	if (s->work_gave_up && !s->cancelled)
+		(void)err_set(e, ERR_TIMEOUT, (int)s->server->config->execution_timeout);
+}
