@@ -155,7 +155,6 @@ static void submit_proc(struct session *s, struct invocation *inv, struct databa
 	stream_enable(s, inv->proc->read_only && !inv->proc->is_short && s->call.txn == NULL);      /* a short one may run on this thread, which sends */
 	s->request->inv = inv;
 	s->request->wait = WAIT_PROC;
-	s->call.database = db->name;
 	call_submit(s, system ? databases_system(s->server->databases)->executor : db->executor);
 }
 
@@ -185,11 +184,8 @@ static void invoke_proc(struct session *s, struct invocation *inv, const struct 
 		invoke_fail(s, inv, &e, false);
 		return;
 	}
-	call_begin(&s->call, CALL_PROC);
+	call_make(s, CALL_PROC, db);
 	s->call.proc = inv->proc;
-	s->call.arena = &s->arena;
-	s->call.rights = session_rights(s, db);
-	s->call.database = db->name;
 	if (catalogue_admit(&s->call, inv->args, inv->nargs, inv->rpc != NULL, &inv->origin, &e) < 0) {
 		if (e.proc[0] == '\0')
 			str_copy(e.proc, sizeof(e.proc), str_of(inv->proc->name));

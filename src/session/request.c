@@ -217,9 +217,8 @@ static void query_start(struct session *s, struct frame *f)
 	struct database *db = q->system ? databases_system(s->server->databases) : s->database;
 	struct err e;
 
-	call_begin(&s->call, CALL_QUERY);
+	call_make(s, CALL_QUERY, s->database);
 	s->call.query = q;
-	s->call.rights = session_rights(s, db);
 	if (!q->system && tran_join(s, db, false, &e) < 0) {
 		tsql_query_done(&f->run, -1, &e, 0, NULL);
 		return;
@@ -227,7 +226,8 @@ static void query_start(struct session *s, struct frame *f)
 	r->assign = (struct assign_sink){ .sink = { &assign_ops }, .arena = &s->arena };
 	r->wait = WAIT_QUERY;
 	stream_enable(s, !q->assign && s->call.txn == NULL);
-	s->call.sink = q->assign ? &r->assign.sink : NULL;
+	if (q->assign)
+		s->call.sink = &r->assign.sink;
 	call_submit(s, db->executor);
 }
 

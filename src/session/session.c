@@ -505,19 +505,27 @@ static void nudge(struct net_post *item)
 	executor_wake(s->nudged, net_loop_is_alone(s->loop));
 }
 
-void call_submit(struct session *s, struct executor *ex)
+void call_make(struct session *s, enum call_kind kind, const struct database *db)
 {
 	struct call *c = &s->call;
 
+	call_begin(c, kind);
 	c->arena = &s->arena;
-	if (c->sink == NULL)
-		c->sink = &s->sink;
+	c->sink = &s->sink;
 	c->login = s->login_name;
-	c->database = s->database_name;
+	c->database = db->name;
+	c->rights = session_rights(s, db);
 	c->session = s->entry.spid;
 	c->lock_timeout_ms = s->vars.lock_timeout_ms;
 	c->complete = call_complete;
 	c->owner = s;
+}
+
+void call_submit(struct session *s, struct executor *ex)
+{
+	struct call *c = &s->call;
+
+	assert(c->owner == s && c->arena != NULL && c->sink != NULL && c->database != NULL);
 	s->post.fn = call_returned;
 	s->inflight = true;
 	s->executor = ex;

@@ -214,6 +214,9 @@ void tran_forget(struct session *s);
 
 /* session.c */
 /* Sends s->call off; call->sink is the session's unless set. */
+/* The one place where s->call is begun: all that it has of its session and of the database in which it is made. What it does, and to which transaction it belongs, is added. */
+void call_make(struct session *s, enum call_kind kind, const struct database *db);
+/* s->call is complete. */
 void call_submit(struct session *s, struct executor *ex);
 void call_cancel(struct session *s);
 

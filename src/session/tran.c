@@ -49,7 +49,7 @@ static void submit(struct session *s, enum call_kind kind, const char *savepoint
 {
 	struct call *c = &s->call;
 
-	call_begin(c, kind);
+	call_make(s, kind, s->txn_database);
 	c->savepoint = savepoint;
 	c->txn = s->txn;
 	call_submit(s, s->txn_database->executor);

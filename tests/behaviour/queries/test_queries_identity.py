@@ -319,3 +319,40 @@ def test_names_and_numbers_of_columns(db):
     assert db.batch("SELECT name FROM sys.procedures WHERE SCHEMA_NAME(schema_id) = 'DBO' AND OBJECT_NAME(object_id) = 'proc_additem'").rows == [("proc_AddItem",)]
     assert db.batch("SELECT TOP 1 OBJECT_NAME(schema_id), DB_NAME(object_id), SCHEMA_NAME(object_id) FROM sys.procedures").rows == [(None, None, None)]
     assert db.batch("SELECT name FROM sys.procedures WHERE object_id = OBJECT_ID('proc_AddItem')").rows == [("proc_AddItem",)]
+
+
+# system procedures of another database
+
+PROCEDURES = {"StateService": "proc_AddItem", "WordAutomation": "proc_GetJobs", "Translation": "proc_GetItemCount", "ScheduledJobs": "proc_MIP_GetScheduledJobs"}
+VIEWS = {"StateService": "Items", "WordAutomation": "Jobs", "Translation": "ItemCounts", "ScheduledJobs": "ScheduledJobs"}
+
+
+@pytest.mark.parametrize("path", ("wire", "pytds", "pymssql"))
+@pytest.mark.parametrize("other", PROCEDURES)
+def test_a_system_procedure_answers_for_the_database_that_its_name_says(granted, other, path):
+    """EXEC Other..sp_tables asks about Other, wherever the session stands; also by RPC, with and without the owner and brackets."""
+    with connect(path, granted) as db:
+        def rows(text, qualified=other):
+            result = db.batch(text)
+            assert result.error is None and result.rows, (text, result)
+            assert {row[0] for row in result.rows} == {qualified}, text
+            return result.rows
+
+        for prefix in (f"{other}..", f"[{other}].dbo.", f"{other.upper()}.sys."):
+            names = {row[2].split(";")[0] for row in rows(f"EXEC {prefix}sp_stored_procedures")}
+            assert PROCEDURES[other] in names and (other == "StateService" or "proc_AddItem" not in names)
+            assert VIEWS[other] in {row[2] for row in rows(f"EXEC {prefix}sp_tables @table_type = \"'VIEW'\"")}
+            assert rows(f"EXEC {prefix}sp_columns @table_name = '{VIEWS[other]}'")
+            assert rows(f"EXEC {prefix}sp_tables @table_qualifier = '{other}'")
+        rows(f"EXEC {other}..sp_sproc_columns @procedure_name = '{PROCEDURES[other]}'")
+        assert "StateService" in {row[0] for row in db.batch("EXEC sp_stored_procedures").rows}      # nothing has moved
+        assert value(db, "DB_NAME()") == "StateService"
+        if other != "StateService":
+            assert db.batch(f"EXEC {other}..sp_tables @table_qualifier = 'StateService'").error is not None
+
+
+def test_a_system_procedure_of_a_database_without_access(granted):
+    with connect("wire", granted, "runner") as db:
+        assert db.batch("EXEC WordAutomation..sp_stored_procedures").error == 916
+        assert db.batch("EXEC NoSuch..sp_stored_procedures").error is not None
+        assert db.batch("EXEC StateService..sp_stored_procedures").rows
