@@ -40,3 +40,10 @@ CREATE TABLE forgotten (                    -- one row
 );
 -- Which items went before nobody knows any more: the highest cookie there is, is the best guess.
 INSERT INTO forgotten (cookie) SELECT coalesce(max(CASE WHEN cookie = 2147483647 THEN 0 ELSE cookie END), 0) FROM item;
+
+-- MIGRATION 4
+-- The checksum of the item's data, apart from it: what a disk changes in either is noticed, and so is a page that it forgot to write.
+ALTER TABLE item ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
+UPDATE item SET sum = checksum((SELECT body.data FROM body WHERE body.n = item.n));
+CREATE VIEW damaged AS                      -- for procession_database_check
+    SELECT 'the data of item ' || item.id AS what FROM item LEFT JOIN body ON body.n = item.n WHERE checksum(body.data) <> item.sum;

@@ -289,10 +289,10 @@ static void destroy(struct server *srv)
 	if (srv->net != NULL)
 		net_stop(srv->net);
 	cleaner_stop(srv->cleaner);
+	if (srv->auth != NULL)
+		auth_close(srv->auth);          /* before the databases: the last connection to a file copies its log, and this one only reads */
 	if (srv->databases != NULL)
 		databases_close(srv->databases);
-	if (srv->auth != NULL)
-		auth_close(srv->auth);
 	auth_gss_close(srv->gss);
 	net_tls_ctx_unref(srv->tls);
 	pthread_mutex_destroy(&srv->tls_lock);

@@ -68,12 +68,12 @@ static int init_sync(struct executor *ex, struct err *reterr)
 
 static void executor_free(struct executor *ex)
 {
-	store_disconnect(ex->copier_conn);
-	store_disconnect(ex->writer.conn);
 	for (unsigned i = 0; i < READERS_MAX; i++)
 		store_disconnect(ex->readers[i].conn);
 	for (unsigned i = 0; i < NEAR_MAX; i++)
 		store_disconnect(ex->near[i].conn);
+	store_disconnect(ex->copier_conn);
+	store_disconnect(ex->writer.conn);      /* the last one: it copies the log into the file, as those that only read cannot */
 	pthread_cond_destroy(&ex->reader_wake);
 	pthread_cond_destroy(&ex->flusher_wake);
 	pthread_cond_destroy(&ex->copier_wake);

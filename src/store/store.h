@@ -22,7 +22,7 @@ MUST_CHECK int store_open(const struct store_options *o, struct store **ret, str
 void store_close(struct store *st);
 MUST_CHECK int store_connect(struct store *st, bool read_only, struct store_conn **ret, struct err *reterr);
 void store_disconnect(struct store_conn *c);
-/* PRAGMA integrity_check and foreign keys: 0 when sound; ret_report from malloc either way. */
+/* PRAGMA integrity_check, foreign keys and checksums: 0 when sound; ret_report from malloc either way. */
 MUST_CHECK int store_check(struct store *st, char **ret_report, struct err *reterr);
 
 /* Runs a script of statements without values: metadata, start-up. Not for anything a client sent. */

@@ -45,6 +45,9 @@ static int set_up(struct sqlite_conn *c, struct err *reterr)
 	rc = sqlite_set_cache(c);
 	if (rc != SQLITE_OK)
 		return sqlite_error(c, rc, reterr);
+	rc = sqlite_checksum_register(c);
+	if (rc != SQLITE_OK)
+		return sqlite_error(c, rc, reterr);
 	set_limits(c->db);
 	rc = sqlite_match_functions(c);
 	if (rc != SQLITE_OK)

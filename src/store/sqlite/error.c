@@ -83,6 +83,11 @@ int sqlite_error(struct sqlite_conn *c, int code, struct err *reterr)
 {
 	const char *message = c->db == NULL ? sqlite3_errstr(code) : sqlite3_errmsg(c->db);
 
+	if (c->damaged) {
+		c->damaged = false;
+		report(c, SQLITE_CORRUPT, message);
+		return err_set(reterr, ERR_DAMAGED, c->store->name, c->store->name);
+	}
 	if (code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC)
 		return flush_failed(c, code, message, reterr);
 	switch (code & 0xff) {

@@ -53,6 +53,7 @@ const struct store_ops sqlite_store_ops = {
 /* Refused, to no harm, once SQLite runs. */
 static void set_process_up(void)
 {
+	sqlite_messages_set_up();
 	sqlite_alloc_set_up();
 	sqlite_register_pagecache();
 	sqlite_register_vfs();
@@ -212,6 +213,20 @@ static int report_rows(struct sqlite_conn *c, const char *sql, struct buf *out, 
 	return rc == SQLITE_DONE ? 0 : sqlite_error(c, rc, reterr);
 }
 
+/* A service whose values have checksums says which of them are wrong in a view of this name. */
+static int report_damaged(struct sqlite_conn *c, struct buf *out, unsigned *bad, struct err *reterr)
+{
+	sqlite3_stmt *h;
+	int rc = sqlite3_prepare_v2(c->db, "SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = 'damaged'", -1, &h, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(h);
+	sqlite3_finalize(h);
+	if (rc != SQLITE_ROW)
+		return rc == SQLITE_DONE ? 0 : sqlite_error(c, rc, reterr);
+	return report_rows(c, "SELECT 'the checksum is wrong of ' || what FROM damaged LIMIT 100", out, bad, reterr);
+}
+
 int sqlite_check(struct store *base, char **ret_report, struct err *reterr)
 {
 	struct store_conn *c;
@@ -226,6 +241,8 @@ int sqlite_check(struct store *base, char **ret_report, struct err *reterr)
 	if (rc == 0)
 		rc = report_rows(SQLITE_CONN(c), "SELECT 'row ' || coalesce(rowid, '?') || ' of table ' || \"table\" || ' refers to a missing row of '"
 				 " || parent FROM pragma_foreign_key_check LIMIT 100", &out, &bad, reterr);
+	if (rc == 0)
+		rc = report_damaged(SQLITE_CONN(c), &out, &bad, reterr);
 	sqlite_disconnect(c);
 	if (rc == 0 && bad == 0)
 		buf_printf(&out, "ok");

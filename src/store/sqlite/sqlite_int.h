@@ -52,6 +52,7 @@ struct sqlite_conn {
 	sqlite3 *db;
 	bool read_only;
 	bool sandbox;                       /* what is prepared or run now is a client's query */
+	bool damaged;                       /* a value did not have its checksum */
 	char denied[160];                   /* what the sandbox refused last */
 	sqlite3_stmt *begin, *commit, *rollback;
 	sqlite3_stmt *savepoints[SAVEPOINT_VERBS][SQLITE_SAVEPOINTS];
@@ -87,6 +88,12 @@ unsigned sqlite_backlog_worth(struct store *st);
 unsigned sqlite_log_pages(struct store *st);
 void sqlite_tidy(struct store_conn *c, bool alone);
 int sqlite_flush(struct store *st, struct err *reterr);
+
+/* checksum.c: SQLite's result code. */
+int sqlite_checksum_register(struct sqlite_conn *c);
+
+/* messages.c: for the whole process, before SQLite is used. */
+void sqlite_messages_set_up(void);
 
 /* mend.c */
 void sqlite_unsound(struct sqlite_store *st, int system_error);
