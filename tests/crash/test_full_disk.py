@@ -42,29 +42,35 @@ def fill_up(server):
     return path
 
 
+def add_until_full(db, size):
+    """The log and the file have some room of their own left: until ten calls in a row are refused."""
+    refused = 0
+    for i in range(3000):
+        result = db.call("proc_AddItem", id=f"n{size}-{i}", item=bytes(size), timeout=1000)
+        refused = 0 if result.error is None else refused + 1
+        assert result.error is None or (result.error == 1105 and "Free disk space" in result.errors[0][2])
+        if refused == 10:
+            return
+    raise AssertionError("the disk is not full")
+
+
 def test_full_and_free_again(server):
+    keys = [f"k{i}" for i in range(50)]
     with open_path("wire", server, "StateService") as db:
-        for i in range(50):
-            assert db.call("proc_AddItem", id=f"k{i}", item=bytes(2000), timeout=1000).status == 0
+        for key in keys:
+            assert db.call("proc_AddItem", id=key, item=bytes(2000), timeout=1000).status == 0
         ballast = fill_up(server)
-        numbers = set()
-        for i in range(2000):                   # the log has some room of its own left
-            result = db.call("proc_AddItem", id=f"n{i}", item=bytes(100000), timeout=1000)
-            if result.error is not None:
-                numbers.add(result.error)
-                assert "Free disk space" in result.errors[0][2]
-            if len(numbers) > 0 and i > 100:
-                break
-        assert numbers == {1105}
-        for name in ("proc_GetItemWithLock", "proc_GetItemWithoutLock"):
-            for i in range(50):
-                result = db.call(name, id=f"k{i}")
-                if result.error is None:        # its renewal, and its lock, found room, or stand under a promise
-                    assert result.out["item"] in (bytes(2000), None)
-                else:
-                    assert result.error == 1105 and "Free disk space" in result.errors[0][2]
-        assert db.batch("SELECT COUNT(*) FROM dbo.Items WHERE Id LIKE 'k%'").rows == [(50,)]     # reading needs no room
+        for size in (100000, 3000, 10):
+            add_until_full(db, size)
+        locked = set()
+        for name in ("proc_GetItemWithLock", "proc_GetItemWithoutLock"):        # both must renew the expiration, or fail
+            results = {key: db.call(name, id=key) for key in keys}
+            assert {result.error for result in results.values()} <= {None, 1105} and any(result.error == 1105 for result in results.values())
+            assert all("Free disk space" in result.errors[0][2] for result in results.values() if result.error is not None)
+            locked |= {key for key, result in results.items() if name == "proc_GetItemWithLock" and result.error is None}
+        rows = db.batch("SELECT Id, Locked FROM dbo.Items WHERE Id LIKE 'k%'").rows     # reading needs no room
+        assert sorted(rows) == sorted((key, key in locked) for key in keys)             # and what was refused has changed nothing
         ballast.unlink()
-        for i in range(50):
-            assert db.call("proc_GetItemWithoutLock", id=f"k{i}").error is None
+        for key in keys:
+            assert db.call("proc_GetItemWithoutLock", id=key).error is None
         assert db.call("proc_AddItem", id="after", item=bytes(100000), timeout=1000).error is None
