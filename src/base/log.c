@@ -1,20 +1,18 @@
-/* log.c — one logfmt line per event on stderr, built on the stack and given to the kernel in one write(2), so that lines of different
- * threads never mix and no lock is held while writing. Whatever could end a line or begin a field is escaped here. */
+/* log.c — one logfmt line per event on stderr, built on the stack and handed on whole (log_out.c), so that lines of different
+ * threads never mix. Whatever could end a line or begin a field is escaped here. */
 #include "base/log.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log_out.h"
 #include "base/str.h"
 #include "base/utf.h"
 
-#define LINE_MAX_BYTES 4096
 #define VALUE_MAX_BYTES 1024    /* a longer value is cut, and ends in … */
 
 static const char *const level_names[] = { "error", "warn", "info", "debug" };
@@ -31,7 +29,7 @@ static struct {
 } volume = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 struct line {
-	char text[LINE_MAX_BYTES];
+	char text[LOG_LINE_MAX];
 	size_t n;
 };
 
@@ -228,8 +226,19 @@ static void line_begin(struct line *l, enum log_level level, const char *event)
 static void line_write(struct line *l)
 {
 	l->text[l->n++] = '\n';
-	while (write(STDERR_FILENO, l->text, l->n) < 0 && errno == EINTR)
-		;
+	log_out(l->text, l->n);
+}
+
+size_t log_line_dropped(char *dst, unsigned long lines)
+{
+	struct line l;
+
+	line_begin(&l, LOG_WARN, "log_lines_dropped");
+	line_put_number(&l, "lines", (long long)lines);
+	line_put_text(&l, "why", "standard error was not read for so long that the lines could not be kept");
+	l.text[l.n++] = '\n';
+	memcpy(dst, l.text, l.n);
+	return l.n;
 }
 
 void log_write(enum log_level level, const struct log_ctx *ctx, const char *event, const struct log_field *fields, size_t n)

@@ -35,5 +35,9 @@ void log_write(enum log_level level, const struct log_ctx *ctx, const char *even
 		  sizeof((const struct log_field[]){ __VA_ARGS__ }) / sizeof(struct log_field))
 /* The log bounds its own volume: at most this many lines a second, then one line with the number left out. 0: no bound. */
 void log_set_rate(unsigned lines_per_second);
+/* From now on nobody who logs waits for standard error (see log_out.c): what it does not take is kept up to 1 MiB, then dropped and counted. -1: no thread, all stays as it was. */
+MUST_CHECK int log_start_writer(void);
+/* Before the end of the process: waits until what was kept is written, but not longer than this. */
+void log_flush(unsigned ms);
 
 #endif

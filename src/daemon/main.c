@@ -17,12 +17,16 @@
 #include "daemon/files.h"
 #include "daemon/firststart.h"
 #include "daemon/natives.h"
+#include "daemon/warnings.h"
+#include "daemon/watchdog.h"
 #include "service/jobs.h"
 #include "service/schedule.h"
 #include "session/server.h"
 
 #define LISTEN_MAX 16
 #define DRAIN_STEP_MS 50
+#define DAY_MS (24 * 3600 * 1000)
+#define LOG_FLUSH_MS 1000         /* at the end, for what standard error has not taken yet */
 
 static void notify(const char *state)
 {
@@ -31,6 +35,34 @@ static void notify(const char *state)
 #else
 	(void)state;
 #endif
+}
+
+/* What systemd wants to hear at least so often, in microseconds; 0: nothing. */
+static uint64_t watchdog_limit(void)
+{
+	uint64_t us = 0;
+
+#ifdef HAVE_SYSTEMD
+	if (sd_watchdog_enabled(0, &us) <= 0)
+		us = 0;
+#endif
+	return us;
+}
+
+static void watchdog_ask(void *arg)
+{
+	net_ping(((struct server *)arg)->net);
+}
+
+static bool watchdog_answered(void *arg)
+{
+	return net_answered(((struct server *)arg)->net);
+}
+
+static void watchdog_alive(void *arg)
+{
+	(void)arg;
+	notify("WATCHDOG=1");
 }
 
 /* Threads inherit the mask, so signals reach main()'s sigtimedwait only. */
@@ -65,12 +97,17 @@ static void apply_log(const struct config *c)
 static int load_tls(struct server *srv, const struct config *c, struct err *reterr)
 {
 	char cert[4096], key[4096];
+	struct net_tls_rules rules = { .min_version = (enum net_tls_version)c->tls_min_version, .ciphers = c->tls_ciphers, .ciphersuites = c->tls_ciphersuites };
 	struct net_tls_ctx *fresh, *old;
 
 	if (c->encrypt == ENCRYPT_NONE)
 		return 0;
-	if (firststart_certificate(c, cert, key, reterr) < 0 || net_tls_ctx_new(cert, key, &fresh, reterr) < 0)
+	if (rules.min_version == NET_TLS_1_3 && c->encrypt != ENCRYPT_STRICT)
+		return err_set(reterr, ERR_START, "tls_min_version = 1.3 needs encrypt = strict: before TDS 8.0 the handshake lies inside TDS packets, where clients know TLS 1.2 at most.");
+	if (firststart_certificate(c, cert, key, reterr) < 0 || net_tls_ctx_new(cert, key, &rules, &fresh, reterr) < 0)
 		return -1;
+	warnings_key(key);
+	warnings_certificate(fresh, clock_unix_us() / 1000000);
 	pthread_mutex_lock(&srv->tls_lock);
 	old = srv->tls;
 	srv->tls = fresh;
@@ -245,41 +282,61 @@ static int next_signal(const sigset_t *set, int ms)
 	return sig < 0 ? 0 : sig;
 }
 
-static void run(struct server *srv, const sigset_t *set)
+/* Once a day, for a server that is never restarted. */
+static void check_certificate(struct server *srv, int64_t *next_ms)
 {
+	int64_t now = clock_mono_ms();
+
+	if (now < *next_ms)
+		return;
+	*next_ms = now + DAY_MS;
+	warnings_certificate(srv->tls, clock_unix_us() / 1000000);
+}
+
+static void run(struct server *srv, const sigset_t *set, struct watchdog *w)
+{
+	int64_t next_check_ms = clock_mono_ms() + DAY_MS;
 	int sig;
 
-	while ((sig = next_signal(set, -1)) == SIGHUP)
-		reload(srv);
+	while ((sig = next_signal(set, watchdog_wait_ms(w, clock_mono_ms(), DAY_MS / 24))) == SIGHUP || sig == 0) {
+		if (sig == SIGHUP)
+			reload(srv);
+		watchdog_tick(w, clock_mono_ms());
+		check_certificate(srv, &next_check_ms);
+	}
 	LOG(LOG_INFO, NULL, "stopping", F_STR("signal", sig == SIGINT ? "SIGINT" : "SIGTERM"), F_INT("sessions", atomic_load(&srv->sessions)));
 }
 
 /* Until all sessions are gone, the time is over, or a second signal comes (then the process ends at once). */
-static void wait_for_sessions(struct server *srv, const sigset_t *set, int64_t limit_ms)
+static void wait_for_sessions(struct server *srv, const sigset_t *set, struct watchdog *w, int64_t limit_ms)
 {
 	int64_t end = clock_mono_ms() + limit_ms;
 
 	while (atomic_load(&srv->sessions) > 0 && clock_mono_ms() < end) {
 		int sig = next_signal(set, DRAIN_STEP_MS);
+
+		watchdog_tick(w, clock_mono_ms());
 		if (sig == SIGTERM || sig == SIGINT) {
 			LOG(LOG_WARN, NULL, "stopped", F_STR("reason", "second signal"));
+			log_flush(LOG_FLUSH_MS);
 			_exit(0);
 		}
 	}
 }
 
-static void drain(struct server *srv, const sigset_t *set)
+static void drain(struct server *srv, const sigset_t *set, struct watchdog *w)
 {
 	notify("STOPPING=1");
 	net_stop_listening(srv->net);
 	atomic_store(&srv->draining, true);
 	net_each(srv->net, session_drain);
-	wait_for_sessions(srv, set, srv->config->drain_timeout * 1000);
+	wait_for_sessions(srv, set, w, srv->config->drain_timeout * 1000);
 	net_each(srv->net, session_kill);
-	wait_for_sessions(srv, set, 5000);
+	wait_for_sessions(srv, set, w, 5000);
 	if (atomic_load(&srv->sessions) > 0) {
 		/* A call does not come back from its store: the threads cannot be taken apart safely. What was answered is durable. */
 		LOG(LOG_ERROR, NULL, "stopped", F_STR("reason", "sessions did not end"), F_INT("sessions", atomic_load(&srv->sessions)));
+		log_flush(LOG_FLUSH_MS);
 		_exit(0);
 	}
 }
@@ -303,6 +360,8 @@ static void destroy(struct server *srv)
 int main(int argc, char **argv)
 {
 	struct server srv = { .tls_lock = PTHREAD_MUTEX_INITIALIZER };
+	struct watchdog_ops ops = { watchdog_ask, watchdog_answered, watchdog_alive, &srv };
+	struct watchdog watchdog;
 	struct config *config;
 	sigset_t signals;
 	struct err e;
@@ -318,16 +377,22 @@ int main(int argc, char **argv)
 	registry_init(&srv.registry);
 	apply_log(config);
 	block_signals(&signals);
+	if (log_start_writer() < 0)
+		LOG(LOG_WARN, NULL, "log_writer", F_STR("why", "no thread for it"), F_STR("effect", "a standard error that nobody reads can stop the server"));
 	rc = build(&srv, &e);
 	if (rc < 0) {
+		log_flush(LOG_FLUSH_MS);
 		fprintf(stderr, "processiond: %s\n", e.text);
 	} else {
+		warnings_files(config);
 		announce(&srv);
-		run(&srv, &signals);
-		drain(&srv, &signals);
+		watchdog_init(&watchdog, &ops, watchdog_limit(), clock_mono_ms());
+		run(&srv, &signals, &watchdog);
+		drain(&srv, &signals, &watchdog);
 	}
 	destroy(&srv);
 	config_free(config);
 	LOG(LOG_INFO, NULL, "stopped", F_INT("status", rc < 0));
+	log_flush(LOG_FLUSH_MS);
 	return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

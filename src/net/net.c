@@ -131,6 +131,31 @@ void net_stop(struct net *n)
 	free(n);
 }
 
+static void answer(struct net_post *item)
+{
+	atomic_store(&CONTAINER_OF(item, struct net_loop, ping)->pinged, false);
+}
+
+void net_ping(struct net *n)
+{
+	for (unsigned i = 0; i < n->nloops; i++) {
+		struct net_loop *l = &n->loops[i];
+
+		if (atomic_exchange(&l->pinged, true))
+			continue;
+		l->ping.fn = answer;
+		net_loop_post(l, &l->ping);
+	}
+}
+
+bool net_answered(const struct net *n)
+{
+	for (unsigned i = 0; i < n->nloops; i++)
+		if (atomic_load(&n->loops[i].pinged))
+			return false;
+	return true;
+}
+
 struct each {
 	struct net_post post;
 	struct net_loop *loop;

@@ -57,6 +57,10 @@ void net_stop_listening(struct net *n);
  * (executors) must have stopped. Not for a loop's thread. */
 void net_stop(struct net *n);
 unsigned net_connections(const struct net *n);
+/* Asks every loop for a sign of life. Each answers when it comes to its posts; one that was asked and has not answered is not asked again. Not for several threads at once. */
+void net_ping(struct net *n);
+/* Whether every loop has answered since it was asked. */
+bool net_answered(const struct net *n);
 /* Runs fn on every open stream's owner, on its loop's thread (drain: sessions that are idle close). */
 void net_each(struct net *n, void (*fn)(void *owner));
 
@@ -91,7 +95,7 @@ size_t net_stream_pending(const struct net_stream *s);          /* bytes not yet
 void net_stream_pause(struct net_stream *s);                    /* stop reading: back-pressure on the client */
 void net_stream_resume(struct net_stream *s);                   /* and offer again what was not consumed: soon, from the loop, never inside this call */
 /* One-shot timer; 0 cancels. Each stream has one. Cheap: may be set for every request. */
-void net_stream_set_timer(struct net_stream *s, unsigned ms);
+void net_stream_set_timer(struct net_stream *s, uint64_t ms);
 /* Closes: at once, or after pending bytes have gone and the peer has had a moment to read them (at most 2 s; a peer that takes none for 2 s, or not all
  * in 30 s, is given up). closed() follows later, and is all that follows. What is written after it is dropped. */
 void net_stream_close(struct net_stream *s, bool gracefully, const char *reason);
@@ -113,7 +117,17 @@ const char *net_stream_tls_version(const struct net_stream *s); /* "TLSv1.3" or 
 enum net_tls_binding { NET_TLS_UNIQUE, NET_TLS_END_POINT };
 size_t net_stream_tls_binding(const struct net_stream *s, enum net_tls_binding kind, uint8_t *dst, size_t size);
 
-MUST_CHECK int net_tls_ctx_new(const char *cert_file, const char *key_file, struct net_tls_ctx **ret, struct err *reterr);
+/* Suites in OpenSSL's notation. NULL for all of it, or a NULL text: TLS 1.2 and OpenSSL's own suites. */
+enum net_tls_version { NET_TLS_1_0, NET_TLS_1_1, NET_TLS_1_2, NET_TLS_1_3 };
+struct net_tls_rules {
+	enum net_tls_version min_version;
+	const char *ciphers;            /* up to TLS 1.2 */
+	const char *ciphersuites;       /* TLS 1.3 */
+};
+/* A suite that does not exist, or versions and suites that do not fit together, are errors. */
+MUST_CHECK int net_tls_ctx_new(const char *cert_file, const char *key_file, const struct net_tls_rules *rules, struct net_tls_ctx **ret, struct err *reterr);
+/* From when to when the certificate is valid, in seconds since 1970. */
+void net_tls_ctx_validity(const struct net_tls_ctx *c, int64_t *ret_from, int64_t *ret_until);
 struct net_tls_ctx *net_tls_ctx_ref(struct net_tls_ctx *c);
 void net_tls_ctx_unref(struct net_tls_ctx *c);
 /* Writes a self-signed pair (RSA 2048, SAN: localhost, 127.0.0.1, ::1, the host name) with mode 0600 for the key. Leaves existing files alone. */

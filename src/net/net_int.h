@@ -58,6 +58,8 @@ struct net_loop {
 	struct list ready;          /* streams whose buffered input is to be looked at again */
 	atomic_uint nstreams;       /* assigned to this loop; counted by the accepting thread */
 	bool stopping;              /* no new streams */
+	struct net_post ping;       /* net_ping's */
+	atomic_bool pinged;         /* … and not answered yet */
 	uint8_t *read_buf;          /* NET_KEPT_SIZE + NET_READ_SIZE; owned */
 	uint8_t *plain_buf;         /* NET_PLAIN_SIZE; owned */
 	struct buf cipher;          /* what OpenSSL wants to send, between its call and ours */

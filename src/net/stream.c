@@ -229,7 +229,7 @@ void net_stream_set_limit(struct net_stream *s, size_t max_unconsumed)
 	s->limit = max_unconsumed;
 }
 
-void net_stream_set_timer(struct net_stream *s, unsigned ms)
+void net_stream_set_timer(struct net_stream *s, uint64_t ms)
 {
 	if (s->state != NET_OPEN)               /* the timer is ours now */
 		return;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <openssl/err.h>
@@ -11,6 +12,7 @@
 
 #include "net/net_int.h"
 #include "net/tls_cipher.h"
+#include "net/tls_rules.h"
 
 /* [MS-TDS] 2.2.6.5 and TDS 8.0: the only name this server answers to. */
 static const unsigned char alpn_tds8[] = { 't', 'd', 's', '/', '8', '.', '0' };
@@ -78,9 +80,8 @@ static int load_files(SSL_CTX *c, const char *cert_file, const char *key_file, s
 	return 0;
 }
 
-static void set_rules(SSL_CTX *c)
+static void set_options(SSL_CTX *c)
 {
-	SSL_CTX_set_min_proto_version(c, TLS1_2_VERSION);
 	SSL_CTX_set_options(c, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET | SSL_OP_CIPHER_SERVER_PREFERENCE);
 	SSL_CTX_set_num_tickets(c, 0);                  /* after its Finished a TDS client expects nothing but TDS */
 	SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
@@ -90,8 +91,9 @@ static void set_rules(SSL_CTX *c)
 	SSL_CTX_set_alpn_select_cb(c, select_alpn, NULL);
 }
 
-int net_tls_ctx_new(const char *cert_file, const char *key_file, struct net_tls_ctx **ret, struct err *reterr)
+int net_tls_ctx_new(const char *cert_file, const char *key_file, const struct net_tls_rules *rules, struct net_tls_ctx **ret, struct err *reterr)
 {
+	static const struct net_tls_rules usual = { .min_version = NET_TLS_1_2 };
 	struct net_tls_ctx *c = calloc(1, sizeof(*c));
 
 	if (c == NULL)
@@ -104,8 +106,8 @@ int net_tls_ctx_new(const char *cert_file, const char *key_file, struct net_tls_
 		err_nomem(reterr);
 		goto fail;
 	}
-	set_rules(c->ssl_ctx);
-	if (load_files(c->ssl_ctx, cert_file, key_file, reterr) < 0)
+	set_options(c->ssl_ctx);
+	if (net_tls_set_rules(c->ssl_ctx, rules != NULL ? rules : &usual, reterr) < 0 || load_files(c->ssl_ctx, cert_file, key_file, reterr) < 0)
 		goto fail;
 	*ret = c;
 	return 0;
@@ -113,6 +115,21 @@ fail:
 	ERR_clear_error();
 	net_tls_ctx_unref(c);
 	return -1;
+}
+
+static int64_t unix_seconds(const ASN1_TIME *t)
+{
+	struct tm tm = { 0 };
+
+	return ASN1_TIME_to_tm(t, &tm) == 1 ? (int64_t)timegm(&tm) : INT64_MAX;
+}
+
+void net_tls_ctx_validity(const struct net_tls_ctx *c, int64_t *ret_from, int64_t *ret_until)
+{
+	const X509 *x = SSL_CTX_get0_certificate(c->ssl_ctx);
+
+	*ret_from = unix_seconds(X509_get0_notBefore(x));
+	*ret_until = unix_seconds(X509_get0_notAfter(x));
 }
 
 struct net_tls_ctx *net_tls_ctx_ref(struct net_tls_ctx *c)

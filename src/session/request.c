@@ -152,7 +152,7 @@ static void delay(struct session *s, unsigned ms)
 
 	s->request->wait = WAIT_DELAY;
 	registry_doing(&s->entry, ACTIVITY_WAITFOR);
-	net_stream_set_timer(s->stream, wait <= 0 ? 1 : (unsigned)wait);
+	net_stream_set_timer(s->stream, wait <= 0 ? 1 : (uint64_t)wait);
 }
 
 /* ---- SELECT over views ---- */

@@ -169,7 +169,7 @@ static void *session_opened(struct net_stream *stream, void *arg)
 	atomic_fetch_add(&srv->sessions, 1);
 	net_stream_set_limit(stream, PRELOGIN_PACKET_MAX + LOGIN_MESSAGE_MAX);
 	s->login_deadline = clock_mono_ms() + srv->config->login_timeout * 1000;
-	net_stream_set_timer(stream, (unsigned)srv->config->login_timeout * 1000u);
+	net_stream_set_timer(stream, (uint64_t)srv->config->login_timeout * 1000);
 	LOG(LOG_DEBUG, &s->log, "connect", F_INT("sessions", atomic_load(&srv->sessions)));
 	return s;
 }

@@ -2,11 +2,9 @@
  * taken a query ends, and a connection whose answer is complete is closed. A slow client is no such client: any byte begins the time anew. */
 #include "session/session_int.h"
 
-static unsigned earlier(int64_t a_s, int64_t b_s)
+static uint64_t earlier(int64_t a_s, int64_t b_s)
 {
-	int64_t s = a_s == 0 || (b_s != 0 && b_s < a_s) ? b_s : a_s, ms = s * 1000;
-
-	return ms > UINT32_MAX ? UINT32_MAX : (unsigned)ms;
+	return (uint64_t)(a_s == 0 || (b_s != 0 && b_s < a_s) ? b_s : a_s) * 1000;
 }
 
 /* Time for the client to take something, or, when it has all, to send the next request. */

@@ -390,6 +390,8 @@ int scheduler_run(const struct scheduler_options *o, enum scheduler_end *ret, st
 	bool reached;
 
 	log_set_level(o->settings->log_level);
+	if (log_start_writer() < 0)
+		LOG(LOG_WARN, NULL, "log_writer", F_STR("why", "no thread for it"), F_STR("effect", "a standard error that nobody reads can stop the scheduler"));
 	if (prepare(&s, reterr) < 0 || poller_start(o, s.ledger, s.wake_fd, &s.poller, reterr) < 0) {
 		clean_up(&s);
 		return -1;
@@ -399,6 +401,7 @@ int scheduler_run(const struct scheduler_options *o, enum scheduler_end *ret, st
 	loop(&s);
 	reached = poller_join(s.poller);
 	LOG(LOG_INFO, NULL, "scheduler-stopped", F_INT("signals", s.stops));
+	log_flush(1000);
 	clean_up(&s);
 	*ret = !o->once || s.stops > 0 ? SCHEDULER_DONE : !reached ? SCHEDULER_UNREACHABLE : s.handler_failed ? SCHEDULER_HANDLER_FAILED : SCHEDULER_DONE;
 	return 0;

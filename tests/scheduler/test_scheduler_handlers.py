@@ -24,6 +24,19 @@ def test_exit_status_and_output_are_kept(server, scheduler):
     assert "event=finished" in log and "status=7" in log
 
 
+def test_a_standard_error_that_nobody_reads_stops_no_handler(server, scheduler):
+    """Its output is more than the pipe and what is kept for it; the next job runs all the same, and the end comes."""
+    server.add(ID, DL, utc(-1))
+    s = scheduler(handlers={"DLImportJob": "for n in range(3000): print('x' * 900)"}, interval=1)
+    s.process = subprocess.Popen(s.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=s.env)
+    s.wait_history(1)
+    server.add(OTHER, DL, utc(-1))
+    assert [h["outcome"] for h in s.wait_history(2)] == ["ok", "ok"]
+    s.signal(signal.SIGTERM)
+    assert s.wait() == 0
+    s.process.stderr.close()
+
+
 def test_a_handler_that_dies_by_a_signal_is_told(server, scheduler):
     server.add(ID, DL, utc(-1))
     with scheduler(handlers={"DLImportJob": "os.kill(os.getpid(), 9)"}) as s:

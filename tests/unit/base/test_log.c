@@ -170,6 +170,48 @@ static void threads_do_not_mix_lines(void **state)
 	}
 }
 
+/* A pipe that nobody reads: who logs goes on; what was kept and how much is missing comes out in order when it is read. Last, since the thread stays. */
+static void a_pipe_that_nobody_reads_stops_nobody(void **state)
+{
+	enum { LINES = 50000 };
+	int fds[2], keep = dup(STDERR_FILENO);
+	long next = 0, dropped = 0, told;
+	char line[8192];
+	FILE *f;
+
+	(void)state;
+	log_set_rate(0);
+	assert_int_equal(pipe(fds), 0);
+	assert_true(dup2(fds[1], STDERR_FILENO) >= 0);
+	close(fds[1]);
+	assert_int_equal(log_start_writer(), 0);
+	for (long i = 0; i < LINES; i++)
+		LOG(LOG_INFO, NULL, "n", F_INT("i", i));
+	f = fdopen(fds[0], "r");
+	assert_non_null(f);
+	while (next + dropped < LINES && fgets(line, sizeof(line), f) != NULL) {
+		const char *at = strstr(line, " event=n i=");
+
+		assert_memory_equal(line, "time=", 5);
+		if (at != NULL) {
+			assert_int_equal(strtol(at + 11, NULL, 10), next + dropped);
+			next++;
+		} else {
+			assert_int_equal(sscanf(strstr(line, "event=log_lines_dropped"), "event=log_lines_dropped lines=%ld", &told), 1);
+			dropped += told;
+		}
+	}
+	assert_int_equal(next + dropped, LINES);
+	assert_true(dropped > 0 && next > 5000);
+	LOG(LOG_INFO, NULL, "after");
+	assert_non_null(fgets(line, sizeof(line), f));
+	assert_non_null(strstr(line, "event=after"));
+	log_flush(1000);
+	dup2(keep, STDERR_FILENO);
+	fclose(f);
+	close(keep);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +221,7 @@ int main(void)
 		cmocka_unit_test(levels_filter),
 		cmocka_unit_test(the_rate_is_bounded_and_the_rest_counted),
 		cmocka_unit_test(threads_do_not_mix_lines),
+		cmocka_unit_test(a_pipe_that_nobody_reads_stops_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

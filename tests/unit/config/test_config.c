@@ -26,7 +26,7 @@ static int load(char **argv, struct config **ret, struct err *e)
 	return config_load(argc, argv, ret, e);
 }
 
-static char path[] = "/tmp/test_config_XXXXXX";
+static char path[] = "/tmp/test_config_XXXXXX", flag[64];
 
 static void write_file(const char *text)
 {
@@ -212,6 +212,38 @@ static void every_setting_is_in_help_and_manual(void **state)
 	}
 }
 
+/* What is computed of a setting fits: seconds become milliseconds (64 bits), times and counts become int or unsigned, MiB become KiB in an int for SQLite,
+ * millions of steps become steps (64 bits). */
+static void no_bound_overflows_what_is_computed_of_it(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < settings_count; i++) {
+		const struct setting *s = &settings[i];
+		char text[32];
+		struct config *c;
+		struct err e;
+
+		if (s->kind != KIND_INT)
+			continue;
+		assert_true(s->min >= 0 && s->min <= s->max);
+		if (strcmp(s->unit, "bytes") == 0)
+			assert_true(s->max <= INT64_MAX / 2);
+		else if (strcmp(s->unit, "million steps") == 0)
+			assert_true(s->max <= INT64_MAX / 1000000);
+		else if (strcmp(s->unit, "MiB") == 0)
+			assert_true(s->max <= INT32_MAX / 1024);
+		else
+			assert_true(s->max <= INT32_MAX);
+		snprintf(text, sizeof(text), "%lld", s->max);
+		snprintf(flag, sizeof(flag), "%.*s", (int)setting_flag_len(s), s->flag);
+		assert_int_equal(LOAD(&c, &e, "--data", "d", flag, text), 0);
+		assert_int_equal(*(long long *)(void *)((char *)c + s->offset), s->max);
+		config_free(c);
+		snprintf(text, sizeof(text), "%lld", s->max + 1);
+		assert_refused((char *[]){ "processiond", "--data", "d", flag, text, NULL }, s->name);
+	}
+}
+
 static void help_ends_the_program(void **state)
 {
 	struct config *c = NULL;
@@ -235,6 +267,7 @@ int main(void)
 		cmocka_unit_test(bad_values_are_named_with_their_place),
 		cmocka_unit_test(bad_lines_are_named_with_file_and_line),
 		cmocka_unit_test(every_setting_is_in_help_and_manual),
+		cmocka_unit_test(no_bound_overflows_what_is_computed_of_it),
 		cmocka_unit_test(help_ends_the_program),
 	};
 	return cmocka_run_group_tests(tests, make_file, remove_file);

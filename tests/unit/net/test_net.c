@@ -284,6 +284,46 @@ static void stopping_closes_open_streams(void **state)
 		close(fds[i]);
 }
 
+struct blocker {
+	struct net_post post;
+	pthread_mutex_t lock;           /* held by the test while the loop is to hang */
+	atomic_bool inside;
+};
+
+static void block(struct net_post *item)
+{
+	struct blocker *b = CONTAINER_OF(item, struct blocker, post);
+
+	atomic_store(&b->inside, true);
+	pthread_mutex_lock(&b->lock);
+	pthread_mutex_unlock(&b->lock);
+}
+
+static void a_loop_that_hangs_does_not_answer(void **state)
+{
+	struct harness h = { 0 };
+	struct blocker b = { .post.fn = block, .lock = PTHREAD_MUTEX_INITIALIZER };
+
+	(void)state;
+	harness_start(&h, 3, 10);
+	assert_true(net_answered(h.net));
+	for (int i = 0; i < 100; i++)           /* asked again and again: the item is in use once at a time */
+		net_ping(h.net);
+	WAIT_FOR(net_answered(h.net));
+	pthread_mutex_lock(&b.lock);
+	net_loop_post(&h.net->loops[1], &b.post);
+	WAIT_FOR(atomic_load(&b.inside));
+	net_ping(h.net);
+	WAIT_FOR(!atomic_load(&h.net->loops[0].pinged) && !atomic_load(&h.net->loops[2].pinged));
+	usleep(50000);
+	assert_false(net_answered(h.net));
+	net_ping(h.net);
+	assert_false(net_answered(h.net));
+	pthread_mutex_unlock(&b.lock);
+	WAIT_FOR(net_answered(h.net));
+	harness_stop(&h);
+}
+
 /* Counts this process's CPU time only, so that a busy machine does not matter. */
 static void an_idle_net_uses_no_time(void **state)
 {
@@ -317,6 +357,7 @@ int main(void)
 		cmocka_unit_test(each_reaches_every_owner),
 		cmocka_unit_test(nobody_connects_after_listening_ended),
 		cmocka_unit_test(stopping_closes_open_streams),
+		cmocka_unit_test(a_loop_that_hangs_does_not_answer),
 		cmocka_unit_test(an_idle_net_uses_no_time),
 	};
 

@@ -15,7 +15,7 @@ static void load_tls(struct harness *h)
 {
 	struct err e;
 
-	if (net_tls_ctx_new(files.cert, files.key, &h->tls, &e) < 0)
+	if (net_tls_ctx_new(files.cert, files.key, NULL, &h->tls, &e) < 0)
 		fail_msg("%s", e.text);
 }
 

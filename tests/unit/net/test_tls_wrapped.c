@@ -173,7 +173,7 @@ static void start(struct harness *h, bool login_only)
 
 	h->data = tds_data;
 	atomic_store(&h->number, login_only);
-	if (net_tls_ctx_new(files.cert, files.key, &h->tls, &e) < 0)
+	if (net_tls_ctx_new(files.cert, files.key, NULL, &h->tls, &e) < 0)
 		fail_msg("%s", e.text);
 	harness_start(h, 1, 10);
 }
