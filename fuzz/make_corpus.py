@@ -180,7 +180,7 @@ def sspis():
 
 
 def xmls():
-    """BYTE flags (1: bytes with their own declaration, 2: stopped after the upper half's number of questions), then the document."""
+    """BYTE flags (1: bytes with their own declaration, 2: stopped after sixteen times the upper half's number of bytes), then the document."""
     item = '<item job="1" group="2" id="3" wsi="b00ae9a1-0474-474e-b348-f6a8bcc95331" in="a&lt;&#x20AC;"/>'
     good = f'<batch xmlns="urn:x"><start>{item}</start><failed/></batch>'
     xsi = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'

@@ -2,6 +2,7 @@
 #ifndef CATALOGUE_NATIVE_H
 #define CATALOGUE_NATIVE_H
 
+#include "base/meter.h"
 #include "call/call.h"
 
 struct store_conn;
@@ -14,7 +15,7 @@ struct native_ctx {
 	struct value *results;          /* STEP_NATIVE: one per target, NULL before */
 	size_t nresults;
 	void *userdata;                 /* given at registration */
-	bool (*stop)(struct native_ctx *ctx);   /* asked by what takes long: true: fail with ERR_CANCELLED */
+	struct meter *meter;            /* of what takes long; when it gives up: ERR_CANCELLED */
 	uint64_t changes;               /* STEP_EACH: rows that the statement changed the last time */
 	/* STEP_EACH: call for each row of fields; runs the step's statement. Non-zero: stop and return it. */
 	int (*each)(struct native_ctx *ctx, const struct value *fields, size_t nfields, struct err *reterr);

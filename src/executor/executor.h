@@ -3,6 +3,7 @@
 #ifndef EXECUTOR_EXECUTOR_H
 #define EXECUTOR_EXECUTOR_H
 
+#include "base/meter.h"
 #include "call/call.h"
 #include "catalogue/proc.h"
 #include "store/store.h"
@@ -32,8 +33,8 @@ void executor_stop(struct executor *ex);
 const char *executor_name(const struct executor *ex);
 /* Whether the procedure begins with something that needs no database and may take long: reading a document. */
 bool executor_has_ahead(const struct proc *p);
-/* Does it, on any thread, before the call is submitted. stop is asked now and then. -1: the call has failed, and its result says how; it is not to be submitted. */
-MUST_CHECK int executor_run_ahead(struct executor *ex, struct call *c, bool (*stop)(void *arg), void *arg);
+/* Does it, on any thread, before the call is submitted; m may be NULL. -1: the call has failed, and its result says how; it is not to be submitted. */
+MUST_CHECK int executor_run_ahead(struct executor *ex, struct call *c, struct meter *m);
 
 /* Thread-safe. complete() may be called before this returns. Calls of one session are submitted one after another. */
 void executor_submit(struct executor *ex, struct call *c);

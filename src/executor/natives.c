@@ -7,14 +7,10 @@
 struct native_call {
 	struct native_ctx ctx;              /* first: each() gets back from it */
 	struct runner *runner;
+	struct meter meter;
 	const struct step *step;
 	uint64_t rows;                      /* ROWS … EACH: sent so far */
 };
-
-static bool is_stopped(struct native_ctx *ctx)
-{
-	return run_stop(CONTAINER_OF(ctx, struct native_call, ctx)->runner);
-}
 
 static int prepare(struct native_call *n, struct runner *r, struct call *c, const struct step *s, native_fn *ret, struct err *reterr)
 {
@@ -26,7 +22,9 @@ static int prepare(struct native_call *n, struct runner *r, struct call *c, cons
 		if (steps_value(r, c, &s->args[i], NULL, 0, &args[i], reterr) < 0)
 			return -1;
 	}
-	*n = (struct native_call){ .ctx = { .call = c, .conn = r->conn, .args = args, .nargs = s->nargs, .stop = is_stopped }, .runner = r, .step = s };
+	*n = (struct native_call){ .ctx = { .call = c, .conn = r->conn, .args = args, .nargs = s->nargs }, .runner = r, .step = s };
+	n->meter = (struct meter){ .left = 1, .stop = run_stop, .arg = r };
+	n->ctx.meter = &n->meter;
 	*ret = native_find(s->native, &n->ctx.userdata);
 	if (*ret == NULL)
 		return err_set(reterr, ERR_NOT_SUPPORTED, s->native, "The server was built without this function.");
@@ -40,38 +38,23 @@ static const struct type *type_of(const struct proc *p, unsigned index)
 
 /* ---- before the call is submitted ---- */
 
-struct ahead {
-	struct native_call native;          /* first: stop() gets back from it */
-	bool (*stop)(void *arg);
-	void *arg;
-};
-
-static bool ahead_is_stopped(struct native_ctx *ctx)
-{
-	struct ahead *a = CONTAINER_OF(ctx, struct ahead, native.ctx);
-
-	return a->stop != NULL && a->stop(a->arg);
-}
-
 bool executor_has_ahead(const struct proc *p)
 {
 	return p->nsteps > 0 && p->steps[0].kind == STEP_NATIVE && native_is_ahead(p->steps[0].native);
 }
 
-int executor_run_ahead(struct executor *ex, struct call *c, bool (*stop)(void *arg), void *arg)
+int executor_run_ahead(struct executor *ex, struct call *c, struct meter *m)
 {
 	struct runner r = { .ex = ex };
-	struct ahead a = { .stop = stop, .arg = arg };
+	struct native_call n;
 	native_fn fn;
 
 	assert(executor_has_ahead(c->proc) && c->scratch == NULL && c->proc->steps[0].ntargets == 0);
-	if (prepare(&a.native, &r, c, &c->proc->steps[0], &fn, &c->err) < 0) {
-		run_fail(c, &c->err);
-		return -1;
+	if (prepare(&n, &r, c, &c->proc->steps[0], &fn, &c->err) == 0) {
+		n.ctx.meter = m;
+		if (fn(&n.ctx, &c->err) == 0)
+			return 0;
 	}
-	a.native.ctx.stop = ahead_is_stopped;
-	if (fn(&a.native.ctx, &c->err) == 0)
-		return 0;
 	run_fail(c, &c->err);
 	return -1;
 }

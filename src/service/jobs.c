@@ -46,18 +46,10 @@ static int take_row(void *arg, int row, const struct value *fields, size_t nfiel
 	return job_rows_add(rows, r->arena, fields, nfields, reterr);
 }
 
-static bool stopped(void *arg)
-{
-	struct native_ctx *ctx = arg;
-
-	return ctx->stop(ctx);
-}
-
 /* Reads the document and keeps its rows for the EACH steps that follow. As a rule that is done before the call is submitted; when it runs, then, perhaps once more after it
  * was undone, nothing has been changed by it yet. */
 static int read_document(struct native_ctx *ctx, struct err *reterr)
 {
-	const struct xml_stop stop = { stopped, ctx };
 	struct arena *a = ctx->call->arena;
 	struct job_document *d = ctx->call->scratch;
 	struct reading r = { NULL, a };
@@ -71,7 +63,7 @@ static int read_document(struct native_ctx *ctx, struct err *reterr)
 	r.document = d = arena_alloc(a, sizeof(*d));
 	if (d == NULL)
 		return err_nomem(reterr);
-	if (xml_read(&ctx->args[0], ctx->userdata, &stop, a, take_row, &r, reterr) < 0)
+	if (xml_read(&ctx->args[0], ctx->userdata, ctx->meter, a, take_row, &r, reterr) < 0)
 		return -1;
 	if (job_rows_last_only(&d->start, reterr) < 0 || job_rows_last_only(&d->failed, reterr) < 0)
 		return -1;

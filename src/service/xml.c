@@ -177,9 +177,9 @@ static int to_utf8(const struct value *v, struct str *text, struct arena *a, str
 
 /* ---- reading ---- */
 
-bool xml_stopped(struct xml_reader *r)
+bool xml_stopped(struct xml_reader *r, size_t bytes)
 {
-	if (r->stop == NULL || !r->stop->fn(r->stop->arg))
+	if (meter_spend(r->meter, bytes))
 		return false;
 	r->failed = true;
 	r->invalid = false;
@@ -193,7 +193,7 @@ static int feed(void *arg, char *dst, int size)
 	struct xml_reader *r = arg;
 	size_t n = r->rest.n < (size_t)size ? r->rest.n : (size_t)size;
 
-	if (xml_stopped(r))
+	if (xml_stopped(r, n))
 		return -1;
 	memcpy(dst, r->rest.p, n);
 	r->rest = (struct str){ r->rest.p + n, r->rest.n - n };
@@ -240,9 +240,9 @@ static int open_parser(struct xml_reader *r)
 	return err_nomem(r->reterr);
 }
 
-int xml_read(const struct value *v, const struct xml_model *model, const struct xml_stop *stop, struct arena *a, xml_row_fn row, void *arg, struct err *reterr)
+int xml_read(const struct value *v, const struct xml_model *model, struct meter *m, struct arena *a, xml_row_fn row, void *arg, struct err *reterr)
 {
-	struct xml_reader r = { .model = model, .arena = a, .row = row, .arg = arg, .reterr = reterr, .stop = stop };
+	struct xml_reader r = { .model = model, .arena = a, .row = row, .arg = arg, .reterr = reterr, .meter = m };
 	struct str text = v->u.s;
 	int rc;
 

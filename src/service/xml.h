@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/meter.h"
 #include "value/value.h"
 
 #define XML_ATTRIBUTES_MAX 8
@@ -38,17 +39,11 @@ struct xml_model {
 /* Gets each element that is a row: a value per attribute rule (NULL: not given); text is in the arena. Non-zero stops. */
 typedef int (*xml_row_fn)(void *arg, int row, const struct value *fields, size_t nfields, struct err *reterr);
 
-/* Asked now and then while a document is read: true ends it. */
-struct xml_stop {
-	bool (*fn)(void *arg);
-	void *arg;
-};
-
 /* Once, before threads use the parser. */
 void xml_init(void);
-/* v is not NULL. Errors: 94xx (not well formed), 6359 (DTD), 69xx (not valid), each saying what and where; 6303 no memory; ERR_CANCELLED when stop said so (NULL: nobody is asked).
+/* v is not NULL. Errors: 94xx (not well formed), 6359 (DTD), 69xx (not valid), each saying what and where; 6303 no memory; ERR_CANCELLED when the meter gave up.
  * A document that is too deep, which is never valid, is told the first fault of its content and not read further; more than 64 attributes of one element are 6905. */
-MUST_CHECK int xml_read(const struct value *v, const struct xml_model *model, const struct xml_stop *stop, struct arena *a, xml_row_fn row, void *arg,
+MUST_CHECK int xml_read(const struct value *v, const struct xml_model *model, struct meter *m, struct arena *a, xml_row_fn row, void *arg,
 			struct err *reterr);
 
 #endif

@@ -33,12 +33,12 @@ struct xml_reader {
 	unsigned depth;             /* of elements that are valid */
 	unsigned level;             /* of all elements */
 	struct str rest;            /* what the parser has not asked for yet */
-	const struct xml_stop *stop;
+	struct meter *meter;
 	bool root_seen;
 };
 
-/* xml.c: asks whether to go on; true: not, and reterr says so. */
-bool xml_stopped(struct xml_reader *r);
+/* xml.c: before so many bytes are looked at; true: they are not to be, and reterr says so. */
+bool xml_stopped(struct xml_reader *r, size_t bytes);
 /* xml_scan.c: refuses what would take the parser long. */
 MUST_CHECK int xml_scan(struct xml_reader *r, struct str text);
 /* xml_valid.c: the content model. */

@@ -5,8 +5,6 @@
 
 #include "service/xml_int.h"
 
-#define SCAN_BETWEEN ((size_t)1 << 20)          /* bytes between two questions whether to go on */
-
 static bool starts(struct str s, size_t at, struct str mark)
 {
 	return s.n - at >= mark.n && memcmp(s.p + at, mark.p, mark.n) == 0;
@@ -48,12 +46,13 @@ static size_t past_tag(struct str s, size_t at, unsigned *ret_attributes)
 
 int xml_scan(struct xml_reader *r, struct str s)
 {
-	size_t at = 0, asked = 0;
+	size_t at = 0, before;
 	const char *p;
 
 	while (at < s.n && (p = memchr(s.p + at, '<', s.n - at)) != NULL) {
 		unsigned attributes = 0;
 
+		before = at;
 		at = (size_t)(p - s.p);
 		if (starts(s, at, STR("<!--")))
 			at = past(s, at + 4, STR("-->"));
@@ -69,10 +68,8 @@ int xml_scan(struct xml_reader *r, struct str s)
 			at = past_tag(s, at, &attributes);
 		if (attributes > XML_TAG_ATTRIBUTES_MAX)
 			return xml_too_many_attributes(r);
-		if (at - asked > SCAN_BETWEEN && xml_stopped(r))
+		if (xml_stopped(r, at - before))
 			return -1;
-		if (at - asked > SCAN_BETWEEN)
-			asked = at;
 	}
 	return 0;
 }

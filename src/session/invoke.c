@@ -81,7 +81,8 @@ void invoke_returned(struct session *s)
 	/* An administration procedure changed logins or rights: what is cached of them is read again, now that it is durable. */
 	if (c->rc == 0 && inv->proc->service == SERVICE_SYSTEM && !inv->proc->read_only)
 		auth_reload(s->server->auth);
-	o = outcome_of(c, c->rc < 0 && aborts_transaction(s));
+	/* A time-out takes the transaction with it (clarification 6); where the executor saw it, it is gone already. */
+	o = outcome_of(c, c->rc < 0 && (aborts_transaction(s) || (c->err.number == 50001 && s->vars.trancount > 0)));
 	if (o.abort) {
 		r->aborted = o;                 /* the rollback takes the place of the call */
 		if (tran_do(s, &rollback, &rc, &e) == TRAN_WAIT) {
@@ -152,10 +153,79 @@ static void submit_proc(struct session *s, struct invocation *inv, struct databa
 		invoke_fail(s, inv, &e, false);
 		return;
 	}
+	s->call.scratch = inv->document;
 	stream_enable(s, inv->proc->read_only && !inv->proc->is_short && s->call.txn == NULL);      /* a short one may run on this thread, which sends */
-	s->request->inv = inv;
 	s->request->wait = WAIT_PROC;
 	call_submit(s, system ? databases_system(s->server->databases)->executor : db->executor);
+}
+
+/* ---- what a procedure does before it needs the database ---- */
+
+static struct executor *executor_of(const struct session *s, const struct invocation *inv)
+{
+	return inv->proc->service == SERVICE_SYSTEM ? databases_system(s->server->databases)->executor : inv->database->executor;
+}
+
+static size_t text_bytes(const struct call *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->nvalues; i++)
+		if (!c->values[i].null && type_info(c->values[i].type.id)->is_text)
+			n += c->values[i].u.s.n;
+	return n;
+}
+
+/* On a work thread, where s->call is not the procedure's: only whether it was cancelled. */
+static void ahead_run(struct session *s, struct meter *m)
+{
+	struct invocation *inv = s->request->inv;
+
+	inv->ahead->scratch = NULL;
+	inv->ahead->rc = executor_run_ahead(executor_of(s, inv), inv->ahead, m);
+}
+
+static void ahead_done(struct session *s)
+{
+	struct invocation *inv = s->request->inv;
+	struct call *c = &s->call;
+
+	call_make(s, CALL_PROC, inv->database);
+	c->proc = inv->proc;
+	c->values = inv->ahead->values;
+	c->wanted = inv->ahead->wanted;
+	c->nvalues = inv->ahead->nvalues;
+	inv->document = inv->ahead->scratch;
+	if (inv->ahead->rc == 0) {
+		submit_proc(s, inv, inv->database);
+		return;
+	}
+	c->rc = -1;
+	c->err = inv->ahead->err;
+	c->status = inv->ahead->status;
+	c->status_set = inv->ahead->status_set;
+	work_explain(s, &c->err);
+	invoke_returned(s);
+}
+
+/* A document is read before the call takes a place in the queue of the writer: here when it is short, otherwise on a work thread. */
+static void ahead_begin(struct session *s, struct invocation *inv)
+{
+	struct err e;
+
+	inv->ahead = arena_alloc(&s->arena, sizeof(*inv->ahead));
+	if (inv->ahead == NULL) {
+		(void)err_nomem(&e);
+		invoke_fail(s, inv, &e, false);
+		return;
+	}
+	call_begin(inv->ahead, CALL_PROC);
+	inv->ahead->proc = inv->proc;
+	inv->ahead->arena = &s->arena;
+	inv->ahead->values = s->call.values;
+	inv->ahead->wanted = s->call.wanted;
+	inv->ahead->nvalues = s->call.nvalues;
+	work_or_now(s, text_bytes(&s->call) > WORK_TEXT, ahead_run, ahead_done);
 }
 
 /* Too many arguments is a compile error in a batch, so it ends it (crib 14.4). */
@@ -192,7 +262,12 @@ static void invoke_proc(struct session *s, struct invocation *inv, const struct 
 		invoke_fail(s, inv, &e, ends_batch(inv, &e));
 		return;
 	}
-	submit_proc(s, inv, db);
+	inv->database = db;
+	s->request->inv = inv;
+	if (executor_has_ahead(inv->proc) && !s->vars.fmtonly)
+		ahead_begin(s, inv);
+	else
+		submit_proc(s, inv, db);
 }
 
 static void invoke_name(struct session *s, struct invocation *inv, struct str name)

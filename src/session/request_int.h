@@ -38,6 +38,9 @@ struct invocation {
 	/* a procedure of the catalogue */
 	const struct proc *proc;
 	int *origin;                    /* per parameter: its argument, or -1 */
+	struct database *database;      /* where it is called */
+	struct call *ahead;             /* for what is done before the call is submitted … */
+	void *document;                 /* … and what came of it, for the call */
 	/* a text */
 	enum special special;
 	struct special_args fixed;

@@ -1,8 +1,10 @@
 """The two XML documents: what is accepted, what is refused, and that a refused one changes nothing."""
+import contextlib
 import time
 
 import pytest
 
+from support import wire as tds
 from support import wiretypes as t
 from support.jobs import FAR, SPACES, WORKER, jobs_fixture
 from support.proves import proves
@@ -438,3 +440,68 @@ def test_depth_is_bounded(one_way, depth):
     refuses_batch(db, WRONG_MODEL, batch(db, inside="<a>" * depth + "</a>" * depth))
     db.refuses(WRONG_MODEL, "proc_UpdateConversionBatch", BatchXml=batch(db, inside="<a>" * depth))
     db.refuses(range(9400, 9500), "proc_UpdateConversionBatch", BatchXml=batch(db, inside="<a>" * 60))      # read on, and not well formed
+
+
+# Who reads a document holds nobody up
+
+SERVICES = (("word", "WordAutomation"), ("translation", "Translation"))
+
+
+@proves("WORD-Xml-19", "TRAN-Xml-19")
+@pytest.mark.parametrize("padding", (0, 100_000), ids=("short", "long"))
+@pytest.mark.parametrize("service, database", SERVICES)
+def test_documents_are_read_before_the_writer_is_wanted(server, service, database, padding):
+    """Another client's transaction has the writer: a bad document is told so at once, a good one waits for its turn and works then."""
+    space = SPACES[service] + "databaseBatchUpdate"
+    with Wire(server).login(database=database) as holder, Wire(server).login(database=database) as w:
+        holder.batch("BEGIN TRAN EXEC proc_CancelAllActiveJobs").ok()
+        w.batch("SET LOCK_TIMEOUT 300").ok()
+        for number, inside in ((6908, "<start/>"), (6926, '<start><item job="x" group="1" id="1" wsi="b00ae9a1-0474-474e-b348-f6a8bcc95331"/></start><failed/>'), (1222, "<start/><failed/>")):
+            document = f'<batch xmlns="{space}">' + " " * padding + inside + "</batch>"
+            assert w.rpc("proc_UpdateConversionBatch", [Param(t.nvarchar_max(document), "@BatchXml")]).numbers == [number]
+        assert w.batch(f"DECLARE @x nvarchar(max) = REPLICATE(CAST(' ' AS nvarchar(max)), {padding}) + N'<other/>' EXEC proc_UpdateConversionBatch @x").numbers == [6913]
+        holder.batch("ROLLBACK").ok()
+        assert w.rpc("proc_UpdateConversionBatch", [Param(t.nvarchar_max(document), "@BatchXml")]).ok().rows == []
+        w.batch("SET XACT_ABORT ON BEGIN TRAN").ok()
+        assert w.rpc("proc_UpdateConversionBatch", [Param(t.nvarchar_max(document.replace("<failed/>", "")), "@BatchXml")]).numbers == [6908]
+        assert w.batch("SELECT @@TRANCOUNT").value == 0
+
+
+@proves("WORD-Xml-19", "TRAN-Xml-19")
+@pytest.mark.parametrize("service, database", SERVICES)
+def test_a_long_document_ends_at_an_attention(server, service, database):
+    space = SPACES[service] + "databaseBatchUpdate"
+    document = f'<batch xmlns="{space}">' + "<!-- x -->\n" * 1_500_000 + "<start/><failed/></batch>"
+    with Wire(server).login(database=database) as w:
+        body = tds.rpc_body([("proc_UpdateConversionBatch", [Param(t.nvarchar_max(document), "@BatchXml")])], w.version)
+        w.send(tds.packets(tds.RPC, body) + tds.packets(tds.ATTENTION, b""))
+        first = w.answer(tds.RPC, check=False)
+        assert not first.results and first.status is None and not first.errors
+        if not (first.last.status & tds.ATTN and len(first.tokens) == 1):
+            w.acknowledgement()
+        assert w.rpc("proc_UpdateConversionBatch", [Param(t.nvarchar_max(f'<batch xmlns="{space}"><start/><failed/></batch>'), "@BatchXml")]).ok().rows == []
+
+
+def test_a_document_is_read_once_for_calls_that_run_again(server):
+    """A call of the same group fails late, so that the group is undone and run again: each still reports the groups that it changed itself."""
+    database = "WordAutomation"
+    job, space = 77_000_001, SPACES["word"]
+    with Wire(server).login(database=database) as w:
+        w.rpc("proc_AddJob", [Param(t.int_(job, 8), "@JobId"), Param(t.nvarchar("s"), "@Settings")]).ok()
+        add = f'<group xmlns="{space}databaseJobAdd"><item id="1" in="a"/><item id="2" in="b"/></group>'
+        w.rpc("proc_AddGroup", [Param(t.int_(job, 8), "@JobId"), Param(t.int_(1, 2), "@GroupId"), Param(t.int_(2, 2), "@MaxAttemptsCount"), Param(t.nvarchar_max(add), "@JobXml")]).ok()
+        twice = f'<group xmlns="{space}databaseJobAdd"><item id="1" in="a"/><item id="1" in="b"/></group>'
+        start = f'<batch xmlns="{space}databaseBatchUpdate"><start><item job="{job}" group="1" id="1" wsi="{WORKER}"/></start><failed/></batch>'
+        with contextlib.ExitStack() as stack:
+            others = [stack.enter_context(Wire(server).login(database=database)) for _ in range(6)]
+            for turn in range(10):
+                for i, other in enumerate(others):
+                    if i % 2:
+                        params = [Param(t.int_(job, 8), "@JobId"), Param(t.int_(100 + i, 2), "@GroupId"), Param(t.int_(2, 2), "@MaxAttemptsCount"), Param(t.nvarchar_max(twice), "@JobXml")]
+                        other.send_message(tds.RPC, tds.rpc_body([("proc_AddGroup", params)], other.version))
+                    else:
+                        other.send_message(tds.RPC, tds.rpc_body([("proc_UpdateConversionBatch", [Param(t.nvarchar_max(start), "@BatchXml")])], other.version))
+                for i, other in enumerate(others):
+                    answer = other.answer(tds.RPC)
+                    assert answer.numbers == [2627] if i % 2 else [tuple(r)[:2] for r in answer.rows] == [(job, 1)], (turn, i)
+        w.rpc("proc_JobsExpire", [Param(t.int_(job, 8), "@JobId"), Param(t.int_(1, 1), "@IncludeActiveJobs")]).ok()
