@@ -165,3 +165,7 @@ CREATE UNIQUE INDEX login_sid ON login (sid);
 -- MIGRATION 3
 ALTER TABLE database ADD COLUMN commit_mode TEXT NOT NULL DEFAULT 'durable' CHECK (commit_mode IN ('durable', 'relaxed'));
 ALTER TABLE database ADD COLUMN commit_interval INTEGER NOT NULL DEFAULT 1000;      -- ms between flushes of a relaxed one
+
+-- MIGRATION 4
+ALTER TABLE database ADD COLUMN identity TEXT;          -- of its file, 32 hexadecimal digits; NULL: not seen yet
+ALTER TABLE database ADD COLUMN damage TEXT;            -- why it was not served at the last start; NULL: it was

@@ -10,7 +10,8 @@ VIEW sys.databases (
 )
 SUMMARY The databases; service and errata are our own additions.
 AS
-SELECT name, id, NULL, x'01', nullif(created, 0), 160, 'SQL_Latin1_General_CP1_CI_AS', 0, 'MULTI_USER', 0, 0, 0, 0, 'ONLINE', 0, 0, 'OFF', 0, 1, 'FULL', 0,
+SELECT name, id, NULL, x'01', nullif(created, 0), 160, 'SQL_Latin1_General_CP1_CI_AS', 0, 'MULTI_USER', 0, 0, 0, CASE WHEN damage IS NULL THEN 0 ELSE 4 END,
+       CASE WHEN damage IS NULL THEN 'ONLINE' ELSE 'SUSPECT' END, 0, 0, 'OFF', 0, 1, 'FULL', 0,
        service, errata
 FROM database;
 

@@ -235,6 +235,22 @@ int run_grant_list(struct cli *cli, const struct command *cmd)
 	return call_and_show(cli, "procession_grant_list", NULL, 0, NULL);
 }
 
+/* Whoever watches over a server by this command's status learns that a database is not as it should be. */
+static int judge_states(const struct client_result *r)
+{
+	for (size_t i = 0; i < r->ntables; i++) {
+		const struct client_table *t = &r->tables[i];
+		int column = client_column(t, "state");
+
+		for (size_t row = 0; column >= 0 && row < t->nrows; row++) {
+			const char *state = t->cells[row * t->ncols + (size_t)column];
+			if (state != NULL && strcmp(state, "online") != 0)
+				return EXIT_REFUSED;
+		}
+	}
+	return EXIT_OK;
+}
+
 int run_status(struct cli *cli, const struct command *cmd)
 {
 	static const char *const titles[] = { "server", "databases", "counters" };
@@ -242,5 +258,5 @@ int run_status(struct cli *cli, const struct command *cmd)
 		client_text(NULL, "SELECT @@SERVERNAME AS server, @@VERSION AS version, SUSER_SNAME() AS login; EXEC procession_database_list; EXEC procession_counters") };
 
 	(void)cmd;
-	return call_and_show(cli, "sp_executesql", args, ARRAY_LEN(args), &(struct outcome){ .titles = titles });
+	return call_and_show(cli, "sp_executesql", args, ARRAY_LEN(args), &(struct outcome){ .titles = titles, .judge = judge_states });
 }

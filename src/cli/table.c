@@ -38,7 +38,7 @@ const struct option options[] = {
 const size_t options_count = ARRAY_LEN(options);
 
 const struct command commands[] = {
-	{ "status", "", "", 0, 0, run_status, "shows whether the server answers, who it is and its databases" },
+	{ "status", "", "", 0, 0, run_status, "shows whether the server answers, who it is and its databases; status 1 when one is damaged" },
 	{ "login", "add", "NAME", 1, OF_NEW_LOGIN | OF_PASSWORD, run_login_add, "adds a login; its password is asked for, read or generated, or it is a Windows name" },
 	{ "login", "passwd", "NAME", 1, OF_PASSWORD, run_login_passwd, "gives a login a new password" },
 	{ "login", "disable", "NAME", 1, 0, run_login_disable, "refuses a login from now on; nothing is deleted" },

@@ -71,6 +71,8 @@ static void clean_if_due(struct database *db, void *arg)
 	struct round *r = arg;
 	bool jobs = db->service == SERVICE_WORD || db->service == SERVICE_TRANSLATION;
 
+	if (db->executor == NULL)
+		return;
 	if ((jobs && r->jobs) || (db->service == SERVICE_STATE && r->state))
 		clean(r->cleaner, db);
 }

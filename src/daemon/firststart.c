@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "daemon/oneshot.h"
 #include "net/net.h"
 
@@ -25,10 +26,52 @@ static int path_in(const struct config *c, const char *name, char *dst, struct e
 	return 0;
 }
 
+/* "by the server with process id 4711", as far as the one that has the folder wrote it down. */
+static int in_use(const struct config *c, int lock_fd, struct err *reterr)
+{
+	char pid[16] = "";
+	ssize_t n = lock_fd < 0 ? 0 : pread(lock_fd, pid, sizeof(pid) - 1, 0);
+
+	pid[n > 0 ? n : 0] = '\0';
+	pid[strspn(pid, "0123456789")] = '\0';
+	return err_raise(reterr, 50021, 16, 1, "The data folder %s is in use by another server%s%s. Stop that one, or give --data another folder.", c->data,
+			 pid[0] == '\0' ? "" : " with process id ", pid);
+}
+
+/* The folder itself, which cannot be taken away while it has files: a lock on it stays when files in it are deleted, or when it is renamed. Some network file systems
+ * know no locks of folders; there the file "lock" and those of the databases must do. */
+static int lock_folder(const struct config *c, int lock_fd, struct err *reterr)
+{
+	int fd = open(c->data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_raise(reterr, 50021, 16, 1, "The data folder %s cannot be read: %s. Check its owner and rights.", c->data, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;                       /* open, and so locked, until the process ends */
+	if (errno == EWOULDBLOCK) {
+		close(fd);
+		return in_use(c, lock_fd, reterr);
+	}
+	LOG(LOG_WARN, NULL, "folder_not_locked", F_STR("folder", c->data), F_STR("reason", strerror(errno)),
+	    F_STR("remedy", "keep the data folder on a local disk: this file system knows no locks of folders"));
+	close(fd);
+	return 0;
+}
+
+/* For the message of whoever comes next; nothing depends on it. */
+static void write_pid(int fd)
+{
+	char text[16];
+	int n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
+
+	if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)n, 0) != n)
+		LOG(LOG_DEBUG, NULL, "lock_file", F_STR("reason", strerror(errno)));
+}
+
 int firststart_folder(const struct config *c, struct err *reterr)
 {
 	char path[PATH_SIZE];
-	int fd;
+	int fd, rc;
 
 	if (mkdir(c->data, 0700) < 0 && errno != EEXIST)
 		return err_raise(reterr, 50021, 16, 1, "The data folder %s cannot be made: %s. Give --data a folder that this user may create.", c->data,
@@ -38,11 +81,12 @@ int firststart_folder(const struct config *c, struct err *reterr)
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_raise(reterr, 50021, 16, 1, "The data folder %s cannot be written: %s. Check its owner and rights.", c->data, strerror(errno));
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+	rc = flock(fd, LOCK_EX | LOCK_NB) < 0 ? in_use(c, fd, reterr) : lock_folder(c, fd, reterr);
+	if (rc < 0)
 		close(fd);
-		return err_raise(reterr, 50021, 16, 1, "The data folder %s is in use by another server. Stop that one, or give --data another folder.", c->data);
-	}
-	return 0;
+	else
+		write_pid(fd);
+	return rc;
 }
 
 int firststart_certificate(const struct config *c, char *cert, char *key, struct err *reterr)

@@ -35,16 +35,19 @@ static int password_hash(struct native_ctx *ctx, struct err *reterr)
 	return give_text(ctx, 0, hash, reterr);
 }
 
-/* database_create(@name, @service, @errata, @id) */
+/* database_create(@name, @service, @errata, @id) INTO @identity */
 static int database_create(struct native_ctx *ctx, struct err *reterr)
 {
 	struct server *srv = ctx->userdata;
+	const char *identity;
 	enum service service;
 
 	if (!service_by_name(text_of(ctx, 1), &service) || service == SERVICE_SYSTEM)
 		return err_set(reterr, ERR_ADMIN, "The service of a database is word, translation, schedule or state.");
-	return databases_create(srv->databases, text_of(ctx, 0), service, str_eq_nocase(text_of(ctx, 2), STR("literal")), (int)ctx->args[3].u.i,
-				reterr);
+	if (databases_create(srv->databases, text_of(ctx, 0), service, str_eq_nocase(text_of(ctx, 2), STR("literal")), (int)ctx->args[3].u.i,
+			     &identity, reterr) < 0)
+		return -1;
+	return give_text(ctx, 0, identity, reterr);
 }
 
 /* database_set(@name, @commit, @commit_interval, @errata) */
@@ -70,6 +73,35 @@ static int database_check(struct native_ctx *ctx, struct err *reterr)
 	return rc;
 }
 
+/* ---- procession_database_list ---- */
+
+struct states {
+	struct native_ctx *ctx;
+	struct err *err;
+	int rc;
+};
+
+static void give_state(struct database *db, void *arg)
+{
+	struct states *s = arg;
+	const char *damage = databases_damage(db);
+	struct value fields[] = { value_nvarchar(db->name), value_nvarchar(damage == NULL ? "online" : "damaged"), value_nvarchar(damage == NULL ? "" : damage) };
+
+	fields[2].null = damage == NULL;
+	if (s->rc == 0)
+		s->rc = s->ctx->each(s->ctx, fields, ARRAY_LEN(fields), s->err);
+}
+
+/* database_states() AS ($name, $state, $reason): on a reader's thread. */
+static int database_states(struct native_ctx *ctx, struct err *reterr)
+{
+	struct server *srv = ctx->userdata;
+	struct states s = { ctx, reterr, 0 };
+
+	databases_each(srv->databases, give_state, &s);
+	return s.rc;
+}
+
 /* ---- sp_who ---- */
 
 #define WAITS_MAX 4096          /* shown at most */
@@ -83,7 +115,8 @@ static void add_waits(struct database *db, void *arg)
 {
 	struct waits *w = arg;
 
-	w->n += executor_waits(db->executor, w->list + w->n, WAITS_MAX - w->n);
+	if (db->executor != NULL)
+		w->n += executor_waits(db->executor, w->list + w->n, WAITS_MAX - w->n);
 }
 
 static uint32_t blocker_of(const struct waits *w, uint16_t spid)
@@ -158,6 +191,7 @@ void natives_register(struct server *srv)
 {
 	native_register("session_list", session_list, srv);
 	native_register("server_counters", server_counters, srv);
+	native_register("database_states", database_states, srv);
 	native_register("password_hash", password_hash, srv);
 	native_register("database_create", database_create, srv);
 	native_register("database_set", database_set, srv);

@@ -92,6 +92,8 @@ int oneshot_call(struct databases *dbs, struct database *db, const char *proc, c
 	if (p == NULL)
 		return err_set(reterr, ERR_NO_PROC, proc);
 	ex = p->service == SERVICE_SYSTEM ? databases_system(dbs)->executor : db->executor;
+	if (ex == NULL)
+		return err_set(reterr, ERR_NOT_SERVED, db->name);
 	arena_init(&o.arena, 16u << 20);
 	o.call = (struct call){ .kind = CALL_PROC, .proc = p, .arena = &o.arena, .sink = &o.sink, .rights = RIGHT_EXECUTE | RIGHT_SELECT | RIGHT_ADMIN | RIGHT_SERVER,
 				.login = "procession", .database = db->name, .lock_timeout_ms = -1, .complete = completed, .owner = &o };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "catalogue/catalogue.h"
 #include "executor/databases_int.h"
@@ -92,12 +93,27 @@ void databases_each(struct databases *d, void (*fn)(struct database *db, void *a
 		fn(&d->entries[i]->db, arg);
 }
 
-static void entry_free(struct database_entry *e)
+struct database_entry *databases_entry_new(const struct database_row *r)
+{
+	struct database_entry *e = calloc(1, sizeof(*e));
+
+	if (e == NULL)
+		return NULL;
+	str_copy(e->db.name, sizeof(e->db.name), str_of(r->name));
+	atomic_init(&e->db.id, r->id);
+	e->db.service = r->service;
+	e->settings = r->settings;
+	str_copy(e->identity, sizeof(e->identity), str_of(r->identity));
+	return e;
+}
+
+void databases_entry_free(struct database_entry *e)
 {
 	if (e == NULL)
 		return;
 	executor_stop(e->db.executor);
 	store_close(e->store);
+	free(e->damage);
 	free(e);
 }
 
@@ -114,23 +130,57 @@ int databases_entry_start(struct databases *d, struct database_entry *e, struct 
 	return executor_start(&o, &e->db.executor, reterr);
 }
 
+/* Two databases in one file, by links, would each keep a log of their own for it. */
+static int is_own_file(struct databases *d, const char *path, const char *name, struct err *reterr)
+{
+	size_t n = atomic_load(&d->count);
+	struct stat s;
+
+	if (stat(path, &s) < 0)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		if (d->entries[i]->store != NULL && d->entries[i]->device == s.st_dev && d->entries[i]->inode == s.st_ino)
+			return err_raise(reterr, 50021, 16, 1, "The file '%s' of database '%s' is that of database '%s', too, by a link. Put the right file in its place.",
+					 path, name, d->entries[i]->db.name);
+	}
+	return 0;
+}
+
+static int open_store(struct databases *d, const struct database_row *r, const char *path, struct store **ret, struct err *reterr)
+{
+	struct store_options o = { .path = path, .name = r->name, .service = &service_procs[r->service], .cache_mib = d->cache_mib, .known = r->known,
+				   .identity = r->identity, .accept = databases_listed(d->accept, r->name) };
+
+	if (is_own_file(d, path, r->name, reterr) < 0)
+		return -1;
+	if (store_open(&o, ret, reterr) == 0)
+		return 0;
+	if (!databases_listed(d->set_aside, r->name) || !databases_may_set_aside(reterr))
+		return -1;
+	if (databases_set_aside(path, r->name, reterr, reterr) < 0)
+		return -1;
+	o.known = false;
+	o.identity = NULL;
+	return store_open(&o, ret, reterr);
+}
+
 /* Opens the store of an entry that is not published yet. */
 int databases_entry_open(struct databases *d, const struct database_row *r, struct database_entry **ret, struct err *reterr)
 {
-	struct database_entry *e = calloc(1, sizeof(*e));
+	struct database_entry *e = databases_entry_new(r);
 	char path[DATABASES_PATH];
-	struct store_options o = { .path = path, .service = &service_procs[r->service], .cache_mib = d->cache_mib };
+	struct stat s;
 
 	if (e == NULL)
 		return err_nomem(reterr);
-	str_copy(e->db.name, sizeof(e->db.name), str_of(r->name));
-	atomic_init(&e->db.id, r->id);
-	e->db.service = r->service;
-	e->settings = r->settings;
-	o.name = e->db.name;
-	if (databases_path(d, r->file, path, reterr) < 0 || store_open(&o, &e->store, reterr) < 0) {
-		entry_free(e);
+	if (databases_path(d, r->file, path, reterr) < 0 || open_store(d, r, path, &e->store, reterr) < 0) {
+		databases_entry_free(e);
 		return -1;
+	}
+	str_copy(e->identity, sizeof(e->identity), str_of(store_identity(e->store)));
+	if (stat(path, &s) == 0) {
+		e->device = s.st_dev;
+		e->inode = s.st_ino;
 	}
 	*ret = e;
 	return 0;
@@ -147,14 +197,30 @@ int databases_publish(struct databases *d, struct database_entry *e, struct err 
 	return 0;
 }
 
+/* A copy of another database's file, which is to become a database of its own, must be told from it later. One that is known already has its number. */
+static int own_identity(struct databases *d, struct database_entry *e, struct err *reterr)
+{
+	size_t n = atomic_load(&d->count);
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(d->entries[i]->identity, e->identity) != 0)
+			continue;
+		if (store_identity_renew(e->store, reterr) < 0)
+			return -1;
+		str_copy(e->identity, sizeof(e->identity), str_of(store_identity(e->store)));
+		return 0;
+	}
+	return 0;
+}
+
 int databases_add(struct databases *d, const struct database_row *r, struct err *reterr)
 {
 	struct database_entry *e;
 
 	if (databases_entry_open(d, r, &e, reterr) < 0)
 		return -1;
-	if (databases_entry_start(d, e, reterr) < 0 || databases_publish(d, e, reterr) < 0) {
-		entry_free(e);
+	if (own_identity(d, e, reterr) < 0 || databases_entry_start(d, e, reterr) < 0 || databases_publish(d, e, reterr) < 0) {
+		databases_entry_free(e);
 		return -1;
 	}
 	return 0;
@@ -167,7 +233,7 @@ static void take_over(struct database_entry *e, bool literal, int id)
 	atomic_store(&e->db.id, id);
 }
 
-int databases_create(struct databases *d, struct str name, enum service service, bool literal, int id, struct err *reterr)
+int databases_create(struct databases *d, struct str name, enum service service, bool literal, int id, const char **ret_identity, struct err *reterr)
 {
 	struct database_row r = { .id = id, .service = service, .settings = { .errata_literal = literal, .commit_interval_ms = COMMIT_INTERVAL_MS } };
 	struct database_entry *e;
@@ -182,10 +248,12 @@ int databases_create(struct databases *d, struct str name, enum service service,
 	e = find(d, name);
 	if (e == NULL)
 		rc = databases_add(d, &r, reterr);
-	else if (e->db.service != service)
+	else if (e->db.service != service || e->store == NULL)
 		rc = err_raise(reterr, 50020, 16, 1, "The database '%s' exists already. Choose another name.", e->db.name);
 	else
 		take_over(e, literal, id);
+	if (rc == 0)
+		*ret_identity = find(d, name)->identity;
 	pthread_mutex_unlock(&d->adding);
 	return rc;
 }
@@ -199,6 +267,8 @@ int databases_set(struct databases *d, struct str name, const struct database_se
 		str_copy(shown, sizeof(shown), name);
 		return err_set(reterr, ERR_NO_DATABASE_USE, shown);
 	}
+	if (e->db.executor == NULL)             /* the row counts when it is served again */
+		return 0;
 	executor_set_errata(e->db.executor, s->errata_literal);
 	executor_set_commit(e->db.executor, s->relaxed, s->commit_interval_ms);
 	return 0;
@@ -213,7 +283,10 @@ int databases_check(struct databases *d, struct str name, char **ret_report, str
 		str_copy(shown, sizeof(shown), name);
 		return err_set(reterr, ERR_NO_DATABASE_USE, shown);
 	}
-	return store_check(e->store, ret_report, reterr);
+	if (e->store != NULL)
+		return store_check(e->store, ret_report, reterr);
+	*ret_report = strdup(e->damage);
+	return *ret_report == NULL ? err_nomem(reterr) : 0;
 }
 
 void databases_close(struct databases *d)
@@ -229,8 +302,10 @@ void databases_close(struct databases *d)
 		n = atomic_load(&d->count);
 	}
 	while (n > 0)
-		entry_free(d->entries[--n]);
+		databases_entry_free(d->entries[--n]);
 	pthread_mutex_destroy(&d->adding);
 	free(d->dir);
+	free(d->set_aside);
+	free(d->accept);
 	free(d);
 }

@@ -1,8 +1,6 @@
 /* databases_open.c — the start: the system store first, the tables that describe the catalogue, then every database that the system store knows. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "catalogue/catalogue.h"
@@ -19,10 +17,13 @@ static const struct { const char *name; enum service service; } defaults[] = {
 };
 
 static const struct statement list_statement = {
-	.sql = "SELECT name, service, file, errata = 'literal', id, commit_mode = 'relaxed', commit_interval FROM database WHERE service <> 'system' ORDER BY id", .id = STATEMENT_ONCE };
+	.sql = "SELECT name, service, file, errata = 'literal', id, commit_mode = 'relaxed', commit_interval, coalesce(identity, '') FROM database WHERE service <> 'system' ORDER BY id", .id = STATEMENT_ONCE };
 static const struct statement insert_statement = {
 	.sql = "INSERT INTO database (name, service, file, created, id) VALUES (?1, ?2, ?3, ?4, ?5)",
 	.nbinds = 5, .id = STATEMENT_ONCE, .writes = true };
+static const struct statement found_statement = {
+	.sql = "UPDATE database SET identity = ?2, damage = ?3 WHERE id = ?1 AND (identity IS NOT ?2 OR damage IS NOT ?3)",
+	.nbinds = 3, .id = STATEMENT_ONCE, .writes = true };
 static const struct statement login_statement = { .sql = "SELECT count(*) FROM login", .id = STATEMENT_ONCE };
 static const struct statement hash_statement = { .sql = "SELECT count(*) FROM meta_hash WHERE hash = ?1", .nbinds = 1, .id = STATEMENT_ONCE };
 
@@ -67,13 +68,15 @@ static int load_metadata(struct store_conn *c, struct err *reterr)
 static int row_read(struct store_stmt *st, struct database_row *ret, struct err *reterr)
 {
 	const struct type text = TYPE_LEN(TYPE_NVARCHAR, 260), bit = TYPE_OF(TYPE_BIT), integer = TYPE_OF(TYPE_INT);
-	struct value name, service, file, literal, id, relaxed, interval;
+	struct value name, service, file, literal, id, relaxed, interval, identity;
 
 	if (store_column(st, 0, &text, &name, reterr) < 0 || store_column(st, 1, &text, &service, reterr) < 0 ||
 	    store_column(st, 2, &text, &file, reterr) < 0 || store_column(st, 3, &bit, &literal, reterr) < 0 ||
 	    store_column(st, 4, &integer, &id, reterr) < 0 || store_column(st, 5, &bit, &relaxed, reterr) < 0 ||
-	    store_column(st, 6, &integer, &interval, reterr) < 0)
+	    store_column(st, 6, &integer, &interval, reterr) < 0 || store_column(st, 7, &text, &identity, reterr) < 0)
 		return -1;
+	ret->known = true;
+	str_copy(ret->identity, sizeof(ret->identity), identity.u.s);
 	ret->id = (int)id.u.i;
 	str_copy(ret->name, sizeof(ret->name), name.u.s);
 	str_copy(ret->file, sizeof(ret->file), file.u.s);
@@ -85,14 +88,16 @@ static int row_read(struct store_stmt *st, struct database_row *ret, struct err 
 
 static int add_known(struct databases *d, const struct database_row *r, struct err *reterr)
 {
-	char path[DATABASES_PATH];
+	struct database_entry *e;
+	struct err why;
 
-	if (databases_path(d, r->file, path, reterr) < 0)
+	if (databases_entry_open(d, r, &e, &why) < 0)
+		return databases_add_damaged(d, r, &why, reterr);
+	if (databases_entry_start(d, e, reterr) < 0 || databases_publish(d, e, reterr) < 0) {
+		databases_entry_free(e);
 		return -1;
-	if (access(path, F_OK) < 0)
-		return err_raise(reterr, 50021, 16, 1, "The file '%s' of database '%s' is missing: %s. Restore it from a backup.", path, r->name,
-				 strerror(errno));
-	return databases_add(d, r, reterr);
+	}
+	return 0;
 }
 
 static int add_all_known(struct databases *d, struct store_conn *c, struct err *reterr)
@@ -156,6 +161,40 @@ static int add_defaults(struct databases *d, struct store_conn *c, struct err *r
 	return store_commit(c, reterr);
 }
 
+/* ---- what was found ---- */
+
+static int write_found(struct store_conn *c, const struct database_entry *e, struct err *reterr)
+{
+	struct value values[] = { value_int(TYPE_INT, atomic_load(&e->db.id)), value_nvarchar(e->identity), value_nvarchar(e->damage == NULL ? "" : e->damage) };
+	struct store_stmt *st;
+	int rc = 0;
+
+	values[2].null = e->damage == NULL;
+	if (store_statement(c, &found_statement, &st, reterr) < 0)
+		return -1;
+	for (unsigned i = 0; rc == 0 && i < ARRAY_LEN(values); i++)
+		rc = store_bind(st, i + 1, &values[i], reterr);
+	if (rc == 0)
+		rc = store_step(st, reterr);
+	store_finish(st);
+	return rc;
+}
+
+/* The identities of files that are new to this server or were accepted, and what is damaged, for the views. As a rule nothing has changed, and nothing is written. */
+static int write_all_found(struct databases *d, struct store_conn *c, struct err *reterr)
+{
+	size_t n = atomic_load(&d->count);
+	int rc = store_begin(c, reterr);
+
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		rc = write_found(c, d->entries[i], reterr);
+	if (rc == 0)
+		rc = store_commit(c, reterr);
+	if (rc < 0)
+		store_rollback(c);
+	return rc;
+}
+
 static int fill(struct databases *d, struct store_conn *c, bool *ret_new, struct err *reterr)
 {
 	int64_t logins = 0;
@@ -163,14 +202,14 @@ static int fill(struct databases *d, struct store_conn *c, bool *ret_new, struct
 	if (load_metadata(c, reterr) < 0 || count_of(c, &login_statement, NULL, &logins, reterr) < 0)
 		return -1;
 	*ret_new = logins == 0;
-	if (add_all_known(d, c, reterr) < 0)
+	if (add_all_known(d, c, reterr) < 0 || (atomic_load(&d->count) == 1 && add_defaults(d, c, reterr) < 0))
 		return -1;
-	return atomic_load(&d->count) > 1 ? 0 : add_defaults(d, c, reterr);
+	return write_all_found(d, c, reterr);
 }
 
 static int open_system(struct databases *d, bool *ret_new, struct err *reterr)
 {
-	const struct database_row r = { .name = "master", .file = "system.db", .id = 1, .service = SERVICE_SYSTEM };
+	const struct database_row r = { .name = "master", .file = SYSTEM_FILE, .id = 1, .service = SERVICE_SYSTEM, .known = databases_folder_is_used(d) };
 	struct store_conn *c;
 	struct database_entry *e;
 	int rc;
@@ -194,7 +233,9 @@ int databases_open(const struct databases_options *o, struct databases **ret, bo
 	d->options = o->executor;
 	d->cache_mib = o->cache_mib;
 	d->dir = strdup(o->dir);
-	if (d->dir == NULL) {
+	d->set_aside = strdup(o->set_aside == NULL ? "" : o->set_aside);
+	d->accept = strdup(o->accept == NULL ? "" : o->accept);
+	if (d->dir == NULL || d->set_aside == NULL || d->accept == NULL) {
 		err_nomem(reterr);
 		goto fail;
 	}

@@ -132,13 +132,17 @@ static int host_use(struct tsql_host *h, struct str name, struct err *reterr)
 	struct session *s = session_of(h);
 	struct database *db = databases_find(s->server->databases, name);
 	char old[129], given[129];
+	enum entry entry;
 	struct err e;
 
 	str_copy(given, sizeof(given), name);
 	str_copy(old, sizeof(old), str_of(s->database_name));
 	if (db == NULL)
 		return err_set(reterr, ERR_NO_DATABASE_USE, given);
-	if (!session_enter_database(s, db))
+	entry = session_enter_database(s, db);
+	if (entry == ENTRY_NOT_SERVED)
+		return err_set(reterr, ERR_NOT_SERVED, given);
+	if (entry == ENTRY_DENIED)
 		return err_set(reterr, ERR_NO_ACCESS, s->login_name, given);
 	response_touch(s);
 	tds_put_envchange_text(&s->out, 1, str_of(s->database_name), str_of(old));

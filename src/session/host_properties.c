@@ -64,44 +64,49 @@ int host_connection_property(const struct host_call *c)
 	return answer(c, 0, list, ARRAY_LEN(list));
 }
 
-/* Whether the first argument names a database. */
-static int of_database(const struct host_call *c)
+/* The database that the first argument names, or NULL. */
+static int of_database(const struct host_call *c, const struct database **ret)
 {
 	struct str name;
 	int rc = host_arg_text(c, 0, &name);
 
-	return rc <= 0 ? rc : name.n > 0 && databases_find(c->session->server->databases, name) != NULL;
+	*ret = rc > 0 && name.n > 0 ? databases_find(c->session->server->databases, name) : NULL;
+	return rc;
 }
 
 int host_database_property_ex(const struct host_call *c)
 {
-	static const struct property list[] = {
-		{ "Collation", COLLATION, 0 }, { "Status", "ONLINE", 0 }, { "Updateability", "READ_WRITE", 0 }, { "UserAccess", "MULTI_USER", 0 },
+	const struct database *db;
+	int rc = of_database(c, &db);
+	const struct property list[] = {
+		{ "Collation", COLLATION, 0 }, { "Status", db == NULL || db->executor != NULL ? "ONLINE" : "SUSPECT", 0 }, { "Updateability", "READ_WRITE", 0 }, { "UserAccess", "MULTI_USER", 0 },
 		{ "Recovery", "FULL", 0 }, { "Version", NULL, 957 }, { "LCID", NULL, 1033 }, { "SQLSortOrder", NULL, 52 }, { "IsAutoClose", NULL, 0 },
 		{ "IsAutoShrink", NULL, 0 }, { "IsInStandBy", NULL, 0 }, { "IsFulltextEnabled", NULL, 0 }, { "IsPublished", NULL, 0 },
 		{ "IsSubscribed", NULL, 0 }, { "IsMergePublished", NULL, 0 }, { "IsReadOnly", NULL, 0 }, { "IsXTPSupported", NULL, 0 },
 	};
-	int rc = of_database(c);
 
-	return rc < 0 ? -1 : rc == 0 ? host_null(c) : answer(c, 1, list, ARRAY_LEN(list));
+	return rc < 0 ? -1 : db == NULL ? host_null(c) : answer(c, 1, list, ARRAY_LEN(list));
 }
 
 /* The old form: numbers only. */
 int host_database_property(const struct host_call *c)
 {
-	static const struct property list[] = {
-		{ "IsReadOnly", NULL, 0 }, { "IsOffline", NULL, 0 }, { "IsSingleUser", NULL, 0 }, { "IsDboOnly", NULL, 0 }, { "IsSuspect", NULL, 0 },
+	const struct database *db;
+	int rc = of_database(c, &db);
+	const struct property list[] = {
+		{ "IsReadOnly", NULL, 0 }, { "IsOffline", NULL, 0 }, { "IsSingleUser", NULL, 0 }, { "IsDboOnly", NULL, 0 },
+		{ "IsSuspect", NULL, db != NULL && db->executor == NULL },
 		{ "IsInLoad", NULL, 0 }, { "IsInRecovery", NULL, 0 }, { "IsInStandBy", NULL, 0 }, { "IsNotRecovered", NULL, 0 }, { "IsDetached", NULL, 0 },
 		{ "IsEmergencyMode", NULL, 0 }, { "IsShutDown", NULL, 0 }, { "IsBulkCopy", NULL, 0 }, { "IsTruncLog", NULL, 0 }, { "IsAutoClose", NULL, 0 },
 		{ "IsAutoShrink", NULL, 0 }, { "IsFulltextEnabled", NULL, 0 }, { "Version", NULL, 957 },
 	};
 	const struct property *p = NULL;
 	struct str name;
-	int rc = of_database(c), rc_name = host_arg_text(c, 1, &name);
+	int rc_name = host_arg_text(c, 1, &name);
 
 	if (rc < 0 || rc_name < 0)
 		return -1;
-	if (rc > 0 && rc_name > 0)
+	if (db != NULL && rc_name > 0)
 		p = find(list, ARRAY_LEN(list), name);
 	return p == NULL ? host_null(c) : host_int(c, p->number);
 }

@@ -120,5 +120,5 @@ int host_has_dbaccess(const struct host_call *c)
 		return -1;
 	if (rc > 0 && name.n > 0)
 		db = databases_find(c->session->server->databases, name);
-	return db == NULL ? host_null(c) : host_int(c, host_may_enter(c->session, db));
+	return db == NULL ? host_null(c) : host_int(c, host_may_enter(c->session, db) && db->executor != NULL);
 }

@@ -137,6 +137,10 @@ static struct database *target_database(struct session *s, const struct proc_nam
 		(void)err_set(reterr, ERR_NO_ACCESS, s->login_name, db->name);
 		return NULL;
 	}
+	if (db->executor == NULL) {
+		(void)err_set(reterr, ERR_NOT_SERVED, db->name);
+		return NULL;
+	}
 	return db;
 }
 

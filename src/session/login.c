@@ -232,10 +232,21 @@ static void refuse_access(struct session *s, const char *name)
 	login_refuse(s, errors, 3, "no access to the database");
 }
 
+static void refuse_damaged(struct session *s, const char *name)
+{
+	struct err errors[3];
+
+	(void)err_set(&errors[0], ERR_NOT_SERVED, name);
+	(void)err_set(&errors[1], ERR_NO_DATABASE, name);
+	(void)err_set(&errors[2], ERR_LOGIN, s->login_name);
+	login_refuse(s, errors, 3, "the database is damaged");
+}
+
 static bool choose_database(struct session *s, const struct login_work *w)
 {
 	char name[129];
 	struct database *db;
+	enum entry entry;
 
 	str_copy(name, sizeof(name), w->login7.database.n > 0 ? w->login7.database : str_of(w->login.default_database));
 	db = databases_find(s->server->databases, str_of(name));
@@ -243,8 +254,9 @@ static bool choose_database(struct session *s, const struct login_work *w)
 		refuse_database(s, name, "no such database");
 		return false;
 	}
-	if (!session_enter_database(s, db)) {
-		refuse_access(s, name);
+	entry = session_enter_database(s, db);
+	if (entry != ENTRY_OK) {
+		(entry == ENTRY_DENIED ? refuse_access : refuse_damaged)(s, name);
 		return false;
 	}
 	str_copy(s->login_database, sizeof(s->login_database), str_of(s->database_name));

@@ -8,15 +8,17 @@ uint8_t session_rights(struct session *s, const struct database *db)
 	return auth_rights(s->server->auth, s->login_name, db->name);
 }
 
-/* Everybody may stand in the system database; the others need a right. */
-bool session_enter_database(struct session *s, struct database *db)
+/* Everybody may stand in the system database; the others need a right. Who has none does not learn in which state a database is. */
+enum entry session_enter_database(struct session *s, struct database *db)
 {
 	if (db->service != SERVICE_SYSTEM && session_rights(s, db) == 0)
-		return false;
+		return ENTRY_DENIED;
+	if (db->executor == NULL)
+		return ENTRY_NOT_SERVED;
 	if (s->database != db)          /* a reset of the connection stays where it is, and takes no lock for it */
 		registry_text(&s->server->registry, s->database_name, sizeof(s->database_name), str_of(db->name));
 	s->database = db;
-	return true;
+	return ENTRY_OK;
 }
 
 /* Crib 10.4: options, prepared statements and database as after the login; the isolation level stays. */

@@ -149,7 +149,8 @@ void login_refuse(struct session *s, const struct err *errors, size_t n, const c
 /* ready.c: requests of a logged-in client. */
 void ready_message(struct session *s);
 void ready_reset(struct session *s, bool keep_transaction);
-bool session_enter_database(struct session *s, struct database *db);
+enum entry { ENTRY_OK, ENTRY_DENIED, ENTRY_NOT_SERVED /* its file is damaged */ };
+enum entry session_enter_database(struct session *s, struct database *db);
 uint8_t session_rights(struct session *s, const struct database *db);
 
 /* attention.c */

@@ -30,6 +30,21 @@ int store_check(struct store *st, char **ret_report, struct err *reterr)
 	return st->ops->check(st, ret_report, reterr);
 }
 
+const char *store_identity(const struct store *st)
+{
+	return st->ops->identity(st);
+}
+
+int store_identity_renew(struct store *st, struct err *reterr)
+{
+	return st->ops->identity_renew(st, reterr);
+}
+
+bool store_damaged(const struct store *st)
+{
+	return st->ops->damage(st);
+}
+
 int store_script(struct store_conn *c, const char *sql, struct err *reterr)
 {
 	return c->ops->script(c, sql, reterr);

@@ -15,7 +15,11 @@ struct store_options {
 	const char *name;           /* database name, for messages */
 	const struct service_procs *service;
 	unsigned cache_mib;         /* memory for pages of the writing connection; 0: 16 */
+	bool known;                 /* it was there before: a file that is missing or empty is refused, instead of made anew */
+	const char *identity;       /* that the file must have; NULL or "": whichever it has */
+	bool accept;                /* … and is taken whichever it has */
 };
+#define STORE_IDENTITY 33           /* 32 hexadecimal digits and a NUL */
 
 /* Creates the file and its schema or migrates it; refuses a newer schema or another service's file, saying so. */
 MUST_CHECK int store_open(const struct store_options *o, struct store **ret, struct err *reterr);
@@ -24,6 +28,12 @@ MUST_CHECK int store_connect(struct store *st, bool read_only, struct store_conn
 void store_disconnect(struct store_conn *c);
 /* PRAGMA integrity_check, foreign keys and checksums: 0 when sound; ret_report from malloc either way. */
 MUST_CHECK int store_check(struct store *st, char **ret_report, struct err *reterr);
+
+/* Which database the file is: made with it, kept by every copy of it. Fixed but for renew, which gives a copy an identity of its own; before others use the store. */
+const char *store_identity(const struct store *st);
+MUST_CHECK int store_identity_renew(struct store *st, struct err *reterr);
+/* The engine has found the file to be broken, now or since it was opened. Thread-safe. */
+bool store_damaged(const struct store *st);
 
 /* Runs a script of statements without values: metadata, start-up. Not for anything a client sent. */
 MUST_CHECK int store_script(struct store_conn *c, const char *sql, struct err *reterr);

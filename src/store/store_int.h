@@ -11,6 +11,9 @@ struct store_ops {
 	int (*connect)(struct store *st, bool read_only, struct store_conn **ret, struct err *reterr);
 	void (*disconnect)(struct store_conn *c);
 	int (*check)(struct store *st, char **ret_report, struct err *reterr);
+	const char *(*identity)(const struct store *st);
+	int (*identity_renew)(struct store *st, struct err *reterr);
+	bool (*damage)(const struct store *st);
 	int (*script)(struct store_conn *c, const char *sql, struct err *reterr);
 
 	int (*begin)(struct store_conn *c, struct err *reterr);

@@ -109,8 +109,18 @@ int sqlite_error(struct sqlite_conn *c, int code, struct err *reterr)
 	case SQLITE_FULL:
 		report(c, code, message);
 		return err_set(reterr, ERR_DISK_FULL, c->store->name, message);
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		atomic_store(&c->store->damaged, true);
+		report(c, code, message);
+		return err_set(reterr, ERR_STORE, c->store->name, message);
 	default:
 		report(c, code, message);
 		return err_set(reterr, ERR_STORE, c->store->name, message);
 	}
+}
+
+bool sqlite_damage(const struct store *st)
+{
+	return atomic_load(&((const struct sqlite_store *)st)->damaged);
 }

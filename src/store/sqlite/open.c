@@ -1,15 +1,7 @@
-/* open.c — a database as a file: made with a mode that keeps others out, brought to the schema of this program, checked when asked. */
-#define _GNU_SOURCE     /* mkostemp */
-
-#include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
+/* open.c — a database as a file: brought to the schema of this program, checked when asked. */
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "store/sqlite/sqlite_int.h"
@@ -22,6 +14,9 @@ const struct store_ops sqlite_store_ops = {
 	.connect = sqlite_connect,
 	.disconnect = sqlite_disconnect,
 	.check = sqlite_check,
+	.identity = sqlite_identity,
+	.identity_renew = sqlite_identity_renew,
+	.damage = sqlite_damage,
 	.script = sqlite_script,
 	.begin = sqlite_begin,
 	.commit = sqlite_commit,
@@ -59,74 +54,6 @@ static void set_process_up(void)
 	sqlite_register_vfs();
 }
 
-static int file_error(const struct sqlite_store *st, const char *doing, struct err *reterr)
-{
-	return err_raise(reterr, 50021, 16, 1, "Cannot %s the file '%s' of database '%s': %s. Check that the folder exists and that the server may write to it.",
-			 doing, st->path, st->name, strerror(errno));
-}
-
-/* The name of a new file is durable only when its folder has been written. */
-static int sync_folder(const struct sqlite_store *st, struct err *reterr)
-{
-	char *copy = strdup(st->path);
-	int fd, rc;
-
-	if (copy == NULL)
-		return err_nomem(reterr);
-	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	free(copy);
-	if (fd < 0)
-		return file_error(st, "make durable", reterr);
-	rc = fsync(fd);
-	close(fd);
-	return rc < 0 ? file_error(st, "make durable", reterr) : 0;
-}
-
-/* Makes an empty file that only we may read: it holds password hashes and clients' data. SQLite gives its log files the same mode. */
-static int make_file(struct sqlite_store *st, bool *ret_new, struct err *reterr)
-{
-	int fd = open(st->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-	*ret_new = fd >= 0;
-	if (fd < 0 && errno != EEXIST)
-		return file_error(st, "create", reterr);
-	if (fd >= 0)
-		close(fd);
-	return 0;
-}
-
-static int make_temporary(struct sqlite_store *st, struct err *reterr)
-{
-	const char *dir = getenv("TMPDIR");
-	size_t size = (dir == NULL ? 4 : strlen(dir)) + 32;
-	int fd;
-
-	st->path = malloc(size);
-	if (st->path == NULL)
-		return err_nomem(reterr);
-	snprintf(st->path, size, "%s/procession-XXXXXX", dir == NULL ? "/tmp" : dir);
-	fd = mkostemp(st->path, O_CLOEXEC);
-	if (fd < 0)
-		return file_error(st, "create", reterr);
-	close(fd);
-	st->temporary = true;
-	return 0;
-}
-
-static int prepare_file(struct sqlite_store *st, const struct store_options *o, bool *ret_new, struct err *reterr)
-{
-	*ret_new = false;
-	st->name = strdup(o->name);
-	if (st->name == NULL)
-		return err_nomem(reterr);
-	if (strcmp(o->path, ":memory:") == 0)
-		return make_temporary(st, reterr);
-	st->path = strdup(o->path);
-	if (st->path == NULL)
-		return err_nomem(reterr);
-	return make_file(st, ret_new, reterr);
-}
-
 /* What a crash left in the log may be in the system's memory only, if it came after a flush that failed. Before anything is built on it, it goes to the file, or to its place in
  * the log once more, and is flushed. */
 static int settle_log(struct sqlite_conn *c, struct err *reterr)
@@ -152,13 +79,16 @@ int sqlite_open(const struct store_options *o, struct store **ret, struct err *r
 	st->base.ops = &sqlite_store_ops;
 	st->service = o->service;
 	st->cache_mib = o->cache_mib;
-	if (prepare_file(st, o, &is_new, reterr) < 0)
+	st->lock_fd = -1;
+	if (sqlite_file_prepare(st, o, &is_new, reterr) < 0)
 		goto fail;
 	if (sqlite_connect(&st->base, false, &c, reterr) < 0)
 		goto fail;
-	if (sqlite_schema_apply(SQLITE_CONN(c), reterr) < 0 || sqlite_grants_collect(SQLITE_CONN(c), reterr) < 0)
+	if (sqlite_schema_apply(SQLITE_CONN(c), o->known, reterr) < 0 || sqlite_grants_collect(SQLITE_CONN(c), reterr) < 0)
 		goto fail;
-	if ((is_new && sync_folder(st, reterr) < 0) || settle_log(SQLITE_CONN(c), reterr) < 0)
+	if (sqlite_identity_settle(SQLITE_CONN(c), o->identity == NULL ? "" : o->identity, o->accept, reterr) < 0)
+		goto fail;
+	if ((is_new && sqlite_file_keep(st, reterr) < 0) || settle_log(SQLITE_CONN(c), reterr) < 0)
 		goto fail;
 	sqlite_disconnect(c);
 	*ret = &st->base;
@@ -170,26 +100,12 @@ fail:
 	return -1;
 }
 
-static void remove_temporary(const char *path)
-{
-	static const char *const tails[] = { "", "-wal", "-shm" };
-	char file[4096];
-
-	for (size_t i = 0; i < ARRAY_LEN(tails); i++) {
-		if (snprintf(file, sizeof(file), "%s%s", path, tails[i]) < (int)sizeof(file))
-			unlink(file);
-	}
-}
-
 void sqlite_close(struct store *base)
 {
 	struct sqlite_store *st = SQLITE_STORE(base);
 
-	if (st->temporary)
-		remove_temporary(st->path);
 	sqlite_grants_fini(st);
-	free(st->path);
-	free(st->name);
+	sqlite_file_release(st);
 	free(st);
 }
 

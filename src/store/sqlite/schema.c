@@ -26,11 +26,6 @@ static int application_id(const struct service_procs *p)
 	return APPLICATION_ID + (p->nprocs > 0 ? p->procs[0].service : 0);
 }
 
-static int refuse(const struct sqlite_store *st, const char *why, const char *remedy, struct err *reterr)
-{
-	return err_raise(reterr, 50021, 16, 1, "The file '%s' of database '%s' %s. %s", st->path, st->name, why, remedy);
-}
-
 /* True for a file that nobody has written to. */
 static int is_empty(struct sqlite_conn *c, bool *ret, struct err *reterr)
 {
@@ -43,7 +38,7 @@ static int is_empty(struct sqlite_conn *c, bool *ret, struct err *reterr)
 }
 
 /* Whether the file is ours, and how many migrations it has seen. */
-static int identify(struct sqlite_conn *c, long long *ret_version, struct err *reterr)
+static int identify(struct sqlite_conn *c, bool known, long long *ret_version, struct err *reterr)
 {
 	const struct sqlite_store *st = c->store;
 	long long id = 0, version = 0;
@@ -53,19 +48,21 @@ static int identify(struct sqlite_conn *c, long long *ret_version, struct err *r
 	if (number_of(c, "PRAGMA application_id", &id, reterr) < 0 || number_of(c, "PRAGMA user_version", &version, reterr) < 0 ||
 	    is_empty(c, &empty, reterr) < 0)
 		return -1;
+	if (empty && known)
+		return sqlite_refuse_lost(st, "has nothing in it", reterr);
 	if (id == 0 && version == 0 && empty) {
 		*ret_version = 0;
 		return 0;
 	}
 	if (id < APPLICATION_ID || id >= APPLICATION_ID + SERVICE_COUNT)
-		return refuse(st, "was not made by Procession", "Move it away, or give the database another name.", reterr);
+		return sqlite_refuse(st, "was not made by Procession", "Move it away, or give the database another name.", reterr);
 	if (id != application_id(st->service)) {
 		snprintf(why, sizeof(why), "belongs to another service than '%s'", st->service->name);
-		return refuse(st, why, "Put the right file in its place, or move this one away.", reterr);
+		return sqlite_refuse(st, why, "Put the right file in its place, or move this one away.", reterr);
 	}
 	if (version < 0 || version > st->service->nmigrations) {
 		snprintf(why, sizeof(why), "has schema version %lld, and this program knows up to %d", version, (int)st->service->nmigrations);
-		return refuse(st, why, "Use the newer program that wrote it, or restore a backup from before.", reterr);
+		return sqlite_refuse(st, why, "Use the newer program that wrote it, or restore a backup from before.", reterr);
 	}
 	*ret_version = version;
 	return 0;
@@ -79,7 +76,7 @@ static int references_hold(struct sqlite_conn *c, struct err *reterr)
 	if (number_of(c, "SELECT count(*) FROM pragma_foreign_key_check", &broken, reterr) < 0)
 		return -1;
 	if (broken > 0)
-		return refuse(c->store, "has rows that refer to missing rows", "Restore a backup, or remove these rows with sqlite3.", reterr);
+		return sqlite_refuse(c->store, "has rows that refer to missing rows", "Restore a backup, or remove these rows with sqlite3.", reterr);
 	return 0;
 }
 
@@ -121,12 +118,12 @@ static int make_views(struct sqlite_conn *c, struct err *reterr)
 	return sqlite_commit(&c->base, reterr);
 }
 
-int sqlite_schema_apply(struct sqlite_conn *c, struct err *reterr)
+int sqlite_schema_apply(struct sqlite_conn *c, bool known, struct err *reterr)
 {
 	long long version = 0;
 	int rc;
 
-	if (identify(c, &version, reterr) < 0 || sqlite_script(&c->base, "PRAGMA foreign_keys=OFF", reterr) < 0)
+	if (identify(c, known, &version, reterr) < 0 || sqlite_script(&c->base, "PRAGMA foreign_keys=OFF", reterr) < 0)
 		return -1;
 	rc = migrate(c, (unsigned)version, reterr);
 	if (rc == 0)

@@ -21,6 +21,9 @@ struct sqlite_store {
 	const struct service_procs *service;
 	unsigned cache_mib;
 	bool temporary;                     /* the file goes away with the store */
+	int lock_fd;                        /* owned: keeps other servers from the file; -1: none */
+	char identity[STORE_IDENTITY];      /* fixed once the store is open */
+	atomic_bool damaged;                /* SQLite has found the file to be broken */
 	struct sqlite_grant *grants;        /* owned; fixed once the store is open */
 	size_t ngrants, grants_room;
 	bool grants_failed;                 /* no memory while they were collected */
@@ -71,8 +74,19 @@ struct sqlite_conn {
 int sqlite_open(const struct store_options *o, struct store **ret, struct err *reterr);
 void sqlite_close(struct store *st);
 int sqlite_check(struct store *st, char **ret_report, struct err *reterr);
-/* schema.c: creates or migrates; refuses what is not ours. */
-MUST_CHECK int sqlite_schema_apply(struct sqlite_conn *c, struct err *reterr);
+/* file.c: path, name and lock of the store; makes the file, or refuses a known one that is missing or empty. */
+MUST_CHECK int sqlite_file_prepare(struct sqlite_store *st, const struct store_options *o, bool *ret_new, struct err *reterr);
+MUST_CHECK int sqlite_file_keep(const struct sqlite_store *st, struct err *reterr);     /* makes the name of a new file durable */
+void sqlite_file_release(struct sqlite_store *st);                                      /* after the last connection */
+/* "The file … of database … why. remedy", and the same for a file that has lost what was in it. */
+int sqlite_refuse(const struct sqlite_store *st, const char *why, const char *remedy, struct err *reterr);
+int sqlite_refuse_lost(const struct sqlite_store *st, const char *why, struct err *reterr);
+/* schema.c: creates or migrates; refuses what is not ours, and what is empty though it is known. */
+MUST_CHECK int sqlite_schema_apply(struct sqlite_conn *c, bool known, struct err *reterr);
+/* identity.c: gives the file its identity or compares it with the expected one ("": any). */
+MUST_CHECK int sqlite_identity_settle(struct sqlite_conn *c, const char *expected, bool accept, struct err *reterr);
+int sqlite_identity_renew(struct store *st, struct err *reterr);
+const char *sqlite_identity(const struct store *st);
 
 /* conn.c */
 int sqlite_connect(struct store *st, bool read_only, struct store_conn **ret, struct err *reterr);
@@ -131,6 +145,7 @@ MUST_CHECK int sqlite_column_value(sqlite3_stmt *h, int index, const struct type
 
 /* error.c: fills reterr from the connection's last error; returns -1. */
 int sqlite_error(struct sqlite_conn *c, int code, struct err *reterr);
+bool sqlite_damage(const struct store *st);
 
 /* match.c: SQLite's result code. */
 int sqlite_match_functions(struct sqlite_conn *c);

@@ -78,26 +78,30 @@ static void databases_can_be_added(void **state)
 {
 	struct databases *d;
 	struct err e;
+	const char *identity, *first;
 	char *report;
 	bool is_new;
 
 	(void)state;
 	assert_int_equal(open_dir(&d, &is_new, &e), 0);
-	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_STATE, true, 9, &e), 0);
+	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_STATE, true, 9, &first, &e), 0);
+	assert_int_equal(strlen(first), 32);
 	assert_int_equal(databases_set(d, STR("state 2"), &(struct database_settings){ true, true, 10 }, &e), 0);
 	assert_int_equal(databases_set(d, STR("State 9"), &(struct database_settings){ true, true, 10 }, &e), -1);
 	assert_ptr_equal(databases_by_id(d, 9), databases_find(d, STR("State 2")));
-	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_STATE, true, 10, &e), 0);     /* again: its row was not kept */
+	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_STATE, true, 10, &identity, &e), 0);     /* again: its row was not kept */
+	assert_string_equal(identity, first);
 	assert_ptr_equal(databases_by_id(d, 10), databases_find(d, STR("State 2")));
 	assert_null(databases_by_id(d, 9));
-	assert_int_equal(databases_create(d, STR("State 3"), SERVICE_STATE, true, 10, &e), 0);
+	assert_int_equal(databases_create(d, STR("State 3"), SERVICE_STATE, true, 10, &identity, &e), 0);
+	assert_string_not_equal(identity, first);
 	assert_ptr_equal(databases_by_id(d, 10), databases_find(d, STR("State 3")));
-	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_WORD, true, 9, &e), -1);
-	assert_int_equal(databases_create(d, STR("../x"), SERVICE_STATE, false, 9, &e), -1);
-	assert_int_equal(databases_create(d, STR("tempdb"), SERVICE_STATE, false, 9, &e), -1);
-	assert_int_equal(databases_create(d, STR("System"), SERVICE_STATE, false, 9, &e), -1);
-	assert_int_equal(databases_create(d, STR(" x"), SERVICE_STATE, false, 9, &e), -1);
-	assert_int_equal(databases_create(d, STR(""), SERVICE_STATE, false, 9, &e), -1);
+	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_WORD, true, 9, &identity, &e), -1);
+	assert_int_equal(databases_create(d, STR("../x"), SERVICE_STATE, false, 9, &identity, &e), -1);
+	assert_int_equal(databases_create(d, STR("tempdb"), SERVICE_STATE, false, 9, &identity, &e), -1);
+	assert_int_equal(databases_create(d, STR("System"), SERVICE_STATE, false, 9, &identity, &e), -1);
+	assert_int_equal(databases_create(d, STR(" x"), SERVICE_STATE, false, 9, &identity, &e), -1);
+	assert_int_equal(databases_create(d, STR(""), SERVICE_STATE, false, 9, &identity, &e), -1);
 	assert_int_equal(databases_check(d, STR("State 2"), &report, &e), 0);
 	assert_string_equal(report, "ok");
 	free(report);
@@ -109,8 +113,9 @@ static void databases_can_be_added(void **state)
 static void a_lost_file_is_not_replaced_by_an_empty_one(void **state)
 {
 	struct databases *d;
+	struct database *db;
 	struct err e;
-	char path[200];
+	char path[200], *report;
 	bool is_new;
 
 	(void)state;
@@ -118,8 +123,35 @@ static void a_lost_file_is_not_replaced_by_an_empty_one(void **state)
 	databases_close(d);
 	snprintf(path, sizeof(path), "%s/Translation.db", dir);
 	assert_int_equal(unlink(path), 0);
+	assert_int_equal(open_dir(&d, &is_new, &e), 0);
+	db = databases_find(d, STR("Translation"));
+	assert_null(db->executor);
+	assert_non_null(strstr(databases_damage(db), path));
+	assert_int_equal(databases_damaged(d), 1);
+	assert_non_null(databases_find(d, STR("StateService"))->executor);
+	assert_int_equal(databases_check(d, STR("Translation"), &report, &e), 0);
+	assert_non_null(strstr(report, "missing"));
+	free(report);
+	assert_int_equal(databases_set(d, STR("Translation"), &(struct database_settings){ true, true, 10 }, &e), 0);
+	databases_close(d);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+static void a_used_folder_without_its_system_store_is_refused(void **state)
+{
+	struct databases *d;
+	struct err e;
+	char path[200];
+	bool is_new;
+
+	(void)state;
+	assert_int_equal(open_dir(&d, &is_new, &e), 0);
+	databases_close(d);
+	snprintf(path, sizeof(path), "%s/system.db", dir);
+	assert_int_equal(unlink(path), 0);
 	assert_int_equal(open_dir(&d, &is_new, &e), -1);
-	assert_non_null(strstr(e.text, path));
+	assert_non_null(strstr(e.text, "--set-aside \"master\""));
+	assert_int_equal(access(path, F_OK), -1);
 }
 
 int main(void)
@@ -128,6 +160,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_new_folder_gets_the_four_databases, dir_up, dir_down),
 		cmocka_unit_test_setup_teardown(databases_can_be_added, dir_up, dir_down),
 		cmocka_unit_test_setup_teardown(a_lost_file_is_not_replaced_by_an_empty_one, dir_up, dir_down),
+		cmocka_unit_test_setup_teardown(a_used_folder_without_its_system_store_is_refused, dir_up, dir_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
