@@ -198,8 +198,42 @@ def xmls():
     write("xml", "ebcdic", b"\1\x4c\x6f\xa7\x94")
 
 
+def wal(frames, magic=0x377F0682, page=512):
+    """A write-ahead log; frames: (page number, size of the database after a commit, or 0)."""
+    order = ">" if magic & 1 else "<"
+    sums = [0, 0]
+
+    def add(data):
+        for x, y in struct.iter_unpack(order + "II", data):
+            sums[0] = (sums[0] + x + sums[1]) & 0xFFFFFFFF
+            sums[1] = (sums[1] + y + sums[0]) & 0xFFFFFFFF
+        return struct.pack(">II", *sums)
+
+    head = struct.pack(">IIIIII", magic, 3007000, page, 0, 0x01020304, 0x05060708)
+    out = head + add(head)
+    for number, size in frames:
+        start, body = struct.pack(">II", number, size), bytes((number,)) * page
+        out += start + head[16:24] + add(start + body) + body
+    return out
+
+
+def logs():
+    commits = [(1, 0), (2, 2), (3, 3), (2, 0), (4, 4)]
+    write("logscan", "commits", wal(commits))
+    write("logscan", "big-endian", wal(commits, magic=0x377F0683))
+    write("logscan", "zeros-behind", wal(commits) + bytes(1100))
+    write("logscan", "no-commit", wal(commits[:1]))
+    write("logscan", "header", wal([]))
+    whole = bytearray(wal(commits))
+    write("logscan", "torn", bytes(whole[:-100]))
+    whole[32 + 2 * 536 + 30] ^= 4
+    write("logscan", "damaged", bytes(whole))
+    write("logscan", "page-size", wal([], page=1000))
+
+
 if __name__ == "__main__":
     xmls()
+    logs()
     sspis()
     packets()
     prelogins()

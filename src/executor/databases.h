@@ -27,7 +27,7 @@ struct databases_options {
 	unsigned cache_mib;                     /* of each store */
 	struct executor_options executor;       /* limits for every executor; name, store and settings are filled per database */
 	const char *set_aside;                  /* names, separated by commas: a file that cannot be served is renamed and begun anew. NULL: none */
-	const char *accept;                     /* the same: a file of another identity is taken */
+	const char *accept;                     /* the same: a file of another identity, or with a damaged log, is taken */
 };
 
 /* Opens DIR/system.db (created with the four default databases when new: WordAutomation, Translation, ScheduledJobs, StateService), loads the catalogue's own

@@ -71,7 +71,7 @@ static int move_one(const char *path, const char *stamp, const char *tail, bool 
 /* With all that SQLite and we keep beside it, so that sqlite3 can still open what is left. */
 int databases_set_aside(const char *path, const char *name, const struct err *why, struct err *reterr)
 {
-	static const char *const tails[] = { "", "-wal", "-shm" };
+	static const char *const tails[] = { "", "-wal", "-shm", "-mark" };
 	const struct log_ctx ctx = { .database = name };
 	time_t now = time(NULL);
 	char stamp[32];

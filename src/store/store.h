@@ -17,7 +17,7 @@ struct store_options {
 	unsigned cache_mib;         /* memory for pages of the writing connection; 0: 16 */
 	bool known;                 /* it was there before: a file that is missing or empty is refused, instead of made anew */
 	const char *identity;       /* that the file must have; NULL or "": whichever it has */
-	bool accept;                /* … and is taken whichever it has */
+	bool accept;                /* … and is taken whichever it has, and without what a damaged log has lost */
 };
 #define STORE_IDENTITY 33           /* 32 hexadecimal digits and a NUL */
 

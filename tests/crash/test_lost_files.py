@@ -6,6 +6,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import time
 
 import pytest
 
@@ -288,6 +289,158 @@ def test_a_copy_becomes_a_database_of_its_own(server):
     shutil.copy(server.data / "Copy.db", server.data / "StateService.db")
     server.start()
     check_damaged(server, "belongs to another database")
+
+
+# --- the log
+
+
+FRAME = 24 + 4096
+
+
+def frames(path):
+    """How many frames of the log belong to it: those with its salt."""
+    data = path.read_bytes()
+    count = 0
+    while data[32 + count * FRAME + 8:32 + count * FRAME + 16] == data[16:24]:
+        count += 1
+    return count
+
+
+def flip(path, at):
+    with open(path, "r+b") as file:
+        file.seek(at)
+        byte = file.read(1)[0]
+        file.seek(at)
+        file.write(bytes([byte ^ 0x10]))
+
+
+@pytest.fixture
+def killed(server):
+    """kill -9, with forty commits in the log."""
+    server.start()
+    with Wire(server).login(database=STATE) as w:
+        for i in range(40):
+            w.batch(f"EXEC proc_AddItem 'item-{i:03}', 0x01, 20").ok()
+    server.kill()
+    server.wal = server.data / "StateService.db-wal"
+    server.whole = [f"item-{i:03}" for i in range(40)] + ["kept"]
+    return server
+
+
+def middle(path):
+    flip(path, 32 + frames(path) // 2 * FRAME + 2000)
+
+
+def head(path):
+    flip(path, 18)
+
+
+def cut(path):
+    os.truncate(path, 32 + frames(path) // 2 * FRAME + 100)
+
+
+def last(path):
+    flip(path, 32 + frames(path) * FRAME - 1000)
+
+
+@pytest.mark.parametrize("harm", (middle, head, cut, last))
+def test_a_log_that_lost_commits_is_told(killed, harm):
+    """SQLite recovers what is before the damage, without a word, and would write over the rest."""
+    harm(killed.wal)
+    damaged = killed.wal.read_bytes()
+    killed.start()
+    check_damaged(killed, "is damaged: of ")
+    killed.stop()
+    assert killed.wal.read_bytes() == damaged, "nobody has touched it"
+    killed.settings["accept_as_found"] = STATE
+    killed.start()
+    found = items(killed)
+    assert len(found) < 41 and found == killed.whole[:len(found) - 1] + ["kept"][:1], found
+    assert "log_damage_accepted" in killed.log()
+    del killed.settings["accept_as_found"]
+    killed.restart()
+    assert items(killed) == found
+
+
+def test_a_damaged_log_of_the_system_store_stops_the_start(server):
+    server.start()
+    with Wire(server).login(database="master") as w:
+        for i in range(5):
+            w.batch(f"EXEC procession_database_set 'StateService', 'durable', {1000 + i}").ok()
+    server.kill()
+    middle(server.data / "system.db-wal")
+    assert "system.db-wal" in refused(server)
+    server.settings["accept_as_found"] = "master"
+    server.start()
+
+
+def test_a_torn_end_is_no_damage(killed):
+    """What was being written when the server died: a frame by half, and a whole one that follows no other."""
+    end = 32 + frames(killed.wal) * FRAME
+    with open(killed.wal, "r+b") as file:
+        whole = file.read()
+        file.seek(end)
+        file.write(whole[end - FRAME:end - 2000] + bytes(2000) + whole[end - 5 * FRAME:end])
+    killed.start()
+    assert items(killed) == killed.whole
+    assert "event=log_" not in killed.log()
+
+
+def test_a_log_begun_anew_is_another_one(killed):
+    with contextlib.closing(sqlite3.connect(killed.data / "StateService.db")) as db:
+        killed.start()
+        assert db.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()[0] == 0
+        salt = killed.wal.read_bytes()[16:24]
+        with Wire(killed).login(database=STATE) as w:
+            for i in range(5):
+                w.batch(f"EXEC proc_AddItem 'next-{i}', 0x01, 20").ok()
+        assert killed.wal.read_bytes()[16:24] != salt
+        killed.kill()
+        killed.start()
+        assert len(items(killed)) == 46
+        killed.kill()
+    assert "event=log_" not in killed.log()
+
+
+def test_a_log_that_is_gone_is_warned_of(killed):
+    """Another program may have copied it into the file, as sqlite3 does when it closes: that is no reason to refuse."""
+    with contextlib.closing(sqlite3.connect(killed.data / "StateService.db")) as db:
+        assert db.execute("SELECT count(*) FROM item").fetchone() == (41,)
+    assert not killed.wal.exists()
+    killed.start()
+    assert items(killed) == killed.whole
+    assert killed.log().count("log_missing") == 1
+    killed.restart()
+    assert killed.log().count("log_missing") == 1
+
+
+def test_a_clean_stop_leaves_no_mark(server):
+    server.start()
+    with Wire(server).login(database=STATE) as w:
+        w.batch("EXEC proc_AddItem 'item', 0x01, 20").ok()
+    assert (server.data / "StateService.db-mark").stat().st_size > 0
+    server.stop()
+    assert not (server.data / "StateService.db-mark").exists()
+    server.start()
+    assert "log_missing" not in server.log()
+
+
+def test_a_relaxed_database_marks_what_it_has_flushed(server):
+    server.start()
+    with Wire(server).login(database="master") as w:
+        w.batch("EXEC procession_database_set 'StateService', 'relaxed', 10").ok()
+    with Wire(server).login(database=STATE) as w:
+        for i in range(20):
+            w.batch(f"EXEC proc_AddItem 'item-{i:03}', 0x01, 20").ok()
+    wal, mark = server.data / "StateService.db-wal", server.data / "StateService.db-mark"
+    deadline = time.monotonic() + 20
+    while len(mark.read_bytes()) < 16 or int.from_bytes(mark.read_bytes()[12:16], "little") < frames(wal):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    server.kill()
+    middle(wal)
+    server.start()
+    check_damaged(server, "is damaged: of ")
 
 
 # --- one server a folder

@@ -98,6 +98,7 @@ void sqlite_disconnect(struct store_conn *conn)
 	if (c->db != NULL && atomic_load(&c->store->flush_error) != 0)
 		sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);    /* the next start looks at the log first */
 	sqlite3_close_v2(c->db);
+	sqlite_mark_disconnected(c->store);
 	free(c);
 }
 

@@ -25,6 +25,7 @@ static int on_log(void *arg, sqlite3 *db, const char *schema, int pages)
 	if ((unsigned)pages <= atomic_load(&st->log_pages))
 		atomic_store(&st->log_done, 0); /* a commit makes it longer, unless it began anew */
 	atomic_store(&st->log_pages, (unsigned)pages);
+	((struct sqlite_conn *)arg)->logged = true;
 	return SQLITE_OK;
 }
 
@@ -100,9 +101,11 @@ static int flush_error(struct sqlite_store *st, struct err *reterr)
 int sqlite_flush(struct store *base, struct err *reterr)
 {
 	struct sqlite_store *st = SQLITE_STORE(base);
+	struct sqlite_marked covered;
 	char path[4096];
 	int fd, rc;
 
+	sqlite_mark_flushing(st, &covered);
 	if (snprintf(path, sizeof(path), "%s-wal", st->path) >= (int)sizeof(path))
 		return err_set(reterr, ERR_STORE, st->name, "the path of its log is too long");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -111,6 +114,8 @@ int sqlite_flush(struct store *base, struct err *reterr)
 	rc = fdatasync(fd);
 	if (rc < 0)
 		flush_error(st, reterr);
+	else
+		sqlite_mark_flushed(st, &covered);
 	close(fd);
 	return rc;
 }

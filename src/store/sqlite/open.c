@@ -80,7 +80,8 @@ int sqlite_open(const struct store_options *o, struct store **ret, struct err *r
 	st->service = o->service;
 	st->cache_mib = o->cache_mib;
 	st->lock_fd = -1;
-	if (sqlite_file_prepare(st, o, &is_new, reterr) < 0)
+	sqlite_mark_init(&st->mark);
+	if (sqlite_file_prepare(st, o, &is_new, reterr) < 0 || sqlite_mark_check(st, o->accept, reterr) < 0)
 		goto fail;
 	if (sqlite_connect(&st->base, false, &c, reterr) < 0)
 		goto fail;
@@ -105,6 +106,7 @@ void sqlite_close(struct store *base)
 	struct sqlite_store *st = SQLITE_STORE(base);
 
 	sqlite_grants_fini(st);
+	sqlite_mark_fini(st);
 	sqlite_file_release(st);
 	free(st);
 }

@@ -3,16 +3,34 @@
 #ifndef STORE_SQLITE_INT_H
 #define STORE_SQLITE_INT_H
 
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 
 #include "catalogue/query.h"
+#include "store/sqlite/logscan.h"
 #include "store/store_int.h"
 
 /* A column that a readable view reads (or its table as such: column ""), or a function that it uses (table NULL). */
 struct sqlite_grant {
 	char *table;                        /* owned */
 	char *name;                         /* owned */
+};
+
+/* So many frames of a log; 0: none. */
+struct sqlite_marked {
+	struct logscan_salt salt;
+	uint32_t frames;
+};
+
+/* How much of the log has been flushed; see logmark.c. */
+struct sqlite_mark {
+	pthread_mutex_t lock;
+	int fd;                             /* owned; -1: nothing is marked */
+	int log_fd;                         /* owned: the log; -1: not open */
+	uint32_t page_size;                 /* of the log */
+	struct sqlite_marked committed;     /* the last commit */
+	struct sqlite_marked written;       /* what the file says */
 };
 
 struct sqlite_store {
@@ -30,6 +48,7 @@ struct sqlite_store {
 	atomic_uint log_pages, log_done;    /* pages in the write-ahead log; of these, copied or not worth another try */
 	atomic_uint file_pages;             /* in the file, when the log was last copied */
 	atomic_int flush_error;             /* errno of the flush that failed; 0: the store is sound */
+	struct sqlite_mark mark;
 };
 
 #define SQLITE_BUSY_MS 10000                /* other programs may hold the file for a moment: backup, sqlite3 */
@@ -63,6 +82,7 @@ struct sqlite_conn {
 	size_t nstmts;
 	bool (*stop)(void *arg);
 	void *stop_arg;
+	bool logged;                        /* the commit under way has written to the log: not so one that changed nothing */
 	bool narrow;                        /* a large value is under way: few pages are kept */
 };
 
@@ -113,6 +133,17 @@ void sqlite_messages_set_up(void);
 void sqlite_unsound(struct sqlite_store *st, int system_error);
 int sqlite_sound(struct store *st, struct err *reterr);
 int sqlite_mend(struct store_conn *c, struct err *reterr);
+
+/* logmark.c. Before SQLite opens the file: refuses a log that has lost what had been flushed; accept: says so and goes on. */
+MUST_CHECK int sqlite_mark_check(struct sqlite_store *st, bool accept, struct err *reterr);
+void sqlite_mark_init(struct sqlite_mark *m);
+void sqlite_mark_disconnected(struct sqlite_store *st);         /* a connection was closed */
+void sqlite_mark_fini(struct sqlite_store *st);                 /* after the last connection */
+/* After a commit; flushed: it is on the disk. */
+void sqlite_mark_committed(struct sqlite_store *st, bool flushed);
+/* Around a flush on another thread: what it will cover at least; and that it did. */
+void sqlite_mark_flushing(struct sqlite_store *st, struct sqlite_marked *ret);
+void sqlite_mark_flushed(struct sqlite_store *st, const struct sqlite_marked *what);
 
 /* transaction.c */
 int sqlite_begin(struct store_conn *c, struct err *reterr);

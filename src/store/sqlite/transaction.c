@@ -31,15 +31,23 @@ int sqlite_begin(struct store_conn *conn, struct err *reterr)
 	return run_kept(c, &c->begin, c->read_only ? "BEGIN DEFERRED" : "BEGIN IMMEDIATE", reterr);
 }
 
-int sqlite_commit(struct store_conn *conn, struct err *reterr)
+/* One that changed nothing writes and flushes nothing. */
+static int commit(struct sqlite_conn *c, bool flushed, struct err *reterr)
 {
-	struct sqlite_conn *c = SQLITE_CONN(conn);
 	int error;
 
+	c->logged = false;
 	if (run_kept(c, &c->commit, "COMMIT", reterr) < 0)
 		return -1;
 	error = atomic_load(&c->store->flush_error);    /* of an earlier commit, which this one comes behind: neither is certain */
+	if (c->logged)
+		sqlite_mark_committed(c->store, flushed && error == 0);
 	return error == 0 ? 0 : err_set(reterr, ERR_FLUSH_UNSURE, c->store->name, strerror(error));
+}
+
+int sqlite_commit(struct store_conn *conn, struct err *reterr)
+{
+	return commit(SQLITE_CONN(conn), true, reterr);
 }
 
 /* The commit's sync is the only one that may be left out. */
@@ -49,7 +57,7 @@ int sqlite_commit_lazily(struct store_conn *conn, struct err *reterr)
 	int rc;
 
 	sqlite_log_set_lazy(c->db, true);
-	rc = sqlite_commit(conn, reterr);
+	rc = commit(c, false, reterr);
 	sqlite_log_set_lazy(c->db, false);
 	return rc;
 }
