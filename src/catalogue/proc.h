@@ -93,7 +93,6 @@ struct proc {
 	bool read_only;             /* no step writes: may run on a reader connection */
 	bool flush_later;           /* what it changes may be lost with the power, though it was answered: procession_promise makes that harmless */
 	bool is_short;              /* one item or job, and no more rows than that: may run on the thread that read the request */
-	bool look_first;            /* as a rule there is nothing to do: tried by who read the request, up to the first row or change; then the writer runs it */
 	bool fails_with_status;     /* ScheduledJobs: an error while it runs is followed by status 1 [E-COM-03] */
 	bool cleanup_later;         /* leaves rows behind that procession_clean removes in small steps */
 	const struct param *params;

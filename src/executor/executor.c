@@ -343,7 +343,7 @@ bool executor_submit_quietly(struct executor *ex, struct call *c)
 	enum err_id refused;
 
 	list_init(&c->link);                    /* before all else: executor_cancel looks at it */
-	if (misplaced(ex, c) || (reader ? lead_read(ex, c) : lead_look(ex, c)))
+	if (misplaced(ex, c) || (reader && lead_read(ex, c)))
 		return false;
 	pthread_mutex_lock(&ex->lock);
 	if (c->txn != NULL)

@@ -38,7 +38,6 @@ struct runner {
 	bool goes;                          /* its call was told to end */
 	bool slow;                          /* its call has given up its place: another reader may run beside it */
 	int64_t looked_ms;                  /* its own: when it last asked whether it must go */
-	bool looks;                         /* the call fails with the first row or change that it would make */
 	uint64_t count;                     /* rows that the last RUN changed or ROWS sent */
 };
 
@@ -172,8 +171,6 @@ void lead_run(struct executor *ex);
 bool lead_goes_on(const struct executor *ex);
 /* lead.c, without the lock: runs a call that only reads, if it is short and need not wait. False: it is still to be run. */
 bool lead_read(struct executor *ex, struct call *c);
-/* The same for one that may write, if it says LOOK FIRST and finds that it need not. */
-bool lead_look(struct executor *ex, struct call *c);
 /* group.c: runs the calls in ex->group, commits, and completes them. Writer, without the lock. */
 void group_run(struct executor *ex);
 
@@ -224,8 +221,6 @@ bool pool_must_go(struct call *c, bool stalled, int64_t now_ms);
 
 /* reader.c: on the runner's own connection, which is made if there is none; completes the call. */
 void reader_run(struct runner *r, struct call *c);
-/* Runs it up to the first row or change. True: there was none, and the call has its result, but is not completed. */
-bool reader_look(struct runner *r, struct call *c);
 /* writer.c, reader.c: the threads. */
 void *writer_main(void *ex);
 void *reader_main(void *runner);

@@ -2,9 +2,6 @@
  *
  * One that only reads: on a connection beside the writer, as the readers do it. Handing it to one of them and taking it back costs more than running it.
  *
- * One that has nothing to do, as a rule, and says so (LOOK FIRST): in the same way, up to the first row or change that it would make. Then the writer runs it, as if nobody
- * had looked.
- *
  * One that comes alone. While the writer sleeps and nothing else waits, waking it would only cost time, twice: to get
  * there and to get back. That thread has the lead then: all that is the writer's is its own, and the writer, should something wake it, waits until the lead is over. Whatever
  * the call leaves to be done, the writer is woken for.
@@ -68,20 +65,6 @@ bool lead_read(struct executor *ex, struct call *c)
 	reader_run(r, c);
 	near_give(ex, r);
 	return true;
-}
-
-bool lead_look(struct executor *ex, struct call *c)
-{
-	struct runner *r;
-	bool done;
-
-	if (c->kind != CALL_PROC || c->txn != NULL || !c->proc->look_first || ex->max_readers == 0 || (r = near_take(ex)) == NULL)
-		return false;
-	done = reader_look(r, c);
-	near_give(ex, r);
-	if (done)
-		c->complete(c);
-	return done;
 }
 
 bool lead_goes_on(const struct executor *ex)

@@ -41,26 +41,6 @@ void reader_run(struct runner *r, struct call *c)
 	c->complete(c);
 }
 
-bool reader_look(struct runner *r, struct call *c)
-{
-	size_t mark = run_mark(c);
-	bool done;
-
-	if (!run_rewind(c, mark))
-		return false;                       /* what has been said cannot be taken back */
-	if (connect(r, &c->err) < 0 || (needs_snapshot(c) && store_begin(r->conn, &c->err) < 0))
-		return false;
-	r->looks = true;
-	done = run_call(r, c) == 0;
-	r->looks = false;
-	store_rollback(r->conn);
-	if (!done) {
-		run_rewind(c, mark);
-		run_reset(c);
-	}
-	return done;
-}
-
 static bool reader_waits(struct call *c)
 {
 	return pool_must_go(c, true, clock_mono_ms());

@@ -10,8 +10,6 @@ static int send_all(struct runner *r, struct store_stmt *st, const struct column
 	int rc;
 
 	while ((rc = store_step(st, reterr)) > 0) {
-		if (r->looks)
-			return -1;
 		for (size_t i = 0; i < n; i++) {
 			if (store_column(st, (unsigned)i, &cols[i].type, &row[i], reterr) < 0)
 				return -1;

@@ -9,7 +9,7 @@ from . import sqltext, types
 
 SERVICES = ("system", "word", "translation", "schedule", "state")
 NEEDS = {"nothing": 0, "execute": 1, "admin": 4, "server": 8}
-HEAD_WORDS = ("LOCAL", "SECTION", "SUMMARY", "SEE", "RETURNS", "NEEDS", "STATUS", "CLEANUP", "FLUSH", "SHORT", "LOOK", "EXAMPLE", "NOTES", "AS")
+HEAD_WORDS = ("LOCAL", "SECTION", "SUMMARY", "SEE", "RETURNS", "NEEDS", "STATUS", "CLEANUP", "FLUSH", "SHORT", "EXAMPLE", "NOTES", "AS")
 STEP_WORDS = ("RUN", "ROWS", "SET", "FETCH", "CHECK", "IF", "ELSE", "END", "RETURN", "MESSAGE", "FAIL", "NATIVE", "EACH")
 STRING = r"'((?:[^']|'')*)'"
 
@@ -59,7 +59,6 @@ class Proc:
         self.params, self.locals, self.steps = [], [], []
         self.see, self.example, self.notes = "", "", ""
         self.returns, self.needs, self.status_on_error, self.cleanup, self.flush_later, self.short = 0, "execute", False, False, False, False
-        self.look_first = False
 
     @property
     def read_only(self):
@@ -178,10 +177,6 @@ class Reader:
                 if value:
                     self.error("the line reads SHORT", offset)
                 p.short = True
-            elif word == "LOOK":
-                if value != "FIRST":
-                    self.error("the line reads LOOK FIRST", offset)
-                p.look_first = True
             elif word == "EXAMPLE":
                 p.example = dedent(text)
             elif word == "NOTES":
@@ -279,8 +274,6 @@ class Reader:
         kinds = {s.kind for s in self.proc.steps}
         if self.proc.short and ("EACH" in kinds or kinds >= {"ROWS", "RUN"}):
             self.error("what is SHORT has no EACH, and no ROWS beside RUN", 0)
-        if self.proc.look_first and (self.proc.read_only or "NATIVE" in kinds or "EACH" in kinds or "MESSAGE" in kinds):
-            self.error("LOOK FIRST is for what may write, and has no NATIVE, EACH or MESSAGE", 0)
         if self.proc.returns != 0:
             self.begin = self.pos
             self.add("RETURN").number = self.proc.returns

@@ -119,8 +119,6 @@ RETURN 3;
         self.refused("FAIL 1 16 'x {@zz}';", 11, "@zz")
         self.refused("RUN SELECT ?1;", 11, "'?'")
         self.refused("ROWS (x int) SELECT 1;\nRUN DELETE FROM t;", 1, "what is SHORT", HEAD.replace("SUMMARY", "SHORT\nSUMMARY"))
-        self.refused("ROWS (x int) SELECT 1;", 1, "LOOK FIRST is for", HEAD.replace("SUMMARY", "LOOK FIRST\nSUMMARY"))
-        self.refused("", 6, "the line reads LOOK FIRST", HEAD.replace("SECTION", "LOOK last\nSECTION"))
         self.refused("", 6, "the line reads SHORT", HEAD.replace("SECTION", "SHORT of breath\nSECTION"))
         self.refused("", 3, "varchar needs one length", HEAD.replace("varchar(10)", "varchar"))
         self.refused("", 2, "not understood", HEAD.replace("@a int", "@a int NULLABLE"))

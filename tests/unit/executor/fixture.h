@@ -29,7 +29,7 @@ static const uint16_t target_out[] = { 2 }, target_local[] = { 3 };
 static const struct column fixture_columns[] = { { "id", { TYPE_INT, 0, 0, 0 }, false }, { "n", { TYPE_INT, 0, 0, 0 }, false } };
 
 enum fixture_statement { S_PUT, S_FALSE, S_COUNT, S_SPIN, S_SPIN_WRITE, S_BUMP, S_ALL, S_EQUAL, S_RETURN, S_EACH, S_TRUE, S_SET, S_AROUND, S_N, S_LIMIT, S_FILL,
-	S_ORPHAN, S_RENEW, S_PROMISE, S_TWO_MINUTES, S_PROMISES, S_LONG, S_LARGEST, S_ABOVE, S_DROP, S_STATEMENTS };
+	S_ORPHAN, S_RENEW, S_PROMISE, S_TWO_MINUTES, S_PROMISES, S_LONG, S_LARGEST, S_ABOVE, S_STATEMENTS };
 static const struct statement st[S_STATEMENTS] = {
 	[S_PUT] = { "INSERT INTO item VALUES (?1, ?2)", bind_two, 2, S_PUT, true },
 	[S_FALSE] = { "SELECT 0", NULL, 0, S_FALSE, false },
@@ -53,13 +53,12 @@ static const struct statement st[S_STATEMENTS] = {
 	[S_TWO_MINUTES] = { "SELECT 120", NULL, 0, S_TWO_MINUTES, false },
 	[S_LONG] = { "INSERT INTO other WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 1000000) SELECT max(i) FROM c", NULL, 0, S_LONG, true },
 	[S_ABOVE] = { "SELECT id, n FROM item WHERE n > ?1 ORDER BY id", bind_two, 1, S_ABOVE, false },
-	[S_DROP] = { "DELETE FROM item WHERE n > ?1", bind_two, 1, S_DROP, true },
 	[S_LARGEST] = { "SELECT max(n) FROM item", NULL, 0, S_LARGEST, false },
 	[S_PROMISES] = { "SELECT coalesce(sum(CASE phase WHEN 0 THEN 1 WHEN 1 THEN 100 ELSE 10000 END), 0) FROM promise", NULL, 0, S_PROMISES, false },
 };
 
 enum fixture_proc { P_PUT, P_PUT_FAIL, P_ALL, P_SPIN, P_SPIN_WRITE, P_BUMP, P_COUNT, P_BRANCH, P_EACH, P_NATIVE, P_AROUND, P_LIMIT, P_FILL,
-	P_ORPHAN, P_RENEW, P_PROMISE, P_PROMISES, P_LONG, P_LARGEST, P_LOOK, P_TAKE, P_WATCH, P_COUNTED, P_PROCS };
+	P_ORPHAN, P_RENEW, P_PROMISE, P_PROMISES, P_LONG, P_LARGEST, P_LOOK, P_COUNTED, P_PROCS };
 #define COMMON .service = SERVICE_STATE, .params = fixture_params, .nparams = 3, .locals = fixture_locals, .nlocals = 1
 static const struct proc procs[P_PROCS] = {
 	[P_PUT] = { .name = "put", .is_short = true, COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_PUT] }) },
@@ -93,14 +92,6 @@ static const struct proc procs[P_PROCS] = {
 	[P_LARGEST] = { .name = "largest", .read_only = true, COMMON, ONE_STEP({ .kind = STEP_SET, .stmt = &st[S_LARGEST], .targets = target_out, .ntargets = 1 }) },
 	[P_LOOK] = { .name = "look", .read_only = true, .is_short = true, COMMON,
 		ONE_STEP({ .kind = STEP_SET, .stmt = &st[S_LARGEST], .targets = target_out, .ntargets = 1 }) },
-	[P_TAKE] = { .name = "take", .look_first = true, COMMON,        /* rows with more than this, which go */
-		ONE_STEP({ .kind = STEP_ROWS, .stmt = &st[S_ABOVE], .columns = fixture_columns, .ncolumns = 2 },
-			 { .kind = STEP_IF, .test = TEST_SOMETHING, .jump = 3 },
-			 { .kind = STEP_RUN, .stmt = &st[S_DROP] }) },
-	[P_WATCH] = { .name = "watch", .look_first = true, COMMON,
-		ONE_STEP({ .kind = STEP_ROWS, .stmt = &st[S_ABOVE], .columns = fixture_columns, .ncolumns = 2 },
-			 { .kind = STEP_IF, .stmt = &st[S_FALSE], .jump = 3 },
-			 { .kind = STEP_RUN, .stmt = &st[S_DROP] }) },
 	[P_COUNTED] = { .name = "counted", COMMON,
 		ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_RENEW] },
 			 { .kind = STEP_IF, .test = TEST_NOTHING, .jump = 3 },

@@ -111,66 +111,6 @@ static void other_calls_are_the_writers(void **state)
 	call_fini(&large);
 }
 
-/* What a call that takes rows away gives: how many rows, and who ran it. */
-static bool take(struct fixture *f, int above, int *ret_rows)
-{
-	struct test_call t;
-	bool here;
-
-	call_init(&t, P_TAKE, above, 0);
-	bring(f, &t);
-	assert_int_equal(call_wait(&t), 0);
-	assert_int_equal(t.completions, 1);
-	assert_true(t.call.status_set);
-	assert_int_equal(t.events, t.rows + 2);         /* the columns and the end, once */
-	*ret_rows = t.rows;
-	here = ran_here(&t);
-	call_fini(&t);
-	return here;
-}
-
-static void who_finds_nothing_to_do_needs_no_writer(void **state)
-{
-	struct fixture *f = *state;
-	struct txn *txn;
-	int rows;
-
-	fixture_start(f);
-	assert_int_equal(run(f, P_PUT, 1, 10), 0);
-	assert_int_equal(run(f, P_PUT, 2, 20), 0);
-	assert_true(take(f, 20, &rows));
-	assert_int_equal(rows, 0);
-	assert_false(take(f, 10, &rows));
-	assert_int_equal(rows, 1);
-	assert_int_equal(count_items(f), 1);
-	assert_true(take(f, 10, &rows));
-	assert_int_equal(rows, 0);
-	assert_true(bring_one(f, P_WATCH, 10, 0));
-	assert_false(bring_one(f, P_WATCH, 9, 0));      /* there may be many rows: not on this thread */
-	txn = txn_new(f->ex, false);                           /* in a transaction it sees what that has done */
-	assert_int_equal(run_in(f, txn, P_PUT, 3, 30), 0);
-	assert_int_equal(run_in(f, txn, P_TAKE, 20, 0), 0);
-	assert_int_equal(txn_step(f, txn, CALL_COMMIT, NULL), 0);
-	txn_free(txn);
-	assert_int_equal(count_items(f), 1);
-}
-
-/* What looks is told to go, like what runs. */
-static void a_look_that_is_cancelled_is_answered_once(void **state)
-{
-	struct fixture *f = *state;
-	struct test_call t;
-
-	fixture_start(f);
-	call_init(&t, P_TAKE, 0, 0);
-	atomic_store(&t.call.cancelled, true);
-	bring(f, &t);
-	assert_true(call_wait(&t) < 0);
-	assert_int_equal(t.call.err.number, 50011);
-	assert_int_equal(t.completions, 1);
-	call_fini(&t);
-}
-
 static void after_a_long_one_the_writer_has_its_turn(void **state)
 {
 	struct fixture *f = *state;
@@ -456,8 +396,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(who_leads_renewals_leaves_their_commit_to_the_writer, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_failure_is_the_calls_own, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(other_calls_are_the_writers, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(who_finds_nothing_to_do_needs_no_writer, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(a_look_that_is_cancelled_is_answered_once, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(after_a_long_one_the_writer_has_its_turn, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(many_at_once_lose_nothing, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(what_comes_meanwhile_is_done_afterwards, fixture_up, fixture_down),
