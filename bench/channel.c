@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/tls_cipher.h"
 
 #define SOURCES 200
 /* What one read may bring, several records of the largest size. */
@@ -73,7 +72,6 @@ static SSL_CTX *context(void)
 	static SSL_CTX *ctx;
 
 	if (ctx == NULL) {
-		net_tls_cipher_shortcut();
 		ctx = SSL_CTX_new(TLS_client_method());
 		if (ctx == NULL)
 			return NULL;

@@ -16,8 +16,8 @@ case " $* " in
     fi
     ninja -C $dir --quiet
     # The load generator has OpenSSL inside: calls into a shared library cost it a quarter of a microsecond a call. The echo has it as the server has.
-    cc -std=gnu11 -O2 -Wall -Wextra -Isrc -o $dir/load bench/*.c src/net/tls_cipher.c -l:libssl.a -l:libcrypto.a -pthread
-    cc -std=gnu11 -O2 -Wall -Wextra -Isrc -o $dir/echo bench/peers/echo.c src/net/tls_cipher.c -luv -lssl -lcrypto -pthread
+    cc -std=gnu11 -O2 -Wall -Wextra -Isrc -o $dir/load bench/*.c -l:libssl.a -l:libcrypto.a -pthread
+    cc -std=gnu11 -O2 -Wall -Wextra -Isrc -o $dir/echo bench/peers/echo.c -luv -lssl -lcrypto -pthread
     cc -std=gnu11 -O2 -Wall -Wextra -Isrc -o $dir/store bench/peers/store.c bench/usage.c -Wl,--start-group $dir/src/{base,catalogue,store,value}/*.a -Wl,--end-group -lsqlite3 -lz -pthread
     ;;
 esac

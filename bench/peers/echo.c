@@ -15,7 +15,6 @@
 #include <sys/socket.h>
 #include <uv.h>
 
-#include "net/tls_cipher.h"
 
 #define LOOPS_MAX 16
 #define REQUEST_MAX (256u << 20)
@@ -76,7 +75,6 @@ static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *r
 
 static bool tls_init(const char *certificate, const char *key)
 {
-	net_tls_cipher_shortcut();
 	context = SSL_CTX_new(TLS_server_method());
 	input_method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "input");
 	if (context == NULL || input_method == NULL)

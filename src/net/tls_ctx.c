@@ -99,7 +99,6 @@ int net_tls_ctx_new(const char *cert_file, const char *key_file, const struct ne
 	if (c == NULL)
 		return err_nomem(reterr);
 	atomic_init(&c->refs, 1);
-	net_tls_cipher_shortcut();
 	c->ssl_ctx = SSL_CTX_new(TLS_server_method());
 	c->bio_method = net_tls_bio_method();
 	if (c->ssl_ctx == NULL || c->bio_method == NULL) {
