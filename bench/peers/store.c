@@ -302,8 +302,7 @@ static void open_database(void)
 {
 	bool is_new = access(opt.database, F_OK) != 0;
 
-	sqlite_alloc_set_up();
-	sqlite_register_pagecache();
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);      /* as the server */
 	sqlite_register_vfs();
 	if (sqlite3_open_v2(opt.database, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, SQLITE_VFS_NAME) != SQLITE_OK)
 		die(opt.database);

@@ -45,12 +45,11 @@ const struct store_ops sqlite_store_ops = {
 	.finish = sqlite_finish,
 };
 
-/* Refused, to no harm, once SQLite runs. */
 static void set_process_up(void)
 {
 	sqlite_messages_set_up();
-	sqlite_alloc_set_up();
-	sqlite_register_pagecache();
+	/* Without statistics of memory, which nobody reads, SQLite takes no lock of the whole process for each allocation. Refused, to no harm, once SQLite runs. */
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	sqlite_register_vfs();
 }
 

@@ -187,12 +187,6 @@ int sqlite_authorize(void *arg, int action, const char *a, const char *b, const 
 MUST_CHECK int sqlite_grants_collect(struct sqlite_conn *c, struct err *reterr);
 void sqlite_grants_fini(struct sqlite_store *st);
 
-/* pagecache.c: before SQLite starts; without effect afterwards. */
-void sqlite_register_pagecache(void);
-
-/* alloc.c: for the whole process, before SQLite is used. */
-void sqlite_alloc_set_up(void);
-
 /* memory.c. Gives the connection the cache that its kind and state want; SQLite's result code. */
 int sqlite_set_cache(struct sqlite_conn *c);
 /* While a value of so many bytes is written or read, a writing connection keeps few pages. */
