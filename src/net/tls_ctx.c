@@ -11,7 +11,6 @@
 #include <openssl/ssl.h>
 
 #include "net/net_int.h"
-#include "net/tls_cipher.h"
 #include "net/tls_rules.h"
 
 /* [MS-TDS] 2.2.6.5 and TDS 8.0: the only name this server answers to. */
