@@ -25,6 +25,7 @@ own_checkers() {
     check settings $python tools/settings.py check
     check procedures $python tools/procgen.py --check
     check text $python tools/check_text.py
+    check references $python tools/check_references.py
     check conformance $python tools/conformance.py --check
 }
 [ "${1:-}" = slow ] || own_checkers

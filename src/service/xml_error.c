@@ -1,4 +1,4 @@
-/* xml_error.c — libxml2 says what is not well formed; clients know SQL Server's numbers for it (crib 16.5). One table. */
+/* xml_error.c — libxml2 says what is not well formed; clients know SQL Server's numbers for it (wire notes 16.5). One table. */
 #include "service/xml_int.h"
 
 static const struct { int code, number; const char *reason; } errors[] = {

@@ -1,4 +1,4 @@
-/* xml_valid.c — the content model: which element may come next, which attributes it has, what they hold. The numbers and texts are SQL Server's (crib 16.5). */
+/* xml_valid.c — the content model: which element may come next, which attributes it has, what they hold. The numbers and texts are SQL Server's (wire notes 16.5). */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* attention.c — a client may cancel at any moment (crib 11.1). What runs is stopped and its message ended; the acknowledgement is a message of its own. */
+/* attention.c — a client may cancel at any moment (wire notes 11.1). What runs is stopped and its message ended; the acknowledgement is a message of its own. */
 #include "session/session_int.h"
 
 void attention_acknowledge(struct session *s)

@@ -1,4 +1,4 @@
-/* describe.c — sp_describe_first_result_set: the columns a text would send, as rows (crib 18.9). */
+/* describe.c — sp_describe_first_result_set: the columns a text would send, as rows (wire notes 18.9). */
 #include "session/request_int.h"
 
 #include <string.h>

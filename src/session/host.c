@@ -16,7 +16,7 @@ static struct session *session_of(struct tsql_host *h)
 	return frame_of(h)->session;
 }
 
-/* NOCOUNT in a batch clears the count; inside a procedure only result sets and errors keep their DONE (crib 13.4). */
+/* NOCOUNT in a batch clears the count; inside a procedure only result sets and errors keep their DONE (wire notes 13.4). */
 static void host_statement_done(struct tsql_host *h, enum tsql_command cmd, bool has_count, uint64_t count, bool error)
 {
 	struct session *s = session_of(h);

@@ -1,4 +1,4 @@
-/* invoke.c — one procedure call, from an RPC or from EXEC: found, admitted, sent to its executor, answered (crib 14.2 – 14.5). */
+/* invoke.c — one procedure call, from an RPC or from EXEC: found, admitted, sent to its executor, answered (wire notes 14.2 – 14.5). */
 #include "session/request_int.h"
 
 #include <stdio.h>
@@ -232,7 +232,7 @@ static void ahead_begin(struct session *s, struct invocation *inv)
 	work_or_now(s, text_bytes(&s->call) > WORK_TEXT, ahead_run, ahead_done);
 }
 
-/* Too many arguments is a compile error in a batch, so it ends it (crib 14.4). */
+/* Too many arguments is a compile error in a batch, so it ends it (wire notes 14.4). */
 static bool ends_batch(const struct invocation *inv, const struct err *e)
 {
 	return inv->caller != NULL && (e->number == 8144 || e->number == 8146);

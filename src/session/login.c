@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 
-/* jTDS with ssl=request loses an answer that comes at once (crib 4.4). */
+/* jTDS with ssl=request loses an answer that comes at once (wire notes 4.4). */
 #define LOGIN_ONLY_DELAY_MS 10u
 #define SSPI_TOKEN_MAX (128u << 10)
 /* Logins that wait for their turn: how often each asks again, and how many of them there are at once. */

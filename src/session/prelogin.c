@@ -1,4 +1,4 @@
-/* prelogin.c — PRELOGIN is answered, and the TLS handshake that may follow travels inside packets of the same type (crib 3, 4.2). */
+/* prelogin.c — PRELOGIN is answered, and the TLS handshake that may follow travels inside packets of the same type (wire notes 3, 4.2). */
 #include "session/session_int.h"
 
 static enum tds_policy policy_of(const struct session *s)

@@ -21,7 +21,7 @@ enum entry session_enter_database(struct session *s, struct database *db)
 	return ENTRY_OK;
 }
 
-/* Crib 10.4: options, prepared statements and database as after the login; the isolation level stays. */
+/* Wire notes 10.4: options, prepared statements and database as after the login; the isolation level stays. */
 void ready_reset(struct session *s, bool keep_transaction)
 {
 	uint8_t isolation = s->vars.isolation;
@@ -45,7 +45,7 @@ static void too_big(struct session *s)
 	request_fail(s, &e);
 }
 
-/* The client gave its request up while sending it (crib 11.2). */
+/* The client gave its request up while sending it (wire notes 11.2). */
 static void ignored(struct session *s)
 {
 	response_begin(s);

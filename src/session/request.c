@@ -439,7 +439,7 @@ static bool is_complete(const struct request *r)
 	return r->stop || (r->begun && r->top == NULL && r->kind == REQUEST_RPC && tds_left(&r->body) == 0);
 }
 
-/* Crib 11.1: the message is ended with an error bit and without an ERROR; under XACT_ABORT the transaction goes too. */
+/* Wire notes 11.1: the message is ended with an error bit and without an ERROR; under XACT_ABORT the transaction goes too. */
 static void cancel_finish(struct session *s)
 {
 	struct request *r = s->request;

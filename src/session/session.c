@@ -245,7 +245,7 @@ static size_t packet_limit(const struct session *s)
 	return s->phase < PHASE_READY ? PRELOGIN_PACKET_MAX : TDS_PACKET_MAX;
 }
 
-/* The first byte of a connection decides (crib 2). */
+/* The first byte of a connection decides (wire notes 2). */
 static bool first_byte(struct session *s, uint8_t b)
 {
 	enum encrypt_mode mode = (enum encrypt_mode)s->server->config->encrypt;
@@ -282,7 +282,7 @@ static bool type_fits(const struct session *s, uint8_t type)
 		return type == TDS_MSG_PRELOGIN;
 	case PHASE_LOGIN:
 		return type == TDS_MSG_LOGIN7;
-	case PHASE_SSPI:        /* tiberius goes on with LOGIN7 packets (crib 7) */
+	case PHASE_SSPI:        /* tiberius goes on with LOGIN7 packets (wire notes 7) */
 		return type == TDS_MSG_SSPI || type == TDS_MSG_LOGIN7;
 	case PHASE_READY:
 		return type == TDS_MSG_BATCH || type == TDS_MSG_RPC || type == TDS_MSG_TM || type == TDS_MSG_BULK || type == TDS_MSG_ATTENTION;
@@ -319,7 +319,7 @@ static void packet_arrived(struct session *s, const struct tds_packet *p)
 		attention_arrived(s);
 		return;
 	}
-	/* Login-only encryption covers the first packet of LOGIN7 (crib 4.4). */
+	/* Login-only encryption covers the first packet of LOGIN7 (wire notes 4.4). */
 	if (s->phase == PHASE_LOGIN && s->tls_mode == TDS_TLS_LOGIN_ONLY && !s->login_packet_seen) {
 		s->login_packet_seen = true;
 		net_stream_end_tls(s->stream);

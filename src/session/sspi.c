@@ -1,4 +1,4 @@
-/* sspi.c — integrated logins: tokens go back and forth until the mechanism knows who it is (crib 7). Each leg runs on a work thread. */
+/* sspi.c — integrated logins: tokens go back and forth until the mechanism knows who it is (wire notes 7). Each leg runs on a work thread. */
 #include "session/login_int.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* texts.c — calls that run a text: sp_executesql, the prepared ones, EXEC('…') (crib 14.6, 15); and the few protocol procedures beside them. */
+/* texts.c — calls that run a text: sp_executesql, the prepared ones, EXEC('…') (wire notes 14.6, 15); and the few protocol procedures beside them. */
 #include "session/request_int.h"
 
 #include "value/convert.h"
@@ -138,7 +138,7 @@ static int run_prepared(struct session *s, struct invocation *inv, int32_t handl
 	return 0;
 }
 
-/* The real error, then 8180, then status 8180 (crib 15.1). */
+/* The real error, then 8180, then status 8180 (wire notes 15.1). */
 static void prepare_failed(struct session *s, struct invocation *inv, const struct err *first)
 {
 	struct outcome o = { .rc = -1, .error_number = 8180, .has_status = true, .status = 8180 };

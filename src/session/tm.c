@@ -1,4 +1,4 @@
-/* tm.c — transaction manager requests (crib 10.1): the same transactions, asked for without language. */
+/* tm.c — transaction manager requests (wire notes 10.1): the same transactions, asked for without language. */
 #include "session/request_int.h"
 
 static void finish(struct session *s, int rc, const struct err *e)

@@ -1,4 +1,4 @@
-/* collation.c — the five bytes that say which code page a varchar is in (crib 12.6). */
+/* collation.c — the five bytes that say which code page a varchar is in (wire notes 12.6). */
 #include "tds/tds.h"
 #include "tds/tds_int.h"
 

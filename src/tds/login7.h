@@ -24,7 +24,7 @@ struct tds_login7 {
 /* TDS_MALFORMED: close without an answer (17832 in the log); also when the arena is full. TDS_TOO_BIG: 128 KiB or more. */
 enum tds_status tds_get_login7(struct tds_cursor body, struct arena *a, struct tds_login7 *ret);
 void tds_login7_wipe(struct tds_login7 *l);
-/* Crib 8.2: the version agreed with a client that asked for wire value v: its own, or our highest. False: below 7.0, error 17802. */
+/* Wire notes 8.2: the version agreed with a client that asked for wire value v: its own, or our highest. False: below 7.0, error 17802. */
 bool tds_version_agree(uint32_t v, enum tds_version *ret);
 /* Four bytes of LOGINACK: what was agreed, in the odd spellings of the older versions. asked is what LOGIN7 had. */
 void tds_version_ack(enum tds_version v, uint32_t asked, uint8_t ret[4]);

@@ -85,7 +85,7 @@ void tds_put_featureextack_utf8(struct tds_out *o);
 void tds_put_sspi(struct tds_out *o, const void *p, size_t n);   /* at most 65535 bytes, else the message fails */
 void tds_put_colmetadata(struct tds_out *o, const struct column *cols, size_t n);
 /* Values have the columns' types (or are NULL); a value that its column cannot carry fails the message rather than confuse the client.
- * Types are brought down to what the version knows (crib 12.9), the same way in both. */
+ * Types are brought down to what the version knows (wire notes 12.9), the same way in both. */
 void tds_put_row(struct tds_out *o, const struct column *cols, const struct value *vals, size_t n);
 /* The token of the type in a nullable column of TDS 7.4. */
 uint8_t tds_type_token(const struct type *t);

@@ -80,7 +80,7 @@ enum tds_status tds_get_prelogin(struct tds_cursor body, struct tds_prelogin *re
 	return TDS_OK;
 }
 
-/* Rows: what the client sent; columns: enum tds_policy. Crib 4.1, last column first. */
+/* Rows: what the client sent; columns: enum tds_policy. Wire notes 4.1, last column first. */
 static const struct { uint8_t client; struct { uint8_t answer, mode; } by[3]; } bargains[] = {
 	{ TDS_ENCRYPT_OFF, { { TDS_ENCRYPT_NOT_SUP, TDS_TLS_NONE }, { TDS_ENCRYPT_OFF, TDS_TLS_LOGIN_ONLY }, { TDS_ENCRYPT_REQ, TDS_TLS_ALL } } },
 	{ TDS_ENCRYPT_ON, { { TDS_ENCRYPT_NOT_SUP, TDS_TLS_REFUSE }, { TDS_ENCRYPT_ON, TDS_TLS_ALL }, { TDS_ENCRYPT_ON, TDS_TLS_ALL } } },

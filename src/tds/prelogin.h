@@ -20,7 +20,7 @@ struct tds_prelogin {
 /* Any malformed table (overlap is allowed, leaving the message is not; VERSION must come first) is TDS_MALFORMED. */
 enum tds_status tds_get_prelogin(struct tds_cursor body, struct tds_prelogin *ret);
 
-/* Crib 4.1: what to answer, and what follows. */
+/* Wire notes 4.1: what to answer, and what follows. */
 enum tds_tls_mode { TDS_TLS_NONE, TDS_TLS_LOGIN_ONLY, TDS_TLS_ALL, TDS_TLS_REFUSE /* answer, then close */ };
 enum tds_policy { TDS_POLICY_NO_TLS, TDS_POLICY_OPTIONAL, TDS_POLICY_REQUIRED };
 enum tds_tls_mode tds_negotiate(uint8_t client, enum tds_policy policy, uint8_t *ret_answer);

@@ -1,6 +1,6 @@
 /* type_write.c — which wire type a SQL type takes in this session, its TYPE_INFO, and its values.
- * COLMETADATA and ROW both ask tds_form_of(), so they cannot disagree. Two rules decide: fixed or N type by the nullable flag (crib 12.2:
- * SqlClient reads by that flag), and what the client's version knows (crib 12.9). */
+ * COLMETADATA and ROW both ask tds_form_of(), so they cannot disagree. Two rules decide: fixed or N type by the nullable flag (wire notes 12.2:
+ * SqlClient reads by that flag), and what the client's version knows (wire notes 12.9). */
 #include <string.h>
 
 #include "tds/tds_int.h"

@@ -1,5 +1,5 @@
 /* type_xml.c — xml comes as UTF-16 (with a byte order mark from SqlClient) or as bytes with their own declaration, and goes out as
- * UTF-16LE without mark and without declaration (crib 12.8). */
+ * UTF-16LE without mark and without declaration (wire notes 12.8). */
 #define _GNU_SOURCE
 #include <string.h>
 

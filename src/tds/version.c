@@ -1,4 +1,4 @@
-/* version.c — which TDS a session speaks (crib 8.2). */
+/* version.c — which TDS a session speaks (wire notes 8.2). */
 #include <string.h>
 
 #include "tds/login7.h"

@@ -81,7 +81,7 @@ enum flow batch_gone(struct tsql_run *r)
 	return batch_stop(r, TSQL_FAILED);
 }
 
-/* Errors that end only their statement; conversions and everything unknown end the batch (crib 14.1). */
+/* Errors that end only their statement; conversions and everything unknown end the batch (wire notes 14.1). */
 static bool ends_statement_only(const struct tsql_run *r)
 {
 	static const int32_t numbers[] = { 220, 232, 512, 517, 535, 537, 3623, 8115, 8134 };

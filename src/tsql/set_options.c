@@ -1,4 +1,4 @@
-/* set_options.c — the SET options: names, where they are kept, and the command of their DONE (crib 13.4). */
+/* set_options.c — the SET options: names, where they are kept, and the command of their DONE (wire notes 13.4). */
 #include "tsql/set_options.h"
 
 #include <string.h>

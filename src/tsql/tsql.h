@@ -32,7 +32,7 @@ struct tsql_session {
 /* odbc: ANSI defaults on, as fODBC in LOGIN7 asks. */
 void tsql_session_init(struct tsql_session *s, bool odbc);
 
-/* Commands of DONE tokens, crib 13.4. */
+/* Commands of DONE tokens, wire notes 13.4. */
 enum tsql_command {
 	CMD_NONE = 0, CMD_SELECT = 0xC1, CMD_IF = 0xC0, CMD_SET_ON = 0xB9, CMD_SET_OFF = 0xBA, CMD_SET_OTHER = 0xF9, CMD_SET_ROWCOUNT = 0xBD,
 	CMD_SET_TEXTSIZE = 0xBE, CMD_BEGIN = 0xD4, CMD_COMMIT = 0xD5, CMD_ROLLBACK = 0xD2, CMD_RETURN = 0xDB, CMD_EXEC = 0xE0, CMD_USE = 0xE2,

@@ -321,7 +321,7 @@ def parse(data, version):
 
 
 def check_order(tokens, request):
-    """Rules of crib 13.4 and 14 that hold for every answer."""
+    """Rules of wire notes 13.4 and 14 that hold for every answer."""
     dones = [t for t in tokens if t.kind.startswith("done")]
     need(dones and tokens[-1] is dones[-1], "the last token is not a DONE")
     need(not dones[-1].status & MORE, "the last DONE says MORE")

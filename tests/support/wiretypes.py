@@ -14,7 +14,7 @@ SCALED = {0x29: (3, 3, 3, 4, 4, 5, 5, 5), 0x2A: (6, 6, 6, 7, 7, 8, 8, 8), 0x2B: 
 CHARS = (0xA7, 0xAF, 0xE7, 0xEF)
 BINARY = (0xA5, 0xAD)
 LOBS = (0x23, 0x63, 0x22)
-NULLABLE_ONLY = set(BYTE_LEN) - {0x24}      # must go with fNullable, crib 12.2
+NULLABLE_ONLY = set(BYTE_LEN) - {0x24}      # must go with fNullable, wire notes 12.2
 
 
 class Malformed(AssertionError):

@@ -1,5 +1,11 @@
 """The manual: a page a procedure and an index, as Markdown in docs/procedures."""
+import functools
+import pathlib
+import re
+
 from . import declare
+
+ERRATA = pathlib.Path(__file__).resolve().parents[2] / "docs/errata.md"
 
 TITLES = {"system": ("Every database", "System procedures and administration"), "word": ("WordAutomation", "[MS-WORDSSP2]"),
           "translation": ("Translation", "[MS-TSSPROC]"), "schedule": ("ScheduledJobs", "[MS-SSPSJ]"), "state": ("StateService", "[MS-SPSTATE]")}
@@ -36,11 +42,22 @@ def errors(proc):
     return sorted(seen)
 
 
+@functools.lru_cache(maxsize=1)
+def anchors():
+    """E-… → its heading in docs/errata.md, in the form that links use."""
+    headings = re.findall(r"^### ((E-[A-Z]+-\d+).*)$", ERRATA.read_text(), re.M)
+    return {entry: re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading, entry in headings}
+
+
+def linked(see):
+    return re.sub(r"E-[A-Z]+-\d+", lambda m: f"[{m[0]}](../../errata.md#{anchors()[m[0]]})", see)
+
+
 def page(service, proc):
     out = [f"# {proc.name}", "", NOTE, "", proc.summary, "", f"- Section: {proc.section}", f"- Database: {TITLES[service.name][0]}",
            f"- Needs: {NEEDS[proc.needs]}", f"- Return status: {returns(proc)}"]
     if proc.see:
-        out.append(f"- See: {proc.see}")
+        out.append(f"- See: {linked(proc.see)}")
     out += ["", "## Parameters", ""]
     if proc.params:
         out += ["| # | parameter | type | default | direction | rules |", "| --- | --- | --- | --- | --- | --- |", *parameter_rows(proc)]

@@ -1,4 +1,4 @@
-"""The form of answers: token order of procedures, batches, failures (crib 13 and 14)."""
+"""The form of answers: token order of procedures, batches, failures (wire notes 13 and 14)."""
 import pytest
 
 from support import wire as tds
@@ -144,7 +144,7 @@ def test_use(w):
 
 
 def test_bulk_load_is_refused(w):
-    """crib 11.3: the statement that begins it fails; data that come all the same are read to their end and refused."""
+    """wire notes 11.3: the statement that begins it fails; data that come all the same are read to their end and refused."""
     answer = w.batch("insert bulk [t] ([a] int) with (TABLOCK)")
     assert answer.errors and answer.errors[0].severity == 16
     w.send_message(tds.BULK, b"\x81\x01\0" + b"x" * 20000)
@@ -176,7 +176,7 @@ def test_statement_that_cannot_be_prepared(w):
 
 
 def test_cursors_are_refused(w):
-    """crib 15.2: 16937; jTDS then runs the statement plainly."""
+    """wire notes 15.2: 16937; jTDS then runs the statement plainly."""
     answer = w.rpc(2, [Param(t.int_(None), output=True), Param(t.nvarchar("SELECT 1")), Param(t.int_(1), output=True), Param(t.int_(1), output=True), Param(t.int_(0), output=True)])
     assert answer.numbers == [16937]
 

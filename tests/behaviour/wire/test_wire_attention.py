@@ -1,4 +1,4 @@
-"""Attention at any moment (crib 11): the answer to the request ends properly, then comes the acknowledgement, in a message of its own."""
+"""Attention at any moment (wire notes 11): the answer to the request ends properly, then comes the acknowledgement, in a message of its own."""
 import struct
 import time
 

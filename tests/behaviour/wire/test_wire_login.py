@@ -1,4 +1,4 @@
-"""Login: versions, packet sizes, the form of the answer, refusals ([MS-TDS] 2.2.6.4, crib 3, 5 and 8)."""
+"""Login: versions, packet sizes, the form of the answer, refusals ([MS-TDS] 2.2.6.4, wire notes 3, 5 and 8)."""
 import pytest
 
 from support import wire as tds

@@ -1,4 +1,4 @@
-"""Packets and messages: any legal split is the same message (crib 2)."""
+"""Packets and messages: any legal split is the same message (wire notes 2)."""
 import struct
 
 import pytest
@@ -105,7 +105,7 @@ def test_plp_leaves_in_small_chunks(wire, key):
 
 @pytest.mark.parametrize("version", (tds.V71R1, tds.V72, tds.V74))
 def test_several_rpcs_in_one_message(server, witness, key, version):
-    """crib 14.5: each but the last ends with DONEPROC MORE|RPCINBATCH; an error in one does not stop the next."""
+    """wire notes 14.5: each but the last ends with DONEPROC MORE|RPCINBATCH; an error in one does not stop the next."""
     with Wire(server, version).login() as w:
         one = [Param(t.varchar(key)), Param(t.varbinary(b"x")), Param(t.int_(20))]
         answer = w.rpcs([("proc_AddItem", one), ("proc_AddItem", one), ("proc_Nothing", []), ("proc_RefreshItemExpiration", [Param(t.varchar(key))])])

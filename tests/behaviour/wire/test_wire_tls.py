@@ -1,4 +1,4 @@
-"""TLS: what each setting of encrypt does with each kind of client, handshakes cut at will, garbage, a new certificate by SIGHUP (crib 4)."""
+"""TLS: what each setting of encrypt does with each kind of client, handshakes cut at will, garbage, a new certificate by SIGHUP (wire notes 4)."""
 import os
 import shutil
 import signal

@@ -1,4 +1,4 @@
-"""Transactions on the wire: manager requests, T-SQL, implicit ones, RESETCONNECTION (crib 10)."""
+"""Transactions on the wire: manager requests, T-SQL, implicit ones, RESETCONNECTION (wire notes 10)."""
 import time
 
 import pytest

@@ -1,4 +1,4 @@
-"""Data types, both ways: a parameter of every type comes back from SELECT @p byte for byte, NULL as well (crib 12)."""
+"""Data types, both ways: a parameter of every type comes back from SELECT @p byte for byte, NULL as well (wire notes 12)."""
 import struct
 
 import pytest
@@ -168,7 +168,7 @@ def test_a_large_output_below_7_2_is_refused(server, witness, key):
 
 
 def test_literals_and_expressions(wire):
-    """crib 18.9: literals and @@ variables are NOT NULL, expressions nullable."""
+    """wire notes 18.9: literals and @@ variables are NOT NULL, expressions nullable."""
     one, count, text, null = (wire.batch(f"SELECT {x}").columns[0] for x in ("1", "@@TRANCOUNT", "'abc'", "NULL"))
     assert (one.type.code, one.flags & 1) == (0x38, 0) and (count.type.code, count.flags & 1) == (0x38, 0)
     assert text.type.key() == (0xA7, 3, 0, 0) and null.flags & 1

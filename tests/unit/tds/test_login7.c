@@ -64,7 +64,7 @@ static void a_password_is_unveiled(void **state)
 	(void)state;
 	s.password = "a";
 	b = make_login7(&s);
-	assert_int_equal(b.data[94 + 2 * 6 + 2 * 2], 0xB3);      /* crib: "a" 61 00 is B3 A5 */
+	assert_int_equal(b.data[94 + 2 * 6 + 2 * 2], 0xB3);      /* wire notes: "a" 61 00 is B3 A5 */
 	assert_int_equal(b.data[94 + 2 * 6 + 2 * 2 + 1], 0xA5);
 	buf_fini(&b);
 }

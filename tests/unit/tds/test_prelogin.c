@@ -1,4 +1,4 @@
-/* test_prelogin.c — the option table, the answer byte by byte, and the whole table of crib 4.1. */
+/* test_prelogin.c — the option table, the answer byte by byte, and the whole table of wire notes 4.1. */
 #include "tds_test.h"
 
 #include "tds/prelogin.h"

@@ -192,7 +192,7 @@ static void dates(void **state)
 	struct value v;
 
 	(void)state;
-	/* crib 12.1: 2000-01-01 01:00 */
+	/* wire notes 12.1: 2000-01-01 01:00 */
 	assert_int_value("3D AC 8E 00 00 C0 7A 10 00", TYPE_DATETIME, INT64_C(36524) * 86400 * 300 + 3600 * 300);
 	assert_int_value("6F 08 08 46 2E FF FF 00 00 00 00", TYPE_DATETIME, INT64_C(-53690) * 86400 * 300);
 	assert_int_value("3A 01 00 02 00", TYPE_SMALLDATETIME, 86400 * 300 + 2 * 60 * 300);
