@@ -1,12 +1,16 @@
-"""The examples of README.md, run as they stand but for address and password: what people copy must work."""
+"""The examples of README.md and docs/drivers.md, run as they stand but for address and password: what people copy must work."""
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 
 import pytest
+
+from support.calls import open_path
+from support.server import command_binary
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
@@ -14,8 +18,12 @@ JTDS = "/usr/share/java/jtds.jar"
 NODE_MODULES = ROOT / "tests/drivers/node/node_modules"
 
 
+def blocks(page):
+    return BLOCK.findall((ROOT / page).read_text())
+
+
 def example(language, server):
-    text = next(body for name, body in BLOCK.findall((ROOT / "README.md").read_text()) if name == language)
+    text = next(body for name, body in blocks("README.md") + blocks("docs/drivers.md") if name == language)
     user = text.replace("secret", server.password).replace("'web'", "'sa'").replace('"web"', '"sa"').replace("User ID=web", "User ID=sa")
     return user.replace("1433", str(server.port)).replace("server: '127.0.0.1'", f"server: '127.0.0.1', port: {server.port}")
 
@@ -67,10 +75,17 @@ def test_php(server, tmp_path):
     assert re.search(r"\[item\] => 0x0102\s+\[locked\] => 0", run("php", program))
 
 
-def test_the_commands_of_the_readme_exist():
-    """Every line that begins with build/procession names a command of the table."""
-    table = (ROOT / "src/cli/table.c").read_text()
-    lines = re.findall(r"^build/procession --data \S+ (\w+)(?: (\w+))?", (ROOT / "README.md").read_text(), re.M)
-    assert lines
-    for group, name in lines:
-        assert f'"{group}"' in table, group
+def test_the_demonstration(new_server):
+    """Every line of the README that begins with build/procession, as it stands but for the folder."""
+    server = new_server(password=None)          # the password is where the first start puts it
+    lines = [line for name, body in blocks("README.md") if name == "sh" for line in body.splitlines() if line.startswith("build/procession")]
+    shown = {}
+    for line in lines:
+        words = shlex.split(line)
+        assert words[1:3] == ["--data", "procession-data"]
+        shown[words[3], words[4] if len(words) > 4 else ""] = run(command_binary(), "--data", server.data, *words[3:])
+    assert "StateService" in shown["status", ""]
+    assert "nightly import" in shown["schedule", "list"]
+    password = shown["login", "add"].split()[-1]
+    with open_path("wire", server, "StateService", user="web", password=password) as db:
+        assert db.call("proc_AddItem", id="demo", item=b"1", timeout=20).status == 0
