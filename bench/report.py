@@ -1,4 +1,5 @@
-"""Draws the generated part of docs/performance.md and its plots from bench/results/*.json, and prints the table of the targets."""
+"""Draws the generated parts of docs/performance.md (in short) and docs/performance-notes.md (everything) and their plots from bench/results/*.json, and prints the
+table of the targets."""
 import json
 import pathlib
 import re
@@ -263,6 +264,28 @@ def plots(r, folder):
     return out
 
 
+def in_short(r):
+    """Calls a second of each workload beside its peers, with the machine and the command."""
+    rows = []
+    for workload in dict.fromkeys(x["workload"] for x in r.runs("calls")):
+        mine = r.call(workload)
+        if mine:
+            beside = [r.call(workload, peer) for peer in ("postgres", "redis_always", "echo")]
+            rows.append((f"`{workload}`", number(mine["calls_per_s"]), number(mine["p50_us"]), number(mine["p99_us"]), number(mine["server_cpu_us_per_call"]),
+                         *(number(mine["calls_per_s"] / x["calls_per_s"]) + " ×" if x else "" for x in beside)))
+    if not rows:
+        return ""
+    f = r.files["calls"]
+    m = f["machine"]
+    return ("\n32 connections; " + f"`{f['command'].strip()}`, commit {f['commit']}, {f['date']}; {m['cores']} cores, {m['cpu']}, Linux {m['kernel']}, {m['filesystem']}.\n\n"
+            + table(("workload", "calls/s", "p50 µs", "p99 µs", "CPU µs a call", "to PostgreSQL", "to Redis, fsync always", "to a bare TCP echo"), rows))
+
+
+def fill(page, text):
+    old = page.read_text()
+    page.write_text(re.sub(re.escape(BEGIN) + ".*" + re.escape(END), lambda _: BEGIN + "\n" + text + END, old, flags=re.S))
+
+
 def write(results, root):
     r = Results(results)
     rows = targets(r)
@@ -272,14 +295,14 @@ def write(results, root):
     print(f"{sum(ok for *_, ok in rows)} of {len(rows)} targets reached")
     if results.resolve() != (root / "bench/results").resolve():
         return
-    page = root / "docs/performance.md"
     pictures = plots(r, root / "docs/img")
+    shown = "".join(f"![{caption}](img/{name})\n\n" for name, caption in pictures.items())
+    fill(root / "docs/performance.md", in_short(r) + "\n" + shown)
     text = "\n## Targets\n\n" + table(("what", "measured", "target", "reached"), [(a, b, c, "yes" if ok else "**no**") for a, b, c, ok in rows])
     text += parts_table(r) + item_parts_table(r)
-    text += "\n## Where and when\n\n" + where(r) + "\n## Plots\n\n" + "".join(f"![{caption}](img/{name})\n\n" for name, caption in pictures.items())
+    text += "\n## Where and when\n\n" + where(r) + "\n## Plots\n\n" + shown
     text += "## Tables\n" + calls_tables(r) + other_tables(r) + "\n"
-    old = page.read_text()
-    page.write_text(re.sub(re.escape(BEGIN) + ".*" + re.escape(END), lambda _: BEGIN + "\n" + text + END, old, flags=re.S))
+    fill(root / "docs/performance-notes.md", text)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Runs the measurements: `make bench`, or tools/bench.sh with the flags below.
 
 Every scenario measures Procession and its peers one after the other on the same machine, writes bench/results/NAME.json, and at the end
-bench/report.py draws docs/performance.md from all files there. How and why: docs/performance.md."""
+bench/report.py draws docs/performance.md from all files there. How and why: docs/performance-notes.md."""
 import argparse
 import concurrent.futures
 import contextlib
