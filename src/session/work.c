@@ -46,7 +46,7 @@ void work_begin(struct session *s, void (*run)(struct session *s, struct meter *
 	call_begin(&s->call, CALL_QUERY);       /* no procedure: its result sets would end otherwise (response.c) */
 	s->executor = NULL;
 	s->inflight = true;
-	s->work = (struct net_work){ .run = on_thread, .done = back, .loop = s->loop };
+	s->work = (struct net_work){ .run = on_thread, .done = back, .loop = s->loop, .lane = NET_LANE_REQUEST, .key = s->entry.spid };
 	net_work_submit(s->server->net, &s->work);
 }
 
