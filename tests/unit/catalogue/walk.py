@@ -3,12 +3,24 @@ import os
 import re
 import sqlite3
 import sys
+import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 sys.dont_write_bytecode = True
 
 from procgen_lib import declare, emit_c, emit_meta  # noqa: E402
+
+
+def checksum(value):
+    data = value.encode() if isinstance(value, str) else value
+    return 0x4E554C4C if data is None else (zlib.crc32(data) + 2**31) % 2**32 - 2**31
+
+
+def verified(value, sum_):
+    if checksum(value) != sum_:
+        raise ValueError("the checksum of a stored value is wrong")
+    return value
 
 
 class Failed(Exception):
@@ -26,6 +38,8 @@ class Store:
         self.procs = {p.name.lower(): p for p in self.service.procs}
         self.natives = natives or {}
         self.db = sqlite3.connect(":memory:", isolation_level=None)
+        self.db.create_function("checksum", 1, checksum, deterministic=True)           # as store/sqlite/checksum.c has them
+        self.db.create_function("verified", 2, verified, deterministic=True)
         self.db.execute("PRAGMA foreign_keys = ON")
         for m in self.service.migrations:
             self.db.executescript(m)
