@@ -9,7 +9,7 @@ against it until one fails. A breakage that no test notices is a sentence of the
   tools/mutate.py --service state                     one service: state, word, translation, schedule
   tools/mutate.py --procedure proc_AddItem            one procedure (of every service that has it); may be given more than once
   tools/mutate.py --operator "drop a"                 only breakages whose name begins so
-  tools/mutate.py --sample 24 --seed 13               some, the same ones each time (make test does this)
+  tools/mutate.py --sample 24 --seed 13               some, the same ones each time (as make test does)
   tools/mutate.py --list                              shows the breakages and builds nothing
 
 What survives is shown as a difference with file and line, and the status is 1. Either write the test that notices it, or, when
@@ -67,7 +67,7 @@ def parse(argv):
     parser.add_argument("--seed", type=int, default=13, metavar="S", help="another number, another sample (default: 13)")
     parser.add_argument("--list", action="store_true", help="show them and end")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="servers at once (default: 2)")
-    parser.add_argument("--limit", type=float, default=240, metavar="SECONDS", help="for one mutant; a server that hangs was noticed (default: 240)")
+    parser.add_argument("--limit", type=float, default=240, metavar="SECONDS", help="for one mutant, after which it counts as undecided (default: 240)")
     parser.add_argument("--seconds", type=float, metavar="S", help="begin no more after this time; the rest counts as not tried")
     parser.add_argument("--learn", action="store_true", help="write down which tests notice most (tools/mutate.order): they are run first from then on")
     parser.add_argument("--report", metavar="FILE", help="the result of every mutant, one a line, as they are done")
@@ -92,7 +92,7 @@ def write_junit(path, tasks, stale, bad):
     faults = [("tools/mutate.equivalent", key[0], "there is no such breakage any more") for key in stale]
     faults += [(service, test, "fails without any breakage") for service, test, _ in bad]
     for task in tasks:
-        if task.result in ("noticed", "late"):
+        if task.result == "noticed":
             ET.SubElement(suite, "testcase", classname=task.mutant.source.name, name=f"{task.mutant.line}: {task.mutant.operator}")
         elif task.result in ("survived", "failed"):
             faults.append((task.mutant.source.name, f"{task.mutant.line}: {task.mutant.operator}", task.mutant.show()))
@@ -103,16 +103,17 @@ def write_junit(path, tasks, stale, bad):
 
 def tell(tasks, stale, bad, seconds):
     count = collections.Counter(t.result for t in tasks)
+    words = {"survived": "no test noticed it", "failed": "could not be tried", "late": "was not decided in its time"}
     for task in tasks:
-        if task.result in ("survived", "failed"):
-            print(f"\n{task.mutant.show()}\n  {'no test noticed it' if task.result == 'survived' else 'could not be tried'}; {task.log}")
+        if task.result in words:
+            print(f"\n{task.mutant.show()}\n  {words[task.result]}; {task.log}")
     for key in stale:
         print(f"\ntools/mutate.equivalent: {key[0]}: there is no such breakage any more:")
         print("\n".join(["- " + l for l in key[1]] + ["+ " + l for l in key[2]]))
     for service, test, log in bad:
         print(f"\n{service}: fails without any breakage, and so proves nothing: {test}; {log}")
     made = sum(count[r] for r in ("noticed", "late", "survived", "failed"))
-    print(f"\nmutants: {made} made, {count['noticed'] + count['late']} noticed ({count['late']} by their time), {count['survived']} survived, "
+    print(f"\nmutants: {made} made, {count['noticed']} noticed, {count['survived']} survived, {count['late']} undecided in their time, "
           f"{count['failed']} could not be tried, {count[None]} not begun; {count['refused']} refused by procgen; {seconds:.0f} s")
     return 1 if count["survived"] or count["failed"] or stale or bad else 0
 

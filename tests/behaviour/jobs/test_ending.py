@@ -1,5 +1,8 @@
 """Jobs come to an end: proc_CancelJob, proc_CancelAllActiveJobs, proc_HasActiveJobs, and what proc_JobsExpire does in both services."""
+import contextlib
 import datetime
+import sqlite3
+import time
 
 import pytest
 
@@ -87,6 +90,9 @@ def jobs_one_by_one(db):
     yield "unsubmitted", 0, 0
     db.new_job(2, items=())
     yield "without items", 0, 0
+    db.new_job(4, submitted=False)
+    db.cancel(4)
+    yield "canceled before it was submitted", 0, 0
     db.submit(1)
     yield "submitted", 1, 0
     db.new_job(3)
@@ -158,6 +164,22 @@ def test_groups_and_items_go_with_their_job(db):
     db.leaves("proc_UpdateSucceededItem", JobId=1, GroupId=1, ItemId=2)
     db.new_job(1, items=(1,))
     assert db.counts(1) == {"Total": 1, "NotStarted": 1} and db.item().StartTime is None
+
+
+def test_the_rows_of_deleted_jobs_leave_the_store(one_way):
+    """They are unreachable at once; the server removes them in its own time, and yet soon."""
+    db = one_way
+    db.new_job(1, items=range(1, 1201))
+    db.add_group(1, 2)
+    assert expire(db) == []
+    with contextlib.closing(sqlite3.connect(db.server.data / "system.db")) as system:
+        name, = system.execute("SELECT file FROM database WHERE name = ?", [db.database]).fetchone()
+    left = "SELECT (SELECT count(*) FROM item) + (SELECT count(*) FROM item_text) + (SELECT count(*) FROM grp) + (SELECT count(*) FROM garbage)"
+    with contextlib.closing(sqlite3.connect(f"file:{db.server.data / name}?mode=ro", uri=True, timeout=20)) as store:
+        until = time.monotonic() + 20
+        while store.execute(left).fetchone() != (0,):
+            assert time.monotonic() < until, "rows are left"
+            time.sleep(0.05)
 
 
 @proves("WORD-JobsExpire-08", "TRAN-JobsExpire-11")

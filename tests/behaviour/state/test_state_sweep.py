@@ -208,11 +208,12 @@ def test_a_file_of_an_earlier_version_gives_no_cookie_that_it_may_have_given(old
 
 
 @proves("STATE-Model-12", "STATE-Model-07")
-def test_cookies_go_on_after_an_expiration(clock, db, key):
-    """By proc_DeleteExpiredItems, and whatever else was added and went meanwhile."""
+@pytest.mark.parametrize("seconds", (60.5, 180))
+def test_cookies_go_on_after_an_expiration(clock, db, key, seconds):
+    """By proc_DeleteExpiredItems, in the minute of the expiration and later, and whatever else was added and went meanwhile."""
     add(db, key, timeout=1)
     assert lock(db, key)[3] == 2
-    clock.advance(minutes=3)
+    clock.advance(seconds=seconds)
     clean(db)
     assert view(db, key) is None
     add(db, key, timeout=1)
@@ -238,6 +239,30 @@ def test_more_than_can_be_kept(clock, db, key):
     for name in (key, key + "-7", key + "-new"):
         add(db, name)
         assert lock(db, name)[3] == 7
+
+
+@proves("STATE-Model-12")
+def test_more_than_can_be_kept_at_once(key):
+    """Many that expire together are forgotten together: whatever comes starts above the highest of them. Before that, what is new starts at 1."""
+    with ClockServer("2025-06-15 12:00:00", settings={"sweep_interval": 0}) as server, open_path("wire", server, "StateService") as db:
+        add(db, key, timeout=1)
+        with contextlib.closing(sqlite3.connect(server.data / "StateService.db", timeout=20)) as file, file:
+            file.execute("UPDATE item SET cookie = 20000 WHERE id = ?", [key])
+        server.advance(minutes=3)
+        assert db.call("proc_DeleteExpiredItems").status == 0 and view(db, key) is None
+        add(db, key, timeout=1)
+        add(db, key + "-other", timeout=1)
+        assert (peek(db, key)[3], peek(db, key + "-other")[3]) == (20001, 1)
+        with contextlib.closing(sqlite3.connect(server.data / "StateService.db", timeout=20)) as file, file:
+            file.execute("WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 10000) "
+                         "INSERT INTO item (id, cookie, locked, lock_time, timeout, expires, sweep) "
+                         "SELECT id || i, 1 + i % 7, 0, lock_time, timeout, expires, sweep FROM item, c WHERE id = ?", [key])
+        server.advance(minutes=3)
+        assert db.call("proc_DeleteExpiredItems").status == 0
+        for name in (key, key + "1", key + "-new"):
+            assert view(db, name) is None
+            add(db, name)
+            assert peek(db, name)[3] == 20002
 
 
 @proves("STATE-Model-12")
