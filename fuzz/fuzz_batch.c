@@ -83,7 +83,13 @@ static enum service service(struct tsql_host *h)
 	return SERVICE_STATE;
 }
 
-static const struct tsql_host_ops host_ops = { .statement_done = statement_done, .value = give_value, .use = use, .service = service };
+static int end_session(struct tsql_host *h, int64_t session, struct err *reterr)
+{
+	(void)h;
+	return session % 2 == 0 ? 0 : err_set(reterr, ERR_KILL_SELF);
+}
+
+static const struct tsql_host_ops host_ops = { .statement_done = statement_done, .value = give_value, .use = use, .service = service, .kill = end_session };
 
 static void check_query(const struct query *q)
 {

@@ -1,10 +1,8 @@
 /* main.c — processiond: reads the settings, builds the modules, connects them, runs, drains, stops. */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifdef HAVE_SYSTEMD
@@ -17,6 +15,7 @@
 #include "daemon/files.h"
 #include "daemon/firststart.h"
 #include "daemon/natives.h"
+#include "daemon/signals.h"
 #include "daemon/warnings.h"
 #include "daemon/watchdog.h"
 #include "service/jobs.h"
@@ -63,17 +62,6 @@ static void watchdog_alive(void *arg)
 {
 	(void)arg;
 	notify("WATCHDOG=1");
-}
-
-/* Threads inherit the mask, so signals reach main()'s sigtimedwait only. */
-static void block_signals(sigset_t *set)
-{
-	sigemptyset(set);
-	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, set, NULL);
-	signal(SIGPIPE, SIG_IGN);
 }
 
 static void set_name(struct server *srv)
@@ -188,7 +176,7 @@ static int start_net(struct server *srv, struct err *reterr)
 	const char *list[LISTEN_MAX + 1];
 	char *text = strdup(c->listen);
 	struct net_options o = { .listen = list, .loops = io_threads(c), .max_connections = srv->max_connections,
-				 .backlog = 1024, .login_queue = (unsigned)c->login_queue, .handler = &session_handler, .arg = srv };
+				 .backlog = 1024, .request_threads = (unsigned)c->request_threads, .login_queue = (unsigned)c->login_queue, .handler = &session_handler, .arg = srv };
 	int rc;
 
 	if (text == NULL)
@@ -272,18 +260,6 @@ static void reload(struct server *srv)
 	notify("READY=1");
 }
 
-/* Waits for a signal; 0 after ms without one. */
-static int next_signal(const sigset_t *set, int ms)
-{
-	struct timespec wait = { ms / 1000, (long)(ms % 1000) * 1000000 };
-	int sig;
-
-	do {
-		sig = ms < 0 ? sigwaitinfo(set, NULL) : sigtimedwait(set, NULL, &wait);
-	} while (sig < 0 && errno == EINTR);
-	return sig < 0 ? 0 : sig;
-}
-
 /* Once a day, for a server that is never restarted. */
 static void check_certificate(struct server *srv, int64_t *next_ms)
 {
@@ -295,12 +271,12 @@ static void check_certificate(struct server *srv, int64_t *next_ms)
 	warnings_certificate(srv->tls, clock_unix_us() / 1000000);
 }
 
-static void run(struct server *srv, const sigset_t *set, struct watchdog *w)
+static void run(struct server *srv, struct watchdog *w)
 {
 	int64_t next_check_ms = clock_mono_ms() + DAY_MS;
 	int sig;
 
-	while ((sig = next_signal(set, watchdog_wait_ms(w, clock_mono_ms(), DAY_MS / 24))) == SIGHUP || sig == 0) {
+	while ((sig = signals_next(watchdog_wait_ms(w, clock_mono_ms(), DAY_MS / 24))) == SIGHUP || sig == 0) {
 		if (sig == SIGHUP)
 			reload(srv);
 		watchdog_tick(w, clock_mono_ms());
@@ -309,32 +285,26 @@ static void run(struct server *srv, const sigset_t *set, struct watchdog *w)
 	LOG(LOG_INFO, NULL, "stopping", F_STR("signal", sig == SIGINT ? "SIGINT" : "SIGTERM"), F_INT("sessions", atomic_load(&srv->sessions)));
 }
 
-/* Until all sessions are gone, the time is over, or a second signal comes (then the process ends at once). */
-static void wait_for_sessions(struct server *srv, const sigset_t *set, struct watchdog *w, int64_t limit_ms)
+/* Until all sessions are gone or the time is over; a second signal ends the process meanwhile (signals.c). */
+static void wait_for_sessions(struct server *srv, struct watchdog *w, int64_t limit_ms)
 {
 	int64_t end = clock_mono_ms() + limit_ms;
 
 	while (atomic_load(&srv->sessions) > 0 && clock_mono_ms() < end) {
-		int sig = next_signal(set, DRAIN_STEP_MS);
-
+		(void)signals_next(DRAIN_STEP_MS);
 		watchdog_tick(w, clock_mono_ms());
-		if (sig == SIGTERM || sig == SIGINT) {
-			LOG(LOG_WARN, NULL, "stopped", F_STR("reason", "second signal"));
-			log_flush(LOG_FLUSH_MS);
-			_exit(0);
-		}
 	}
 }
 
-static void drain(struct server *srv, const sigset_t *set, struct watchdog *w)
+static void drain(struct server *srv, struct watchdog *w)
 {
 	notify("STOPPING=1");
 	net_stop_listening(srv->net);
 	atomic_store(&srv->draining, true);
 	net_each(srv->net, session_drain);
-	wait_for_sessions(srv, set, w, srv->config->drain_timeout * 1000);
+	wait_for_sessions(srv, w, srv->config->drain_timeout * 1000);
 	net_each(srv->net, session_kill);
-	wait_for_sessions(srv, set, w, 5000);
+	wait_for_sessions(srv, w, 5000);
 	if (atomic_load(&srv->sessions) > 0) {
 		/* A call does not come back from its store: the threads cannot be taken apart safely. What was answered is durable. */
 		LOG(LOG_ERROR, NULL, "stopped", F_STR("reason", "sessions did not end"), F_INT("sessions", atomic_load(&srv->sessions)));
@@ -365,7 +335,6 @@ int main(int argc, char **argv)
 	struct watchdog_ops ops = { watchdog_ask, watchdog_answered, watchdog_alive, &srv };
 	struct watchdog watchdog;
 	struct config *config;
-	sigset_t signals;
 	struct err e;
 	int rc = config_load(argc, argv, &config, &e);
 
@@ -378,10 +347,11 @@ int main(int argc, char **argv)
 	srv.config = config;
 	registry_init(&srv.registry);
 	apply_log(config);
-	block_signals(&signals);
+	rc = signals_start(&e);
 	if (log_start_writer() < 0)
 		LOG(LOG_WARN, NULL, "log_writer", F_STR("why", "no thread for it"), F_STR("effect", "a standard error that nobody reads can stop the server"));
-	rc = build(&srv, &e);
+	if (rc == 0)
+		rc = build(&srv, &e);
 	if (rc < 0) {
 		log_flush(LOG_FLUSH_MS);
 		fprintf(stderr, "processiond: %s\n", e.text);
@@ -389,8 +359,8 @@ int main(int argc, char **argv)
 		warnings_files(config);
 		announce(&srv);
 		watchdog_init(&watchdog, &ops, watchdog_limit(), clock_mono_ms());
-		run(&srv, &signals, &watchdog);
-		drain(&srv, &signals, &watchdog);
+		run(&srv, &watchdog);
+		drain(&srv, &watchdog);
 	}
 	destroy(&srv);
 	config_free(config);

@@ -70,8 +70,11 @@ struct net_lane_queue {
 	struct {
 		struct list waiting;    /* struct net_work by post.link */
 		unsigned count;
+		unsigned running;       /* of it, on threads now */
 	} buckets[NET_BUCKETS];
 	uint64_t filled;            /* a bit for each bucket that is not empty */
+	uint64_t served;            /* … that has as many threads as it may have … */
+	unsigned share;             /* … which is so many; 0: no bound */
 	unsigned turn;              /* the bucket that is asked next */
 	unsigned count, max;        /* in all; 0: no bound */
 };

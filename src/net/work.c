@@ -2,7 +2,8 @@
  * how much of it may wait.
  *
  * A lane is a stochastic fair queue: the key says whose the work is, a bucket holds the keys that hash to it, and the buckets take turns. So one client who asks for a
- * thousand things delays another one by one of them. When the lane is full, the longest bucket loses its youngest. */
+ * thousand things delays another one by one of them. When the lane is full, the longest bucket loses its youngest. Work that cannot be divided may hold its thread for
+ * long; so a bucket may have a share of the threads only, and there is always one for somebody else. */
 #include "net/net.h"
 
 #include <assert.h>
@@ -24,9 +25,14 @@ static struct net_work *work_of(struct list *link)
 	return CONTAINER_OF(link, struct net_work, post.link);
 }
 
+static unsigned bucket_of(const struct net_work *w)
+{
+	return (unsigned)(w->key % NET_BUCKETS);
+}
+
 static void lane_put(struct net_lane_queue *q, struct net_work *w)
 {
-	unsigned b = (unsigned)(w->key % NET_BUCKETS);
+	unsigned b = bucket_of(w);
 
 	assert(!w->queued);
 	list_append(&q->buckets[b].waiting, &w->post.link);
@@ -38,7 +44,7 @@ static void lane_put(struct net_lane_queue *q, struct net_work *w)
 
 static void lane_remove(struct net_lane_queue *q, struct net_work *w)
 {
-	unsigned b = (unsigned)(w->key % NET_BUCKETS);
+	unsigned b = bucket_of(w);
 
 	assert(w->queued && q->count > 0 && q->buckets[b].count > 0);
 	list_remove(&w->post.link);
@@ -48,20 +54,30 @@ static void lane_remove(struct net_lane_queue *q, struct net_work *w)
 	w->queued = false;
 }
 
-/* The oldest of the bucket whose turn it is; NULL: none waits. */
+/* The oldest of the bucket whose turn it is; NULL: none waits, but such as have their share of threads already. */
 static struct net_work *lane_take(struct net_lane_queue *q)
 {
-	uint64_t later = q->filled & ~UINT64_C(0) << q->turn;
+	uint64_t ready = q->filled & ~q->served, later = ready & ~UINT64_C(0) << q->turn;
 	struct net_work *w;
 	unsigned b;
 
-	if (q->filled == 0)
+	if (ready == 0)
 		return NULL;
-	b = (unsigned)__builtin_ctzll(later != 0 ? later : q->filled);
+	b = (unsigned)__builtin_ctzll(later != 0 ? later : ready);
+	if (++q->buckets[b].running == q->share)
+		q->served |= UINT64_C(1) << b;
 	q->turn = (b + 1) % NET_BUCKETS;
 	w = work_of(q->buckets[b].waiting.next);
 	lane_remove(q, w);
 	return w;
+}
+
+/* A thread has done a bucket's work. */
+static void lane_done(struct net_lane_queue *q, unsigned b)
+{
+	assert(q->buckets[b].running > 0);
+	q->buckets[b].running--;
+	q->served &= ~(UINT64_C(1) << b);
 }
 
 /* The youngest of the longest bucket, taken out; NULL: the lane is not over its bound. */
@@ -137,9 +153,13 @@ static void *worker_main(void *arg)
 		struct net_work *w = crew_take(n, c);
 
 		if (w != NULL) {
+			struct net_lane_queue *q = &n->lanes[w->lane];
+			unsigned b = bucket_of(w);
+
 			pthread_mutex_unlock(&n->work_lock);
-			run_work(w);
+			run_work(w);            /* afterwards it is its owner's */
 			pthread_mutex_lock(&n->work_lock);
+			lane_done(q, b);
 			continue;
 		}
 		if (n->work_ended)
@@ -224,6 +244,7 @@ void net_work_init(struct net *n, const struct net_options *o)
 		c->max = wanted[i] == 0 ? NET_WORKERS : wanted[i] < NET_WORKERS_MAX ? wanted[i] : NET_WORKERS_MAX;
 		pthread_cond_init(&c->wake, NULL);
 	}
+	n->lanes[NET_LANE_REQUEST].share = (n->crews[NET_CREW_REQUEST].max + 1) / 2;
 }
 
 /* What was submitted is still run: its owner waits for done. */

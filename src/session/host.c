@@ -170,6 +170,26 @@ static enum service host_service(struct tsql_host *h)
 	return session_of(h)->database->service;
 }
 
+/* KILL. The session ends soon, on its own loop: what it runs is cancelled, its transaction rolled back. */
+static int host_kill(struct tsql_host *h, int64_t spid, struct err *reterr)
+{
+	struct session *s = session_of(h);
+
+	if (!s->admin)
+		return err_set(reterr, ERR_KILL_PERMISSION);
+	if (s->vars.trancount > 0)
+		return err_set(reterr, ERR_KILL_IN_TRAN);
+	if (spid < 1 || spid > SPID_LAST)
+		return err_set(reterr, ERR_KILL_NUMBER, (long long)spid);
+	if (spid < SPID_FIRST)
+		return err_set(reterr, ERR_KILL_SYSTEM);
+	if (spid == s->entry.spid)
+		return err_set(reterr, ERR_KILL_SELF);
+	if (!registry_kill(&s->server->registry, (uint16_t)spid))
+		return err_set(reterr, ERR_KILL_ABSENT, (int)spid);
+	return 0;
+}
+
 static bool host_may_select(struct tsql_host *h)
 {
 	struct session *s = session_of(h);
@@ -183,5 +203,6 @@ const struct tsql_host_ops session_host_ops = {
 	.use = host_use,
 	.language = host_language,
 	.service = host_service,
+	.kill = host_kill,
 	.may_select = host_may_select,
 };

@@ -67,14 +67,39 @@ bool registry_add(struct registry *r, struct registry_entry *e)
 	return spid != 0;
 }
 
-void registry_remove(struct registry *r, struct registry_entry *e)
+bool registry_remove(struct registry *r, struct registry_entry *e)
 {
+	bool killed;
+
 	pthread_mutex_lock(&r->lock);
 	list_remove(&e->link);
 	assert(r->open > 0);
 	r->open--;
 	r->used[e->spid / 8] &= (uint8_t)~(1u << e->spid % 8);
+	killed = e->killed;
 	pthread_mutex_unlock(&r->lock);
+	return killed;
+}
+
+bool registry_kill(struct registry *r, uint16_t spid)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&r->lock);
+	LIST_EACH(it, &r->entries) {
+		struct registry_entry *e = CONTAINER_OF(it, struct registry_entry, link);
+
+		if (!e->shown || e->spid != spid)
+			continue;
+		found = true;
+		if (!e->killed && e->kill != NULL) {
+			e->killed = true;
+			e->kill(e);
+		}
+		break;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return found;
 }
 
 void registry_show(struct registry *r, struct registry_entry *e)

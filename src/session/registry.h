@@ -33,6 +33,8 @@ struct registry_entry {
 	uint16_t spid;
 	bool shown;             /* under the lock: it has logged in */
 	atomic_uchar activity;  /* enum activity; written by the session's loop */
+	bool killed;            /* under the lock: kill was called */
+	void (*kill)(struct registry_entry *e);         /* ends the session, from any thread and soon; called under the lock, once */
 	const char *login, *host, *database;    /* the session's; changed by registry_text only, once it is shown */
 };
 
@@ -46,7 +48,10 @@ void registry_init(struct registry *r);
 void registry_fini(struct registry *r);
 /* Gives the entry a number that no other has. They are given in turn, so that one that has just become free is not met again in the next lines of the log. False: all are taken. */
 MUST_CHECK bool registry_add(struct registry *r, struct registry_entry *e);
-void registry_remove(struct registry *r, struct registry_entry *e);
+/* True: kill was called, so that its consequence is still on its way to the session. */
+bool registry_remove(struct registry *r, struct registry_entry *e);
+/* KILL. False: nobody of that number is logged in. */
+MUST_CHECK bool registry_kill(struct registry *r, uint16_t spid);
 void registry_show(struct registry *r, struct registry_entry *e);
 /* Changes a text that an entry points to. */
 void registry_text(struct registry *r, char *dst, size_t size, struct str text);

@@ -154,6 +154,7 @@ int64_t request_time_left(const struct session *s);
 
 /* work.c */
 #define WORK_TEXT ((size_t)16 << 10)    /* bytes of a text that are compiled on the loop's thread: less than a millisecond */
+#define WORK_RPC ((size_t)4 << 20)      /* and of a request whose arguments are read there */
 /* Calls run on a work thread, then done on the loop's, where the request goes on. run must come to an end when the meter gives up. */
 void work_begin(struct session *s, void (*run)(struct session *s, struct meter *m), void (*done)(struct session *s));
 /* The same, or both at once without a meter when it is not long. */

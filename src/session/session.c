@@ -70,6 +70,11 @@ void session_end(struct session *s, const char *reason)
 	close_stream(s, reason, true);
 }
 
+static void session_end_now(struct session *s, const char *reason)
+{
+	close_stream(s, reason, false);
+}
+
 void session_abort(struct session *s, const char *reason)
 {
 	LOG(LOG_WARN, &s->log, "protocol_error", F_STR("reason", reason), F_STR("phase", phases[s->phase].name));
@@ -135,9 +140,11 @@ static bool session_init(struct session *s)
 	return true;
 }
 
+static void kill_entry(struct registry_entry *e);
+
 static bool session_enrol(struct session *s)
 {
-	s->entry = (struct registry_entry){ .login = s->login_name, .host = s->host_name, .database = s->database_name };
+	s->entry = (struct registry_entry){ .login = s->login_name, .host = s->host_name, .database = s->database_name, .kill = kill_entry };
 	if (registry_add(&s->server->registry, &s->entry))
 		return true;
 	LOG(LOG_WARN, NULL, "connect_refused", F_STR("reason", "all session numbers are in use"), F_INT("sessions", atomic_load(&s->server->sessions)));
@@ -162,7 +169,7 @@ static void *session_opened(struct net_stream *stream, void *arg)
 	s->log = (struct log_ctx){ .session = s->entry.spid, .peer = s->peer, .login = s->login_name, .database = s->database_name };
 	s->version = TDS_74;
 	if (!session_init(s)) {
-		registry_remove(&srv->registry, &s->entry);
+		(void)registry_remove(&srv->registry, &s->entry);
 		free(s);
 		return NULL;
 	}
@@ -176,7 +183,8 @@ static void *session_opened(struct net_stream *stream, void *arg)
 
 /* ---- closing ---- */
 
-static void session_free(struct session *s)
+/* Its number is given back already. */
+static void session_destroy(struct session *s)
 {
 	assert(s->phase == PHASE_CLOSED && s->stream_gone && !s->inflight && !login_is_checking(s));
 	login_forget(s);
@@ -189,11 +197,38 @@ static void session_free(struct session *s)
 	arena_fini(&s->arena);
 	pthread_cond_destroy(&s->stream_wake);
 	pthread_mutex_destroy(&s->stream_lock);
-	registry_remove(&s->server->registry, &s->entry);
 	if (s->reserved)
 		atomic_fetch_sub(&s->server->reserved, 1);
 	atomic_fetch_sub(&s->server->sessions, 1);
 	free(s);
+}
+
+/* A KILL that is on its way to this loop must still find the session. */
+static void session_free(struct session *s)
+{
+	s->freed = registry_remove(&s->server->registry, &s->entry) && !s->kill_seen;
+	if (!s->freed)
+		session_destroy(s);
+}
+
+static void killed(struct net_post *post)
+{
+	struct session *s = CONTAINER_OF(post, struct session, kill);
+
+	s->kill_seen = true;
+	if (s->freed)
+		session_destroy(s);
+	else
+		session_end_now(s, "killed by an administrator");
+}
+
+/* On the thread of whoever says KILL. */
+static void kill_entry(struct registry_entry *e)
+{
+	struct session *s = CONTAINER_OF(e, struct session, entry);
+
+	s->kill.fn = killed;
+	net_loop_post(s->loop, &s->kill);
 }
 
 /* Frees the session once net, the executor and the login check have all let go; an open transaction is rolled back first. */
@@ -460,7 +495,7 @@ void session_drain(void *owner)
 
 void session_kill(void *owner)
 {
-	close_stream(owner, "server is shutting down", false);
+	session_end_now(owner, "server is shutting down");
 }
 
 /* The call came back from its executor, on the loop's thread. */

@@ -112,6 +112,8 @@ struct session {
 	bool paused;                    /* input is held back */
 	bool stream_gone;               /* net has let go: free when nothing is in flight */
 	const char *end_reason;
+	struct net_post kill;           /* KILL comes to the loop with it */
+	bool kill_seen, freed;          /* it has come; all is over but for it */
 };
 
 /* session.c */

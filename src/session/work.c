@@ -46,7 +46,8 @@ void work_begin(struct session *s, void (*run)(struct session *s, struct meter *
 	call_begin(&s->call, CALL_QUERY);       /* no procedure: its result sets would end otherwise (response.c) */
 	s->executor = NULL;
 	s->inflight = true;
-	s->work = (struct net_work){ .run = on_thread, .done = back, .loop = s->loop, .lane = NET_LANE_REQUEST, .key = s->entry.spid };
+	/* Turns by login, which has a share of the threads; its sessions have one piece of work each, so that among them first come is fair. */
+	s->work = (struct net_work){ .run = on_thread, .done = back, .loop = s->loop, .lane = NET_LANE_REQUEST, .key = str_hash_nocase(str_of(s->login_name)) };
 	net_work_submit(s->server->net, &s->work);
 }
 

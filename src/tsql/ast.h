@@ -98,6 +98,7 @@ enum insn_op {
 	I_EXEC, I_EXEC_TEXT,
 	I_JUMP, I_IF,   /* target */
 	I_TRAN, I_PRINT, I_RAISERROR, I_THROW, I_WAIT, I_USE, I_SET, I_RETURN,
+	I_KILL,         /* number: of a session */
 	I_BULK,         /* insert bulk: refused when it runs, as the drivers expect */
 };
 struct exec_arg {
@@ -142,6 +143,7 @@ struct insn {
 		struct { uint8_t kind; struct str name; } tran;
 		struct str name;
 		bool wait_time;         /* WAITFOR TIME, else DELAY */
+		int64_t number;
 	} u;
 };
 

@@ -298,8 +298,7 @@ int tsql_parse_declarations(struct str text, struct arena *a, struct tsql_declar
 		return -1;
 	for (more = p.tok.kind != T_END; more > 0; more = p_accept_op(&p, ',')) {
 		if (n == PARAMS_MAX) {
-			err_raise(reterr, 8003, 16, 1, "The incoming request has too many parameters. The server supports a maximum of %d parameters. Reduce the number of parameters and resend the request.",
-				  PARAMS_MAX);
+			err_set(reterr, ERR_RPC_PARAMS, PARAMS_MAX);
 			return p_fail(&p, p.tok.line);
 		}
 		if (p_grow(&p, (void **)&list, n, &cap, sizeof(*list)) < 0 || declaration(&p, (int)n + 1, &list[n]) < 0 ||

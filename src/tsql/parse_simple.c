@@ -174,6 +174,35 @@ int p_use(struct parser *p)
 	return 0;
 }
 
+/* A number only, as in SQL Server: no variable. */
+int p_kill(struct parser *p)
+{
+	const struct expr *e;
+	int line = p->tok.line, minus;
+	struct insn *in;
+	bool found;
+
+	if (p_next(p) < 0)
+		return -1;
+	if (p->tok.kind == T_STRING || p->tok.kind == T_NSTRING || p_is(p, "QUERY") || p_is(p, "STATS"))
+		return p_not_supported(p, line, "KILL of anything but a session", "Give the number of the session, as sp_who shows it.");
+	minus = p_accept_op(p, '-');
+	if (minus < 0)
+		return -1;
+	if (p->tok.kind != T_INT)
+		return p_syntax(p);
+	if (p_constant(p, &found, &e) < 0)
+		return -1;
+	if (p_is(p, "WITH"))
+		return p_not_supported(p, line, "KILL … WITH STATUSONLY", "sp_who shows whether the session is still there.");
+	if (p_emit(p, I_KILL, line, &in) < 0)
+		return -1;
+	in->u.number = e->type.id == TYPE_INT ? e->literal.u.i : INT32_MAX;
+	if (minus > 0)
+		in->u.number = -in->u.number;
+	return 0;
+}
+
 /* Statements of T-SQL that this server does not have: named in the message, with what to do instead. */
 #define FIXED "The schema is fixed; call the stored procedures instead."
 #define RIGHTS "Call procession_grant, or use the command procession grant."
@@ -205,7 +234,6 @@ static const struct { const char *word, *what, *advice, *second; } refused[] = {
 	{ "CLOSE", "A cursor", "Use SELECT and let the client walk through the rows.", NULL },
 	{ "DEALLOCATE", "A cursor", "Use SELECT and let the client walk through the rows.", NULL },
 	{ "DBCC", "DBCC", "Call procession_database_check, or use the command procession database check.", NULL },
-	{ "KILL", "KILL", "sp_who names the session; stop its client. transaction_idle_timeout ends transactions that are left open.", NULL },
 	{ "SHUTDOWN", "SHUTDOWN", "Stop the service on the server.", NULL },
 	{ "CHECKPOINT", "CHECKPOINT", "Every commit is durable here.", NULL },
 	{ "RECONFIGURE", "RECONFIGURE", "Change the configuration file and send SIGHUP.", NULL },

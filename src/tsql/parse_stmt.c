@@ -159,7 +159,7 @@ static int begin(struct parser *p)
 static const struct { const char *word; int (*parse)(struct parser *p); } statements[] = {
 	{ "SELECT", p_select_statement }, { "EXEC", p_exec }, { "EXECUTE", p_exec }, { "DECLARE", p_declare }, { "SET", p_set },
 	{ "IF", if_statement }, { "WHILE", while_statement }, { "BEGIN", begin }, { "PRINT", p_print }, { "RAISERROR", p_raiserror },
-	{ "THROW", p_throw }, { "WAITFOR", p_waitfor }, { "USE", p_use }, { "RETURN", p_return },
+	{ "THROW", p_throw }, { "WAITFOR", p_waitfor }, { "USE", p_use }, { "RETURN", p_return }, { "KILL", p_kill },
 };
 
 static int tran_statement(struct parser *p, bool *ret_known)

@@ -120,6 +120,7 @@ MUST_CHECK int p_throw(struct parser *p);
 MUST_CHECK int p_waitfor(struct parser *p);
 MUST_CHECK int p_use(struct parser *p);
 MUST_CHECK int p_return(struct parser *p);
+MUST_CHECK int p_kill(struct parser *p);
 MUST_CHECK int p_set(struct parser *p);
 MUST_CHECK int p_refused(struct parser *p, bool *ret_known);
 

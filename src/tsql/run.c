@@ -84,7 +84,7 @@ enum flow batch_gone(struct tsql_run *r)
 /* Errors that end only their statement; conversions and everything unknown end the batch (wire notes 14.1). */
 static bool ends_statement_only(const struct tsql_run *r)
 {
-	static const int32_t numbers[] = { 220, 232, 512, 517, 535, 537, 3623, 8115, 8134 };
+	static const int32_t numbers[] = { 220, 232, 512, 517, 535, 537, 3623, 6101, 6102, 6104, 6106, 6107, 6115, 8115, 8134 };
 
 	if (r->host->vars->xact_abort)
 		return false;
@@ -178,6 +178,7 @@ static enum flow one(struct tsql_run *r, const struct insn *in)
 	case I_USE: return batch_use(r, in);
 	case I_SET: return batch_set(r, in);
 	case I_RETURN: return batch_return(r, in);
+	case I_KILL: return batch_kill(r, in);
 	default: return batch_bulk(r, in);
 	}
 }

@@ -54,6 +54,7 @@ enum flow batch_wait(struct tsql_run *r, const struct insn *in);
 enum flow batch_use(struct tsql_run *r, const struct insn *in);
 enum flow batch_set(struct tsql_run *r, const struct insn *in);
 enum flow batch_return(struct tsql_run *r, const struct insn *in);
+enum flow batch_kill(struct tsql_run *r, const struct insn *in);
 enum flow batch_bulk(struct tsql_run *r, const struct insn *in);
 
 #endif

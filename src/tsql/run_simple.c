@@ -281,6 +281,14 @@ enum flow batch_return(struct tsql_run *r, const struct insn *in)
 	return batch_stop(r, TSQL_ENDED);
 }
 
+enum flow batch_kill(struct tsql_run *r, const struct insn *in)
+{
+	if (r->host->ops->kill(r->host, in->u.number, &r->err) < 0)
+		return batch_error(r, in, CMD_FAILED);
+	batch_done(r, CMD_FAILED, false, 0);
+	return FLOW_NEXT;
+}
+
 enum flow batch_bulk(struct tsql_run *r, const struct insn *in)
 {
 	err_set(&r->err, ERR_BULK);

@@ -60,6 +60,8 @@ struct tsql_host_ops {
 	void (*language)(struct tsql_host *h, const char *old_name, const char *new_name);
 	/* The service of the current database, for names of views. */
 	enum service (*service)(struct tsql_host *h);
+	/* KILL: ends that session; 6101 … 6115. May be called on a work thread. */
+	int (*kill)(struct tsql_host *h, int64_t session, struct err *reterr);
 	/* May the session read views here: RIGHT_SELECT. */
 	bool (*may_select)(struct tsql_host *h);
 };

@@ -91,12 +91,14 @@ def begin(w, name):
         w.send_message(tds.BATCH, tds.batch_body(HOGS[name], w.version))
 
 
-def others_go_on(witness):
-    """Somebody who is there."""
+def others_go_on(server, witness):
+    """Somebody who is there, and somebody who comes."""
     for _ in range(3):
         start = time.monotonic()
         assert witness.batch("SELECT 1").value == 1
         assert witness.batch("SELECT COUNT(*) FROM sys.databases").value > 0
+        with Wire(server).login() as fresh:
+            assert fresh.batch("SELECT 2").value == 2
         assert time.monotonic() - start < PROMPT
 
 
@@ -121,7 +123,7 @@ def test_two_at_once_and_attention(server, witness, name):
             begin(w, name)
         time.sleep(0.2)
         if name != "like-in-a-view":            # two readers are all that there are: others read when these have ended
-            others_go_on(witness)
+            others_go_on(server, witness)
         for w in (a, b):
             start = time.monotonic()
             w.attention()
@@ -218,3 +220,22 @@ def test_long_texts_of_all_kinds(server, witness):
         assert w.batch(f"EXEC ('{pad}SELECT 6') SELECT 7").ok().results[-1][1][0][0] == 7
         assert w.batch(f"EXEC ('{pad}SELECT @x')", check=False).numbers == [137]
         assert w.batch("SELECT 8").value == 8
+
+
+def test_a_login_with_many_long_batches(new_server):
+    """It has half of the threads at most: the long batch of another login is answered all the same."""
+    server = new_server(settings={"request_threads": 4})
+    with Wire(server).login() as admin:
+        admin.batch("EXEC master..procession_login_add @name = N'greedy', @password = N'Greedy-12'").ok()
+        admin.batch("EXEC master..procession_login_add @name = N'modest', @password = N'Modest-12'").ok()
+        hogs = [Wire(server).login("greedy", "Greedy-12", "master") for _ in range(6)]
+        for w in hogs:
+            begin(w, "like")
+        time.sleep(0.3)
+        with Wire(server).login("modest", "Modest-12", "master") as w:
+            start = time.monotonic()
+            assert w.batch("/* " + "x" * 100000 + " */ SELECT 1").value == 1
+            assert w.batch(f"SELECT LEN(REVERSE({TEXT}))").value == 8000000
+            assert time.monotonic() - start < PROMPT
+        for w in hogs:
+            w.close()

@@ -186,9 +186,17 @@ static inline bool give_may_select(struct tsql_host *th)
 	return true;
 }
 
+static inline int take_kill(struct tsql_host *th, int64_t session, struct err *reterr)
+{
+	if (session == 53)
+		return err_set(reterr, ERR_KILL_ABSENT, 53);
+	line(host_of(th), "kill %lld", (long long)session);
+	return 0;
+}
+
 static const struct tsql_host_ops test_host_ops = {
 	.statement_done = take_statement_done, .value = give_value, .use = take_use, .language = take_language, .service = give_service,
-	.may_select = give_may_select,
+	.may_select = give_may_select, .kill = take_kill,
 };
 
 static inline void host_init(struct host *h)

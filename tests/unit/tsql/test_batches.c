@@ -355,9 +355,21 @@ static void memory_can_run_out(void **state)
 	assert_true(complete);
 }
 
+static void kill_takes_a_number(void **state)
+{
+	(void)state;
+	BATCH("kill 55 select 1", "kill 55\ndone FD\ncols :int!\nrow 1\ndone C1 1\nend");
+	BATCH("kill -2", "kill -2\ndone FD\nend");
+	BATCH("kill 53 select 1", "error 6106/16/2 L1 Process ID 53 is not an active process ID.\ndone! FD\ncols :int!\nrow 1\ndone C1 1\nend");
+	BATCH("kill 99999999999", "kill 2147483647\ndone FD\nend");
+	BATCH("declare @x int kill @x", "compile 102/15/1 L1 Incorrect syntax near '@x'.");
+	BATCH("kill", "compile 102/15/1 L1 Incorrect syntax near ''.");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kill_takes_a_number),
 		cmocka_unit_test(tedious_opens_a_connection), cmocka_unit_test(pymssql_opens_a_connection), cmocka_unit_test(jtds_opens_a_connection),
 		cmocka_unit_test(other_drivers), cmocka_unit_test(outputs_come_back_to_variables), cmocka_unit_test(calls_take_every_form),
 		cmocka_unit_test(variables_hold_what_was_assigned), cmocka_unit_test(flow), cmocka_unit_test(a_failed_commit_lets_the_batch_go_on),
