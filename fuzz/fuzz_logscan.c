@@ -31,8 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	HOLDS(all.sound || (all.frames == 0 && all.page_size == 0));
 	if (!all.sound)
 		return 0;
-	HOLDS(LOGSCAN_HEADER + (uint64_t)all.frames * (LOGSCAN_FRAME + all.page_size) <= size);
-	in.size = LOGSCAN_HEADER + (size_t)all.committed * (LOGSCAN_FRAME + all.page_size);     /* what is behind the last commit does not matter */
+	HOLDS(WAL_HEADER + (uint64_t)all.frames * (WAL_FRAME_HEADER + all.page_size) <= size);
+	in.size = WAL_HEADER + (size_t)all.committed * (WAL_FRAME_HEADER + all.page_size);     /* what is behind the last commit does not matter */
 	HOLDS(logscan_run(read_input, &in, UINT32_MAX, &part) == 0);
 	HOLDS(part.frames == all.committed && part.committed == all.committed);
 	return 0;

@@ -24,6 +24,23 @@ bool databases_listed(const char *list, const char *name)
 	return false;
 }
 
+void databases_warn_unknown(struct databases *d, const char *setting, const char *list)
+{
+	const struct log_ctx ctx = { 0 };
+
+	while (*list != '\0') {
+		size_t n = strcspn(list, ",");
+		struct str one = str_trim((struct str){ list, n });
+		char name[129];
+
+		str_copy(name, sizeof(name), one);
+		if (one.n > 0 && databases_find(d, one) == NULL)
+			LOG(LOG_WARN, &ctx, "unknown_database", F_STR("setting", setting), F_STR("name", name),
+			    F_STR("remedy", "procession database list shows the names"));
+		list += n + (list[n] == ',');
+	}
+}
+
 static bool is_other_database(const char *name)
 {
 	size_t n = strlen(name);

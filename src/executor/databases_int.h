@@ -57,6 +57,8 @@ void databases_entry_free(struct database_entry *e);
 bool databases_listed(const char *list, const char *name);
 /* Whether there was a system store: other files tell. */
 bool databases_folder_is_used(const struct databases *d);
+/* Says in the log which names of the list are no database's: a slip there would go unnoticed. */
+void databases_warn_unknown(struct databases *d, const char *setting, const char *list);
 bool databases_may_set_aside(const struct err *e);
 MUST_CHECK int databases_set_aside(const char *path, const char *name, const struct err *why, struct err *reterr);
 MUST_CHECK int databases_add_damaged(struct databases *d, const struct database_row *r, const struct err *why, struct err *reterr);

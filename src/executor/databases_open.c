@@ -241,6 +241,8 @@ int databases_open(const struct databases_options *o, struct databases **ret, bo
 	}
 	if (open_system(d, ret_new, reterr) < 0)
 		goto fail;
+	databases_warn_unknown(d, "set_aside", d->set_aside);
+	databases_warn_unknown(d, "accept_as_found", d->accept);
 	*ret = d;
 	return 0;
 fail:

@@ -28,7 +28,9 @@ int tds_read_xml(struct tds_read *r, const struct tds_wire_type *w, struct tds_c
 		encoding = XML_UTF8_FROM_UNICODE;
 	if (marked && tds_left(&b) % 2 != 0)
 		return tds_read_bad_length(r);
-	/* The mark stays, as a character: who reads the document takes one away, and a second one is a mistake. */
+	/* The mark says how to read the rest and is no part of it. Two are a mistake, which is left for who reads the document. */
+	if (marked && !has_utf16_mark((struct tds_cursor){ b.pos + 2, b.end }))
+		b.pos += 2;
 	if (marked || looks_like_utf16(b)) {
 		if (tds_text_from_utf16(b, r->arena, &s, r->reterr) < 0)
 			return -1;

@@ -487,3 +487,12 @@ def test_other_programs_read_and_write_beside_the_server(server):
         w.batch("EXEC proc_AddItem 'after', 0x01, 20").ok()
     assert items(server) == ["after", "kept", "mine"]
     server.signal(signal.SIGTERM)
+
+
+def test_a_name_that_is_no_database_is_told(server):
+    server.settings["set_aside"] = "StateServise"
+    server.settings["accept_as_found"] = "Translation,nobody"
+    server.start()
+    server.wait_log(r"event=unknown_database setting=set_aside name=StateServise")
+    server.wait_log(r"event=unknown_database setting=accept_as_found name=nobody")
+    assert items(server) == ["kept"]

@@ -19,8 +19,6 @@
 
 #define GATHER_MAX (64u << 10)      /* SQLite's own write takes less than 128 KiB at a time */
 #define STEP ((sqlite3_int64)1 << 20)
-#define LOG_HEADER 32
-#define FRAME_HEADER 24
 
 static struct logfile *of(sqlite3_file *f)
 {
@@ -133,8 +131,8 @@ static int log_truncate(sqlite3_file *f, sqlite3_int64 size)
  * find a commit that was refused: the first of them is made none. */
 static void spoil(struct logfile *l)
 {
-	static const uint8_t zeros[FRAME_HEADER];
-	sqlite3_int64 at = l->first < LOG_HEADER ? LOG_HEADER : l->first;
+	static const uint8_t zeros[WAL_FRAME_HEADER];
+	sqlite3_int64 at = l->first < (sqlite3_int64)WAL_HEADER ? (sqlite3_int64)WAL_HEADER : l->first;
 
 	if (l->first >= 0 && l->end > at)
 		(void)l->real->pMethods->xWrite(l->real, zeros, sizeof(zeros), at);     /* the failure itself is told already */

@@ -20,7 +20,7 @@
 /* The file. Less than a sector: it is there as a whole or as it was. */
 struct record {
 	uint32_t magic;
-	struct logscan_salt salt;
+	struct wal_salt salt;
 	uint32_t frames;
 	uint32_t check;
 };
@@ -34,7 +34,7 @@ static uint32_t check_of(const struct record *r)
 	return h;
 }
 
-static bool same_salt(struct logscan_salt x, struct logscan_salt y)
+static bool same_salt(struct wal_salt x, struct wal_salt y)
 {
 	return x.a == y.a && x.b == y.b;
 }
@@ -156,14 +156,15 @@ static struct sqlite_marked last_commit(struct sqlite_store *st)
 {
 	struct sqlite_mark *m = &st->mark;
 	struct sqlite_marked what = { .frames = atomic_load(&st->log_pages) };
-	uint8_t frame[LOGSCAN_FRAME];
+	uint8_t frame[WAL_FRAME_HEADER];
 	uint64_t at;
 
 	if (what.frames == 0 || !log_is_open(st))
 		return (struct sqlite_marked){ 0 };
-	at = LOGSCAN_HEADER + (uint64_t)(what.frames - 1) * (LOGSCAN_FRAME + m->page_size);
-	if (read_file(&m->log_fd, at, frame, sizeof(frame)) != sizeof(frame) || !logscan_frame_commits(frame, &what.salt))
+	at = WAL_HEADER + (uint64_t)(what.frames - 1) * (WAL_FRAME_HEADER + m->page_size);
+	if (read_file(&m->log_fd, at, frame, sizeof(frame)) != sizeof(frame) || wal_frame_page(frame) == 0 || wal_frame_commit(frame) == 0)
 		return (struct sqlite_marked){ 0 };
+	what.salt = wal_frame_salt(frame);
 	return what;
 }
 

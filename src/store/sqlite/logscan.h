@@ -2,28 +2,18 @@
 #ifndef STORE_SQLITE_LOGSCAN_H
 #define STORE_SQLITE_LOGSCAN_H
 
-#include "base/base.h"
-
-#define LOGSCAN_HEADER 32           /* bytes before the first frame */
-#define LOGSCAN_FRAME 24            /* bytes of a frame before its page */
-
-/* Which log it is: SQLite chooses new ones whenever it begins the log anew. */
-struct logscan_salt {
-	uint32_t a, b;
-};
+#include "store/sqlite/walformat.h"
 
 struct logscan {
 	bool sound;                 /* the header is; else all is 0 */
 	uint32_t page_size;
-	struct logscan_salt salt;
+	struct wal_salt salt;        /* which log it is: SQLite chooses new ones whenever it begins the log anew */
 	uint32_t frames;            /* that follow one another without a fault … */
 	uint32_t committed;         /* … up to the last commit among them: what SQLite would recover */
 };
 
 /* Fills dst with n bytes of the log from at on; gives how many there are. */
 typedef size_t logscan_read(void *arg, uint64_t at, void *dst, size_t n);
-/* Of a frame's first LOGSCAN_FRAME bytes: whether it ends a commit, and of which log it is. */
-bool logscan_frame_commits(const uint8_t *frame, struct logscan_salt *ret);
 /* Looks at no more than limit frames. -1: no memory. */
 MUST_CHECK int logscan_run(logscan_read *read, void *arg, uint32_t limit, struct logscan *ret);
 

@@ -5,53 +5,29 @@
  *
  * The log is compared with its own checksums and with the shared index, whose format, as that of the log, SQLite documents (walformat.html, fileformat2.html). If it does not hold
  * what it should, the pages are lost already: then only a restart helps, which goes on with what the log has up to there. */
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "store/sqlite/vfs.h"
+#include "store/sqlite/walformat.h"
 
 #define INDEX_PAGE 32768                /* of the shared index, as SQLite maps it */
-#define LOG_HEADER 32
-#define FRAME_HEADER 24
 #define PIECE (64 << 10)                /* read and written at once, or a single frame: SQLite takes less than 128 KiB */
-#define MAGIC 0x377f0682                /* the lowest bit: checksums are of big-endian words */
 
-struct walk {
+struct rewriting {
 	sqlite3_file *file;
 	uint32_t frames;                    /* that count */
-	uint32_t salt[2], sum[2];           /* sum: after the last frame that was looked at */
-	uint32_t last[2];                   /* what it must be in the end */
-	bool big_endian;
+	struct wal_salt salt;               /* what header and frames must have … */
+	uint32_t last[2];                   /* … and what the checksum must be in the end */
+	struct wal_walk walk;
 	size_t frame;                       /* bytes of one, with its header */
 };
 
-static uint32_t u32_be(const uint8_t *p)
-{
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-static uint32_t u32_le(const uint8_t *p)
-{
-	return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
-}
-
-/* n is a multiple of 8. */
-static void add_sum(struct walk *w, const uint8_t *p, size_t n)
-{
-	uint32_t a = w->sum[0], b = w->sum[1];
-
-	for (size_t i = 0; i < n; i += 8) {
-		a += (w->big_endian ? u32_be(p + i) : u32_le(p + i)) + b;
-		b += (w->big_endian ? u32_be(p + i + 4) : u32_le(p + i + 4)) + a;
-	}
-	w->sum[0] = a;
-	w->sum[1] = b;
-}
-
 /* Of the shared index: how many frames count, and what they are known by. Stable while the connection has the write lock. */
-static int read_index(const struct mainfile *m, struct walk *w)
+static int read_index(const struct mainfile *m, struct rewriting *w)
 {
 	void volatile *mapped = NULL;
 	uint8_t p[48];
@@ -63,39 +39,26 @@ static int read_index(const struct mainfile *m, struct walk *w)
 		p[i] = ((const uint8_t volatile *)mapped)[i];
 	memcpy(&w->frames, p + 16, 4);          /* in the machine's own order, but for the salts, which are as in the file */
 	memcpy(w->last, p + 24, 8);
-	w->salt[0] = u32_be(p + 32);
-	w->salt[1] = u32_be(p + 36);
+	memcpy(&w->salt, p + 32, 8);
+	w->salt = (struct wal_salt){ be32toh(w->salt.a), be32toh(w->salt.b) };
 	return SQLITE_OK;
 }
 
-static int read_header(struct walk *w, uint8_t *p)
+static int read_header(struct rewriting *w, uint8_t *p)
 {
-	uint32_t page;
-	int rc = w->file->pMethods->xRead(w->file, p, LOG_HEADER, 0);
+	int rc = w->file->pMethods->xRead(w->file, p, (int)WAL_HEADER, 0);
 
 	if (rc != SQLITE_OK)
 		return rc;
-	page = u32_be(p + 8);
-	if ((u32_be(p) & ~1u) != MAGIC || page < 512 || page > 65536 || (page & (page - 1)) != 0)
+	if (!wal_walk_begin(&w->walk, p) || w->walk.salt.a != w->salt.a || w->walk.salt.b != w->salt.b)
 		return SQLITE_CORRUPT;
-	w->big_endian = (u32_be(p) & 1) != 0;
-	w->frame = FRAME_HEADER + page;
-	add_sum(w, p, LOG_HEADER - 8);
-	if (u32_be(p + 16) != w->salt[0] || u32_be(p + 20) != w->salt[1] || u32_be(p + 24) != w->sum[0] || u32_be(p + 28) != w->sum[1])
-		return SQLITE_CORRUPT;
+	w->frame = WAL_FRAME_HEADER + w->walk.page_size;
 	return SQLITE_OK;
 }
 
-static bool frame_holds(struct walk *w, const uint8_t *p)
+static int rewrite_frames(struct rewriting *w, uint8_t *p, size_t at_once)
 {
-	add_sum(w, p, 8);
-	add_sum(w, p + FRAME_HEADER, w->frame - FRAME_HEADER);
-	return u32_be(p + 8) == w->salt[0] && u32_be(p + 12) == w->salt[1] && u32_be(p + 16) == w->sum[0] && u32_be(p + 20) == w->sum[1];
-}
-
-static int rewrite_frames(struct walk *w, uint8_t *p, size_t at_once)
-{
-	sqlite3_int64 at = LOG_HEADER;
+	sqlite3_int64 at = WAL_HEADER;
 	int rc = SQLITE_OK;
 
 	for (uint32_t done = 0; done < w->frames && rc == SQLITE_OK;) {
@@ -103,30 +66,30 @@ static int rewrite_frames(struct walk *w, uint8_t *p, size_t at_once)
 
 		rc = w->file->pMethods->xRead(w->file, p, (int)(n * w->frame), at);
 		for (size_t i = 0; i < n && rc == SQLITE_OK; i++)
-			rc = frame_holds(w, p + i * w->frame) ? SQLITE_OK : SQLITE_CORRUPT;
+			rc = wal_walk_frame(&w->walk, p + i * w->frame) ? SQLITE_OK : SQLITE_CORRUPT;
 		if (rc == SQLITE_OK)
 			rc = w->file->pMethods->xWrite(w->file, p, (int)(n * w->frame), at);
 		at += (sqlite3_int64)(n * w->frame);
 		done += (uint32_t)n;
 	}
-	return rc == SQLITE_OK && memcmp(w->sum, w->last, sizeof(w->sum)) != 0 ? SQLITE_CORRUPT : rc;
+	return rc == SQLITE_OK && memcmp(w->walk.sum, w->last, sizeof(w->last)) != 0 ? SQLITE_CORRUPT : rc;
 }
 
 /* A commit that was refused lies behind the last frame, if it lies anywhere: nobody is to find it after a crash. */
-static int clear_next(const struct walk *w)
+static int clear_next(const struct rewriting *w)
 {
-	static const uint8_t zeros[FRAME_HEADER];
-	sqlite3_int64 at = LOG_HEADER + (sqlite3_int64)w->frames * (sqlite3_int64)w->frame, size;
+	static const uint8_t zeros[WAL_FRAME_HEADER];
+	sqlite3_int64 at = (sqlite3_int64)WAL_HEADER + (sqlite3_int64)w->frames * (sqlite3_int64)w->frame, size;
 	int rc = w->file->pMethods->xFileSize(w->file, &size);
 
-	if (rc != SQLITE_OK || size < at + FRAME_HEADER)
+	if (rc != SQLITE_OK || size < at + WAL_FRAME_HEADER)
 		return rc;
-	return w->file->pMethods->xWrite(w->file, zeros, FRAME_HEADER, at);
+	return w->file->pMethods->xWrite(w->file, zeros, (int)WAL_FRAME_HEADER, at);
 }
 
-static int rewrite(struct walk *w)
+static int rewrite(struct rewriting *w)
 {
-	uint8_t header[LOG_HEADER], *p;
+	uint8_t header[WAL_HEADER], *p;
 	size_t at_once;
 	int rc = read_header(w, header);
 
@@ -136,7 +99,7 @@ static int rewrite(struct walk *w)
 	p = malloc(at_once * w->frame);
 	if (p == NULL)
 		return SQLITE_NOMEM;
-	rc = w->file->pMethods->xWrite(w->file, header, LOG_HEADER, 0);
+	rc = w->file->pMethods->xWrite(w->file, header, (int)WAL_HEADER, 0);
 	if (rc == SQLITE_OK)
 		rc = rewrite_frames(w, p, at_once);
 	if (rc == SQLITE_OK)
@@ -149,7 +112,7 @@ static int rewrite(struct walk *w)
 static int rewrite_log(struct sqlite_conn *c)
 {
 	struct logfile *l = NULL;
-	struct walk w = { 0 };
+	struct rewriting w = { 0 };
 	int rc = sqlite3_file_control(c->db, "main", SQLITE_CONTROL_LOG, &l);
 
 	if (rc != SQLITE_OK || l == NULL)

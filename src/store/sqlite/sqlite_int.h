@@ -19,7 +19,7 @@ struct sqlite_grant {
 
 /* So many frames of a log; 0: none. */
 struct sqlite_marked {
-	struct logscan_salt salt;
+	struct wal_salt salt;
 	uint32_t frames;
 };
 

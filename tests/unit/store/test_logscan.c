@@ -12,7 +12,7 @@
 #include "store/sqlite/logscan.h"
 
 #define PAGE 512
-#define FRAME (LOGSCAN_FRAME + PAGE)
+#define FRAME (WAL_FRAME_HEADER + PAGE)
 
 struct log {
 	uint8_t *data;
@@ -87,14 +87,15 @@ static void a_whole_log_is_sound_to_its_end(void **state)
 {
 	struct log *l = *state;
 	struct logscan s = scan(l);
-	struct logscan_salt salt;
+	const uint8_t *last = l->data + WAL_HEADER + (size_t)(l->frames - 1) * FRAME;
+	struct wal_salt salt = wal_frame_salt(last);
 
 	assert_true(s.sound);
 	assert_int_equal(s.page_size, PAGE);
 	assert_true(l->frames > 20);
 	assert_int_equal(s.frames, l->frames);
 	assert_int_equal(s.committed, l->frames);
-	assert_true(logscan_frame_commits(l->data + LOGSCAN_HEADER + (size_t)(l->frames - 1) * FRAME, &salt));
+	assert_true(wal_frame_page(last) != 0 && wal_frame_commit(last) != 0);
 	assert_true(salt.a == s.salt.a && salt.b == s.salt.b);
 	assert_int_equal(logscan_run(read_log, l, 5, &s), 0);
 	assert_int_equal(s.frames, 5);
@@ -106,13 +107,13 @@ static void a_flipped_bit_ends_it_at_its_frame(void **state)
 	struct log *l = *state;
 
 	for (size_t at = 0; at < l->size; at += 7) {
-		uint32_t frame = at < LOGSCAN_HEADER ? 0 : (uint32_t)((at - LOGSCAN_HEADER) / FRAME);
+		uint32_t frame = at < WAL_HEADER ? 0 : (uint32_t)((at - WAL_HEADER) / FRAME);
 		struct logscan s;
 
 		l->data[at] ^= (uint8_t)(1 << at % 8);
 		s = scan(l);
 		l->data[at] ^= (uint8_t)(1 << at % 8);
-		if (at < LOGSCAN_HEADER)
+		if (at < WAL_HEADER)
 			assert_false(s.sound);
 		else
 			assert_int_equal(s.frames, frame);
@@ -127,9 +128,9 @@ static void a_torn_end_keeps_what_is_before(void **state)
 
 	for (l->size = 0; l->size < whole; l->size++) {
 		struct logscan s = scan(l);
-		size_t fit = l->size < LOGSCAN_HEADER ? 0 : (l->size - LOGSCAN_HEADER) / FRAME;
+		size_t fit = l->size < WAL_HEADER ? 0 : (l->size - WAL_HEADER) / FRAME;
 
-		assert_int_equal(s.sound, l->size >= LOGSCAN_HEADER);
+		assert_int_equal(s.sound, l->size >= WAL_HEADER);
 		assert_int_equal(s.frames, fit);
 	}
 }
@@ -141,7 +142,7 @@ static void what_follows_the_end_does_not_matter(void **state)
 	memset(l->data + l->size, 0, 3 * FRAME);
 	l->size += 2 * FRAME;
 	assert_int_equal(scan(l).committed, l->frames);
-	memcpy(l->data + l->size - 2 * FRAME, l->data + LOGSCAN_HEADER, FRAME);        /* an older frame of the same log */
+	memcpy(l->data + l->size - 2 * FRAME, l->data + WAL_HEADER, FRAME);        /* an older frame of the same log */
 	assert_int_equal(scan(l).committed, l->frames);
 }
 
@@ -149,7 +150,7 @@ static void what_follows_the_end_does_not_matter(void **state)
 static void a_log_of_another_machine_is_read(void **state)
 {
 	static const uint8_t header[] = { 0x37, 0x7f, 0x06, 0x83, 0x00, 0x2d, 0xe2, 0x18, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2 };
-	uint8_t data[LOGSCAN_HEADER];
+	uint8_t data[WAL_HEADER];
 	struct log l = { data, sizeof(data), 0 };
 	uint32_t a = 0, b = 0;
 
