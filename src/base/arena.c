@@ -2,6 +2,7 @@
  * put behind the newest so that the room left there stays in use. Under the address sanitizer the room not handed out is poisoned. */
 #include "base/arena.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/block.h"
@@ -22,13 +23,23 @@ void arena_init(struct arena *a, size_t limit)
 	a->head = NULL;
 	a->used = 0;
 	a->limit = limit;
+	a->budget = NULL;
+}
+
+void arena_charge(struct arena *a, struct budget *b)
+{
+	assert(a->head == NULL);
+	a->budget = b;
 }
 
 static void chunk_free(struct arena *a, struct arena_chunk *c)
 {
-	a->used -= sizeof(*c) + c->size;
+	size_t bytes = sizeof(*c) + c->size;
+
+	a->used -= bytes;
 	UNPOISON(c->data, c->size);
-	block_free(c, sizeof(*c) + c->size);
+	block_free(c, bytes);
+	budget_give(a->budget, bytes);
 }
 
 void arena_fini(struct arena *a)
@@ -69,9 +80,13 @@ static struct arena_chunk *chunk_new(struct arena *a, size_t size)
 
 	if (a->used > a->limit || left < sizeof(*c) || size > left - sizeof(*c))
 		return NULL;
-	c = block_resize(NULL, 0, sizeof(*c) + size);
-	if (c == NULL)
+	if (!budget_take(a->budget, sizeof(*c) + size))
 		return NULL;
+	c = block_resize(NULL, 0, sizeof(*c) + size);
+	if (c == NULL) {
+		budget_give(a->budget, sizeof(*c) + size);
+		return NULL;
+	}
 	c->next = NULL;
 	c->size = size;
 	c->pos = 0;

@@ -3,14 +3,18 @@
 #define BASE_ARENA_H
 
 #include "base/base.h"
+#include "base/budget.h"
 
 struct arena_chunk;
 struct arena {
 	struct arena_chunk *head;   /* newest chunk; owned */
 	size_t used, limit;         /* bytes handed out by malloc to this arena, and their bound */
+	struct budget *budget;      /* that they are taken from; NULL: nobody counts */
 };
 
 void arena_init(struct arena *a, size_t limit);
+/* From now on its memory is taken from this account. While it is empty. */
+void arena_charge(struct arena *a, struct budget *b);
 void arena_fini(struct arena *a);
 /* Frees everything but keeps one small chunk for the next use. */
 void arena_reset(struct arena *a);

@@ -1,6 +1,7 @@
 /* buf.c — the growable byte buffer. Writers need not look at every put: after the first failure all of them do nothing. */
 #include "base/buf.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,19 @@ void buf_init(struct buf *b, size_t max)
 void buf_fini(struct buf *b)
 {
 	block_free(b->data, b->cap);
-	*b = (struct buf){ .max = b->max };
+	budget_give(b->budget, b->cap);
+	buf_forget(b);
+}
+
+void buf_forget(struct buf *b)
+{
+	*b = (struct buf){ .max = b->max, .budget = b->budget };
+}
+
+void buf_charge(struct buf *b, struct budget *a)
+{
+	assert(b->cap == 0);
+	b->budget = a;
 }
 
 /* Capacity for need bytes, and more in proportion so that appending stays linear. Large blocks grow without being copied (base/block.h), so small steps do; and a block
@@ -35,9 +48,16 @@ static bool buf_grow(struct buf *b, size_t need)
 		cap = b->max;
 	if (cap < need)
 		cap = need;
+	if (!budget_take(b->budget, cap - b->cap)) {
+		cap = need;             /* near the limit: just what is needed */
+		if (!budget_take(b->budget, cap - b->cap))
+			return false;
+	}
 	data = block_resize(b->data, b->cap, cap);
-	if (data == NULL)
+	if (data == NULL) {
+		budget_give(b->budget, cap - b->cap);
 		return false;
+	}
 	b->data = data;
 	b->cap = cap;
 	return true;
@@ -52,7 +72,7 @@ uint8_t *buf_reserve(struct buf *b, size_t n)
 		return NULL;
 	}
 	if ((b->data == NULL || n > b->cap - b->len) && !buf_grow(b, b->len + n)) {
-		b->failed = true;
+		b->failed = b->denied = true;
 		return NULL;
 	}
 	return b->data + b->len;
@@ -122,9 +142,10 @@ void buf_consume(struct buf *b, size_t n)
 void buf_reset(struct buf *b, size_t keep)
 {
 	b->len = 0;
-	b->failed = false;
+	b->failed = b->denied = false;
 	if (b->cap > keep) {
 		block_free(b->data, b->cap);
+		budget_give(b->budget, b->cap);
 		b->data = NULL;
 		b->cap = 0;
 	}

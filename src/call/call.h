@@ -69,6 +69,7 @@ struct call {
 	bool waits_for_reader;      /* executor: in which queue it is */
 	bool (*waits)(struct call *c);      /* executor: asked by a sink that waits for its receiver, now and then; true: the call is to end. NULL: it never is */
 	void *runner;               /* executor: for waits() */
+	void *later;                /* executor: a large value that is still to be read; in the arena. NULL: none */
 	void *scratch;              /* what a native step keeps for the next one; in the arena */
 	int64_t now;                /* clock reading of this call, in ticks [E-COM-05] */
 

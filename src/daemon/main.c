@@ -14,6 +14,7 @@
 #include "daemon/cleaner.h"
 #include "daemon/files.h"
 #include "daemon/firststart.h"
+#include "daemon/machine.h"
 #include "daemon/natives.h"
 #include "daemon/signals.h"
 #include "daemon/warnings.h"
@@ -107,11 +108,29 @@ static int load_tls(struct server *srv, const struct config *c, struct err *rete
 /* As much as set, or a part of what the machine has. */
 static unsigned cache_mib(const struct config *c)
 {
-	int64_t mib = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) >> 20;
+	uint64_t mib = machine_memory() >> 20;
 
 	if (c->cache_size > 0)
 		return (unsigned)c->cache_size;
 	return mib / 16 > 256 ? 256 : mib / 16 < 16 ? 16 : (unsigned)(mib / 16);
+}
+
+/* The pages that databases keep come on top of it. */
+static size_t memory_limit(const struct config *c)
+{
+	uint64_t all = machine_memory(), limit = c->memory_limit > 0 ? (uint64_t)c->memory_limit << 20 : all / 2;
+
+	return limit > SIZE_MAX / 2 ? SIZE_MAX / 2 : (size_t)limit;
+}
+
+/* A server that is given more than there is ends by the kernel's hand, not by an error. */
+static void check_memory(const struct server *srv)
+{
+	uint64_t all = machine_memory() >> 20, limit = srv->accounts.server.limit >> 20, pages = cache_mib(srv->config);
+
+	if (limit + pages > all)
+		LOG(LOG_WARN, NULL, "memory_limit", F_INT("limit_mib", limit), F_INT("cache_mib_a_database", pages), F_INT("machine_mib", all),
+		    F_STR("remedy", "lower memory_limit or cache_size"));
 }
 
 static int open_databases(struct server *srv, struct err *reterr)
@@ -207,6 +226,7 @@ static int build(struct server *srv, struct err *reterr)
 {
 	set_name(srv);
 	files_raise();
+	check_memory(srv);
 	natives_register(srv);
 	jobs_register();
 	schedule_register();
@@ -326,6 +346,7 @@ static void destroy(struct server *srv)
 	net_tls_ctx_unref(srv->tls);
 	pthread_mutex_destroy(&srv->tls_lock);
 	registry_fini(&srv->registry);
+	accounts_fini(&srv->accounts);
 	headings_fini(&srv->headings);
 }
 
@@ -346,6 +367,7 @@ int main(int argc, char **argv)
 	}
 	srv.config = config;
 	registry_init(&srv.registry);
+	accounts_init(&srv.accounts, memory_limit(config), (unsigned)config->login_memory_share, (unsigned)config->session_memory_share);
 	apply_log(config);
 	rc = signals_start(&e);
 	if (log_start_writer() < 0)

@@ -60,6 +60,7 @@ static int init_sync(struct executor *ex, struct err *reterr)
 	pthread_cond_init(&ex->reader_wake, &attr);
 	pthread_cond_init(&ex->flusher_wake, &attr);
 	pthread_cond_init(&ex->copier_wake, &attr);
+	pthread_cond_init(&ex->fetch_wake, &attr);
 	pthread_cond_init(&ex->flushed, &attr);
 	pthread_cond_init(&ex->hold.over, &attr);
 	pthread_condattr_destroy(&attr);
@@ -77,6 +78,7 @@ static void executor_free(struct executor *ex)
 	pthread_cond_destroy(&ex->reader_wake);
 	pthread_cond_destroy(&ex->flusher_wake);
 	pthread_cond_destroy(&ex->copier_wake);
+	pthread_cond_destroy(&ex->fetch_wake);
 	pthread_cond_destroy(&ex->flushed);
 	pthread_cond_destroy(&ex->hold.over);
 	pthread_cond_destroy(&ex->wake);
@@ -111,6 +113,7 @@ int executor_start(const struct executor_options *o, struct executor **ret, stru
 	atomic_init(&ex->next_deadline_ms, NEVER);
 	hold_init(&ex->hold);
 	list_init(&ex->queue);
+	later_init(ex);
 	list_init(&ex->snapshots);
 	for (unsigned i = 0; i < LANES; i++)
 		list_init(&ex->reader_queue[i]);
@@ -168,6 +171,7 @@ void executor_stop(struct executor *ex)
 	pthread_mutex_unlock(&ex->lock);
 	pthread_join(ex->thread, NULL);
 	join_readers(ex);
+	later_stop(ex);
 	commit_end(ex);
 	copier_stop(ex);
 	flusher_stop(ex);

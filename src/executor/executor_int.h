@@ -13,6 +13,8 @@
 #define GROUP_MAX 512                       /* calls in one commit */
 #define READERS_MAX 64
 #define READERS_EXTRA 16                    /* beside the setting: for those that wait behind slow ones */
+#define FETCH_THREADS 2
+#define FETCHERS 16                         /* large values on their way at once; the writer reads further ones itself */
 #define NEAR_MAX 8                          /* threads that read by themselves at once */
 #define NEVER INT64_MAX                     /* a time, in ms of the monotonic clock */
 
@@ -133,6 +135,17 @@ struct executor {
 	bool tidying, tidied;               /* it copies the log, or is about to; it has, and the writer may do the rest */
 	struct store_conn *copier_conn;     /* owned; copier only */
 
+	/* large values that are read after the commit: later.c */
+	pthread_t fetch_threads[FETCH_THREADS];
+	unsigned nfetch_threads, idle_fetchers;     /* under the lock */
+	bool fetch_leaves;                  /* under the lock */
+	pthread_cond_t fetch_wake;
+	struct list fetches;                /* under the lock: to be read; answered before the executor stops */
+	struct fetcher {
+		struct store_conn *conn;    /* owned; whoever has taken it */
+		bool taken;                 /* under the lock */
+	} fetchers[FETCHERS];
+
 	/* readers */
 	pthread_cond_t reader_wake;
 	struct list reader_queue[LANES];
@@ -173,6 +186,17 @@ bool lead_goes_on(const struct executor *ex);
 bool lead_read(struct executor *ex, struct call *c);
 /* group.c: runs the calls in ex->group, commits, and completes them. Writer, without the lock. */
 void group_run(struct executor *ex);
+
+/* later.c. Whether this step may be put off until after the commit; and then its beginning, which puts it off if the value is large. */
+bool later_may(const struct runner *r, const struct call *c, const struct step *s);
+MUST_CHECK int later_fetch(struct runner *r, struct call *c, const struct step *s, int64_t row, struct err *reterr);
+/* Writer, without the lock: right after the commit of a call that has something for later. */
+void later_committed(struct executor *ex, struct call *c);
+/* Reads what is left for later, and completes the call: another thread does. */
+void later_complete(struct executor *ex, struct call *c);
+void later_init(struct executor *ex);
+/* After the writer: what is under way is still read and answered. */
+void later_stop(struct executor *ex);
 
 /* copier.c. Under the lock: copies the log beside the writer, soon. False: there is no thread for it. */
 bool copier_start(struct executor *ex);
@@ -266,6 +290,7 @@ int run_row(struct runner *r, const struct value *vals, size_t n, struct err *re
 
 /* steps.c */
 int steps_run(struct runner *r, struct call *c, struct err *reterr);
+int steps_run_from(struct runner *r, struct call *c, unsigned pc, struct err *reterr);
 /* natives.c: STEP_NATIVE, STEP_EACH, and STEP_ROWS over the rows of a native. */
 int native_run(struct runner *r, struct call *c, const struct step *s, struct err *reterr);
 int native_each(struct runner *r, struct call *c, const struct step *s, struct err *reterr);

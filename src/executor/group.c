@@ -138,8 +138,34 @@ static bool may_wait(const struct executor *ex)
 	return true;
 }
 
+static bool has_later(const struct slot *s)
+{
+	return s->call->rc == 0 && s->call->later != NULL;
+}
+
+/* The group ends here, since its last call wants the state as it is now: those that have not run go back to where they came from. The dead stay, to be answered. */
+static void cut(struct executor *ex, size_t from)
+{
+	struct list *first;
+	size_t n = ex->ngroup;
+
+	ex->ngroup = from;
+	pthread_mutex_lock(&ex->lock);
+	first = ex->queue.next;                 /* before it, in their order */
+	for (size_t i = from; i < n; i++) {
+		if (ex->group[i].dead) {
+			ex->group[ex->ngroup++] = ex->group[i];
+		} else {
+			list_append(first, &ex->group[i].call->link);
+			ex->waiting++;
+		}
+	}
+	pthread_mutex_unlock(&ex->lock);
+}
+
 static enum attempt attempt(struct executor *ex, bool careful, struct slot **ret_culprit)
 {
+	struct slot *last = NULL;
 	unsigned rounds = 0;
 	struct err err;
 
@@ -158,10 +184,17 @@ static enum attempt attempt(struct executor *ex, bool careful, struct slot **ret
 			undo(ex);
 			return result;
 		}
+		if (has_later(&ex->group[i])) {
+			last = &ex->group[i];
+			cut(ex, i + 1);
+			break;
+		}
 	}
 	if (commit_all(ex, may_wait(ex), &err) < 0) {
 		hold_rollback(ex);
 		fail_all(ex, &err);
+	} else if (last != NULL) {
+		later_committed(ex, last->call);
 	}
 	return ATTEMPT_DONE;
 }
@@ -188,6 +221,8 @@ static void run_alone(struct executor *ex, struct slot *s)
 	} else if (commit_all(ex, call_may_wait(s->call), &err) < 0) {
 		hold_rollback(ex);
 		fail(s, &err);
+	} else if (has_later(s)) {
+		later_committed(ex, s->call);
 	}
 }
 
@@ -224,6 +259,14 @@ static void run_together(struct executor *ex)
 	}
 }
 
+static void complete(struct executor *ex, struct slot *s)
+{
+	if (has_later(s))
+		later_complete(ex, s->call);
+	else
+		s->call->complete(s->call);
+}
+
 void group_run(struct executor *ex)
 {
 	if (ex->ngroup == 1)
@@ -231,6 +274,6 @@ void group_run(struct executor *ex)
 	else
 		run_together(ex);
 	for (size_t i = 0; i < ex->ngroup; i++)
-		ex->group[i].call->complete(ex->group[i].call);
+		complete(ex, &ex->group[i]);
 	ex->ngroup = 0;
 }

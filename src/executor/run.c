@@ -138,6 +138,7 @@ int run_call(struct runner *r, struct call *c)
 	c->status_set = c->kind == CALL_PROC;
 	c->txn_lost = false;
 	c->rows_changed = 0;
+	c->later = NULL;
 	c->now = clock_ticks();                 /* [E-COM-05] */
 	r->call = c;
 	r->deadline_ms = 0;

@@ -228,6 +228,8 @@ static int step_fetch(struct runner *r, struct call *c, const struct step *s, st
 
 	if (steps_value(r, c, &s->args[0], NULL, 0, &row, reterr) < 0)
 		return -1;
+	if (later_may(r, c, s))
+		return later_fetch(r, c, s, row.u.i, reterr);
 	return store_fetch(r->conn, s->table, s->column, row.u.i, c->arena, &c->values[s->targets[0]], reterr);
 }
 
@@ -254,7 +256,12 @@ static int step_one(struct runner *r, struct call *c, const struct step *s, unsi
 	case STEP_RUN: return step_run(r, c, s, reterr);
 	case STEP_CHECK: return step_check(r, c, s, reterr);
 	case STEP_SET: return step_set(r, c, s, reterr);
-	case STEP_FETCH: return step_fetch(r, c, s, reterr);
+	case STEP_FETCH:
+		if (step_fetch(r, c, s, reterr) < 0)
+			return -1;
+		if (c->later != NULL)
+			*pc = c->proc->nsteps;          /* the rest follows when the value is there */
+		return 0;
 	case STEP_ROWS: return step_rows(r, c, s, reterr);
 	case STEP_NATIVE: return native_run(r, c, s, reterr);
 	case STEP_EACH: return native_each(r, c, s, reterr);
@@ -278,8 +285,11 @@ static int step_one(struct runner *r, struct call *c, const struct step *s, unsi
 
 int steps_run(struct runner *r, struct call *c, struct err *reterr)
 {
-	unsigned pc = 0;
+	return steps_run_from(r, c, 0, reterr);
+}
 
+int steps_run_from(struct runner *r, struct call *c, unsigned pc, struct err *reterr)
+{
 	while (pc < c->proc->nsteps) {
 		const struct step *s = &c->proc->steps[pc++];
 

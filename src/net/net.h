@@ -82,6 +82,8 @@ bool net_stream_over_limit(const struct net_stream *s);
 /* It is above the maximum, and stays nevertheless: others do not have to make room for it, nor it for others. */
 void net_stream_keep(struct net_stream *s);
 void net_stream_set_limit(struct net_stream *s, size_t max_unconsumed);
+/* What waits to be sent is counted there; it outlives closed(). */
+void net_stream_set_budget(struct net_stream *s, struct budget *b);
 /* Sends (encrypts when TLS is on). Takes a copy only of what the kernel does not take at once. */
 void net_stream_write(struct net_stream *s, const uint8_t *p, size_t n);
 /* The same with all of b. It is empty afterwards, and perhaps its memory is the stream's: what is large is not copied. */

@@ -152,6 +152,7 @@ struct net_stream {
 	struct buf raw;             /* TLS records that are incomplete, or wait while the owner pauses */
 	struct out_chunk *out, *out_last;   /* bytes the kernel did not take yet; the first chunk is libuv's while writing is set; owned */
 	size_t queued;              /* bytes in out */
+	struct budget *budget;      /* the owner's account, for what waits to be sent; NULL: none */
 	size_t limit;
 	size_t flush_mark;          /* pending bytes when the flush was last looked at */
 	unsigned flush_rounds;

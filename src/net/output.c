@@ -20,6 +20,7 @@ struct out_chunk {
 	uv_buf_t *slices;           /* owned; NULL, or what is sent instead of bytes, which some of them point to */
 	unsigned nslices;
 	size_t length;              /* of all slices */
+	size_t counted;             /* in the owner's account; what was given or lent has been counted before */
 };
 
 static void start_write(struct net_stream *s);
@@ -29,8 +30,9 @@ static size_t chunk_len(const struct out_chunk *c)
 	return c->slices != NULL ? c->length : c->bytes.len - c->sent;
 }
 
-static void chunk_free(struct out_chunk *c)
+static void chunk_free(struct net_stream *s, struct out_chunk *c)
 {
+	budget_give(s->budget, c->counted);
 	buf_fini(&c->bytes);
 	free(c->slices);
 	free(c);
@@ -51,7 +53,7 @@ static void on_written(uv_write_t *req, int status)
 	s->out = c->next;
 	s->writing = false;
 	s->queued -= chunk_len(c);
-	chunk_free(c);
+	chunk_free(s, c);
 	if (s->state == NET_CLOSING)
 		return;
 	if (status < 0) {
@@ -103,12 +105,18 @@ static struct out_chunk *add_chunk(struct net_stream *s, const struct buf *b, si
 /* The chunk that may take more bytes: the last, unless libuv has it. */
 static struct out_chunk *open_chunk(struct net_stream *s, size_t n)
 {
+	struct out_chunk *c;
 	struct buf b;
 
 	if (s->out != NULL && !(s->writing && s->out == s->out_last) && s->out_last->bytes.len < s->out_last->bytes.max)
 		return s->out_last;
 	buf_init(&b, n < CHUNK_SMALL ? CHUNK_SMALL : n > CHUNK_LARGE ? CHUNK_LARGE : n);
-	return add_chunk(s, &b, 0);
+	c = add_chunk(s, &b, 0);
+	if (c != NULL) {
+		c->counted = b.max;
+		budget_take_anyway(s->budget, b.max);   /* what is on its way cannot be refused */
+	}
+	return c;
 }
 
 static void queue_bytes(struct net_stream *s, const uint8_t *p, size_t n)
@@ -174,7 +182,7 @@ static void output_give(struct net_stream *s, struct buf *b)
 		queue_bytes(s, b->data + done, b->len - done);
 	} else if (add_chunk(s, b, done) != NULL) {
 		s->out_last->bytes.max = b->len;        /* full: what follows has chunks of its own */
-		buf_init(b, b->max);
+		buf_forget(b);
 	}
 	if (s->state == NET_OPEN)
 		start_write(s);
@@ -213,7 +221,7 @@ void net_stream_lend(struct net_stream *s, struct buf *head, const struct str *s
 	s->out_last->length = length;
 	s->out_last->bytes.max = head->len;     /* full: what follows has chunks of its own */
 	s->queued += length;
-	buf_init(head, head->max);
+	buf_forget(head);
 	start_write(s);
 }
 
@@ -223,7 +231,7 @@ void net_output_fini(struct net_stream *s)
 		struct out_chunk *c = s->out;
 
 		s->out = c->next;
-		chunk_free(c);
+		chunk_free(s, c);
 	}
 }
 
@@ -237,10 +245,22 @@ static bool encrypts(const struct net_stream *s)
 	return s->tls != NULL && !s->tls->ended && (s->tls->secured || s->tls->mode == NET_TLS_DIRECT);
 }
 
+/* Piece by piece: what OpenSSL has written is not all in memory beside what it was made of and what waits. */
+static void encrypt(struct net_stream *s, const uint8_t *p, size_t n)
+{
+	while (n > 0 && encrypts(s) && s->state == NET_OPEN) {
+		size_t k = n < CHUNK_LARGE ? n : CHUNK_LARGE;
+
+		net_tls_write(s, p, k);
+		p += k;
+		n -= k;
+	}
+}
+
 void net_stream_write(struct net_stream *s, const uint8_t *p, size_t n)
 {
 	if (encrypts(s))
-		net_tls_write(s, p, n);
+		encrypt(s, p, n);
 	else
 		net_output_put(s, p, n);
 }
@@ -248,7 +268,7 @@ void net_stream_write(struct net_stream *s, const uint8_t *p, size_t n)
 void net_stream_give(struct net_stream *s, struct buf *b)
 {
 	if (encrypts(s))
-		net_tls_write(s, b->data, b->len);
+		encrypt(s, b->data, b->len);
 	else
 		output_give(s, b);
 	b->len = 0;

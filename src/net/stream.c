@@ -56,6 +56,7 @@ static void on_closed(uv_handle_t *h)
 		return;
 	list_remove(&s->link);
 	list_remove(&s->ready);
+	net_output_fini(s);             /* while its owner's account is there */
 	if (s->owner != NULL)
 		l->net->handler->closed(s->owner, s->reason);
 	stream_free(s);
@@ -227,6 +228,11 @@ bool net_stream_over_limit(const struct net_stream *s)
 void net_stream_set_limit(struct net_stream *s, size_t max_unconsumed)
 {
 	s->limit = max_unconsumed;
+}
+
+void net_stream_set_budget(struct net_stream *s, struct budget *b)
+{
+	s->budget = b;
 }
 
 void net_stream_set_timer(struct net_stream *s, uint64_t ms)

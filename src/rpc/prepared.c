@@ -6,9 +6,9 @@
 
 #define PREPARED_ARENA_LIMIT (64u << 20)
 
-void prepared_init(struct prepared_table *t)
+void prepared_init(struct prepared_table *t, struct budget *b)
 {
-	*t = (struct prepared_table){ .next = 1 };
+	*t = (struct prepared_table){ .next = 1, .budget = b };
 }
 
 static void prepared_free(struct prepared *p)
@@ -26,7 +26,7 @@ void prepared_fini(struct prepared_table *t)
 			prepared_free(t->items[i]);
 	}
 	free(t->items);
-	*t = (struct prepared_table){ .next = t->next };
+	*t = (struct prepared_table){ .next = t->next, .budget = t->budget };
 }
 
 static int compile(struct prepared *p, struct str declarations, struct str text, const struct tsql_session *vars, struct meter *meter, struct err *reterr)
@@ -74,6 +74,7 @@ int prepared_add(struct prepared_table *t, struct str declarations, struct str t
 	if (p == NULL)
 		return err_nomem(reterr);
 	arena_init(&p->arena, PREPARED_ARENA_LIMIT);
+	arena_charge(&p->arena, t->budget);
 	if (compile(p, declarations, text, vars, meter, reterr) < 0) {
 		prepared_free(p);
 		return -1;

@@ -19,9 +19,10 @@ struct prepared_table {
 	struct prepared **items;        /* owned */
 	size_t n, cap;
 	int32_t next;
+	struct budget *budget;          /* the session's, for all of them */
 };
 
-void prepared_init(struct prepared_table *t);
+void prepared_init(struct prepared_table *t, struct budget *b);
 /* Frees everything; statements that run now are freed by their prepared_release. */
 void prepared_fini(struct prepared_table *t);
 /* Compiles text with its declarations and keeps both. 8180-like errors are the compiler's own. limit: handles at most. */

@@ -69,9 +69,7 @@ void invoke_returned(struct session *s)
 	int rc;
 
 	stream_enable(s, false);
-	unread_explain(s);
-	if (c->rc < 0 && c->err.number == 50011 && !s->cancelled)
-		(void)err_set(&c->err, ERR_TOO_LARGE, "The answer", (unsigned long long)s->server->config->max_result_size, "max_result_size");
+	answer_explain(s);
 	if (c->rc < 0)
 		response_message(s, &c->err);
 	if (c->txn_lost)

@@ -167,6 +167,7 @@ static void accept_login(struct session *s, const struct login_work *w)
 	str_copy(s->app_name, sizeof(s->app_name), l->app);
 	tsql_session_init(&s->vars, s->odbc);
 	s->out.utf8 = s->utf8;
+	session_account(s);
 	registry_show(&s->server->registry, &s->entry);         /* before the client can know that it is in */
 
 	/* The answer itself still goes in packets of the default size; ENVCHANGE announces the new one. */
@@ -178,6 +179,7 @@ static void accept_login(struct session *s, const struct login_work *w)
 
 	tds_message_fini(&s->in);
 	tds_message_init(&s->in, (size_t)s->server->config->max_request_size);
+	buf_charge(&s->in.body, &s->memory);
 	net_stream_set_limit(s->stream, 2 * TDS_PACKET_MAX);
 	log_success(s, w);
 	session_move(s, PHASE_READY);

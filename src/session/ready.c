@@ -41,7 +41,10 @@ static void too_big(struct session *s)
 {
 	struct err e;
 
-	(void)err_set(&e, ERR_TOO_LARGE, "The request", (unsigned long long)s->server->config->max_request_size, "max_request_size");
+	if (s->in.denied)
+		(void)err_nomem(&e);
+	else
+		(void)err_set(&e, ERR_TOO_LARGE, "The request", (unsigned long long)s->server->config->max_request_size, "max_request_size");
 	request_fail(s, &e);
 }
 

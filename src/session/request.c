@@ -54,12 +54,14 @@ void request_over(struct session *s)
 
 static void request_finish(struct session *s)
 {
+	if (s->out.wire.failed && s->request != NULL)
+		(void)answer_go_on(s);          /* its last statement said too much: an error instead, if that can be */
 	if (s->out.payload == 0 && !s->resp.pending)
 		response_done(s, TDS_DONE, 0, CMD_FAILED, 0);
 	request_abandon(s);
 	response_end(s);
 	if (s->out.wire.failed) {
-		session_abort(s, "the answer exceeds max_result_size");
+		session_abort(s, s->out.wire.denied ? "no memory for the answer" : "the answer exceeds max_result_size");
 		return;
 	}
 	registry_doing(&s->entry, ACTIVITY_IDLE);       /* before its client, or another one, can ask */
@@ -237,7 +239,7 @@ static void query_returned(struct session *s)
 	struct call *c = &s->call;
 
 	stream_enable(s, false);
-	unread_explain(s);
+	answer_explain(s);
 	if (c->txn_lost)
 		tran_lost(s);
 	tsql_query_done(&r->top->run, c->rc, &c->err, r->top->run.query->assign ? r->assign.rows : s->resp.rows, r->assign.row);
@@ -278,6 +280,8 @@ static void run_long(struct session *s, struct meter *m)
 
 static void ran_long(struct session *s)
 {
+	if (s->request->wants == TSQL_YIELD && !answer_go_on(s))        /* it may have said much */
+		return;
 	obey(s, s->request->wants);
 }
 
@@ -478,7 +482,7 @@ static bool cancel_now(const struct session *s)
 	const struct request *r = s->request;
 
 	switch (r->wait) {
-	case WAIT_NONE: case WAIT_DELAY: case WAIT_WORK: case WAIT_CANCEL:
+	case WAIT_NONE: case WAIT_DELAY: case WAIT_CLIENT: case WAIT_WORK: case WAIT_CANCEL:
 		return true;
 	case WAIT_PROC: case WAIT_QUERY:
 		return s->call.rc < 0 && s->call.err.number == 50011;
@@ -552,7 +556,7 @@ void request_continue(struct session *s)
 			cancel_finish(s);
 			return;
 		}
-		if (!doom_undo(s))
+		if (answer_go_on(s) && !doom_undo(s))
 			advance(s);
 	}
 	if (r->wait == WAIT_NONE && !doom_undo(s))

@@ -25,6 +25,7 @@ enum request_wait {
 	WAIT_DOOM,          /* rollback of a transaction that an error of the text took with it */
 	WAIT_DELAY,         /* WAITFOR */
 	WAIT_WORK,          /* a work thread computes */
+	WAIT_CLIENT,        /* the client has not read enough of the answer */
 };
 
 struct frame;
@@ -109,6 +110,7 @@ struct request {
 	struct err work_err;
 	struct tsql_program *program;
 	enum tsql_wants wants;
+	struct response_mark said;      /* before its last statement */
 };
 
 /* invoke.c: procedures. */

@@ -62,6 +62,7 @@ static struct session *of_sink(struct sink *sink)
 /* A full buffer ends the call: the answer cannot be kept until its commit. */
 static int sink_state(struct session *s)
 {
+	s->denied |= s->out.wire.denied;
 	return s->out.wire.failed ? -1 : 0;
 }
 

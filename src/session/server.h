@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "executor/databases.h"
 #include "net/net.h"
+#include "session/accounts.h"
 #include "session/headings.h"
 #include "session/registry.h"
 
@@ -23,6 +24,7 @@ struct server {
 	struct net_tls_ctx *tls;            /* NULL: encrypt = off. Replaced on SIGHUP under the lock */
 	char name[129];                     /* @@SERVERNAME */
 	struct headings headings;           /* of procedures' result sets */
+	struct accounts accounts;           /* of memory */
 	struct registry registry;           /* their numbers, and who is there */
 	atomic_uint sessions;               /* open now */
 	unsigned max_connections;           /* the setting, or as many as there are descriptors for */

@@ -132,12 +132,25 @@ static bool session_init(struct session *s)
 		pthread_mutex_destroy(&s->stream_lock);
 		return false;
 	}
+	budget_init(&s->memory, &s->server->accounts.strangers, s->server->accounts.session_limit);
+	net_stream_set_budget(s->stream, &s->memory);
 	buf_init(&s->stream_buf, (size_t)s->server->config->max_result_size);
 	tds_message_init(&s->in, s->server->gss != NULL ? LOGIN_TICKET_MAX : LOGIN_MESSAGE_MAX);
 	arena_init(&s->arena, (size_t)s->server->config->max_request_size * 3 + ARENA_SLACK);
-	prepared_init(&s->prepared);
+	prepared_init(&s->prepared, &s->memory);
 	response_init(s);
+	arena_charge(&s->arena, &s->memory);
+	buf_charge(&s->in.body, &s->memory);
+	buf_charge(&s->out.wire, &s->memory);
+	buf_charge(&s->stream_buf, &s->memory);
 	return true;
+}
+
+void session_account(struct session *s)
+{
+	s->account = accounts_enter(&s->server->accounts, str_of(s->login_name));
+	if (s->account != NULL)
+		budget_move(&s->memory, &s->account->budget);
 }
 
 static void kill_entry(struct registry_entry *e);
@@ -195,6 +208,8 @@ static void session_destroy(struct session *s)
 	tds_message_fini(&s->in);
 	buf_fini(&s->stream_buf);
 	arena_fini(&s->arena);
+	budget_fini(&s->memory);
+	accounts_leave(&s->server->accounts, s->account);
 	pthread_cond_destroy(&s->stream_wake);
 	pthread_mutex_destroy(&s->stream_lock);
 	if (s->reserved)
@@ -461,6 +476,7 @@ static void session_drained(void *owner)
 
 	stream_drained(s);
 	leaving_drained(s);
+	answer_drained(s);
 	if (s->phase == PHASE_READY && !leaving(s)) {   /* paused by unread_answers */
 		unread_arm(s);
 		session_resume(s);

@@ -52,6 +52,9 @@ struct session {
 	char peer[80];                  /* address and port, for the log */
 	char peer_host[72];             /* address alone, for the throttle */
 
+	struct budget memory;           /* what it has: request, answer, prepared statements, values on their way … */
+	struct account *account;        /* … of its login; NULL: a stranger's */
+
 	/* connection */
 	enum tds_version version;
 	uint32_t version_asked;
@@ -106,6 +109,7 @@ struct session {
 	bool stream_full, stream_posted, stream_waits_drain;
 	size_t unread;                  /* pending when its client was last seen to read */
 	bool stalled;                   /* the call was ended because it does not */
+	bool denied;                    /* … because there was no memory for its answer */
 
 	size_t left;                    /* bytes of a large answer that left in this round of the loop */
 	bool lending;                   /* … and its last bytes are still with the stream, which sends them from where they lie */
@@ -129,6 +133,8 @@ void session_cleanup(struct session *s);
 /* Takes input again after it was held back. */
 void session_resume(struct session *s);
 void session_release(struct session *s);
+/* Logged in: its memory is its login's from now on. */
+void session_account(struct session *s);
 
 /* prelogin.c, login.c: each takes the next whole message of its phase. */
 void prelogin_message(struct session *s);
@@ -191,7 +197,17 @@ void unread_arm(struct session *s);
 void unread_watch(struct session *s);
 /* The timer fired. False: it was for something else. */
 bool unread_timeout(struct session *s);
-void unread_explain(struct session *s);
+
+/* answer.c: the answer of a batch leaves while the batch goes on. */
+/* Between two statements, when nothing is in flight. False: the request must wait for its client (WAIT_CLIENT), or has ended with an error. */
+bool answer_go_on(struct session *s);
+bool answer_waits(const struct session *s);
+/* Its client reads again. */
+void answer_drained(struct session *s);
+/* Its client has not read for too long. */
+void answer_stalled(struct session *s);
+/* A call was stopped by its sink: says why, instead of "cancelled". */
+void answer_explain(struct session *s);
 
 /* leaving.c: an answer that is not all in packets yet, or not all sent from where it lies; request_over follows. */
 /* How large a value is that leaves in this way. */

@@ -18,7 +18,7 @@ void unread_arm(struct session *s)
 
 void unread_watch(struct session *s)
 {
-	if (!s->stream_waits_drain || s->phase != PHASE_BUSY)
+	if (s->phase != PHASE_BUSY || !(s->stream_waits_drain || answer_waits(s)))
 		return;
 	s->unread = net_stream_pending(s->stream);
 	net_stream_set_timer(s->stream, earlier(s->server->config->send_timeout, 0));
@@ -28,7 +28,7 @@ bool unread_timeout(struct session *s)
 {
 	size_t pending = net_stream_pending(s->stream);
 
-	if (pending == 0 || (s->phase == PHASE_BUSY && !s->stream_waits_drain))
+	if (pending == 0 || (s->phase == PHASE_BUSY && !s->stream_waits_drain && !answer_waits(s)))
 		return false;
 	if (pending < s->unread) {
 		if (s->phase == PHASE_READY)
@@ -37,6 +37,8 @@ bool unread_timeout(struct session *s)
 			unread_watch(s);
 	} else if (s->phase == PHASE_READY) {
 		session_abort(s, "the client does not read its answer");
+	} else if (answer_waits(s)) {
+		answer_stalled(s);
 	} else {
 		s->stalled = true;
 		call_cancel(s);
@@ -44,12 +46,3 @@ bool unread_timeout(struct session *s)
 	return true;
 }
 
-/* The call ended because its client does not read: says so instead of "cancelled". */
-void unread_explain(struct session *s)
-{
-	struct call *c = &s->call;
-
-	if (s->stalled && c->rc < 0 && c->err.number == 50011)
-		(void)err_set(&c->err, ERR_STALLED, (int)s->server->config->send_timeout);
-	s->stalled = false;
-}

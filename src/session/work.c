@@ -4,11 +4,13 @@
 #include "base/clock.h"
 #include "session/request_int.h"
 
+#define ANSWER_MAX ((size_t)1 << 20)    /* the loop's thread sends it before more is said (answer.c) */
+
 static bool is_over(void *arg)
 {
 	struct session *s = arg;
 
-	return atomic_load(&s->call.cancelled) || clock_mono_ms() >= s->work_until_ms;
+	return atomic_load(&s->call.cancelled) || clock_mono_ms() >= s->work_until_ms || s->out.wire.len >= ANSWER_MAX;
 }
 
 /* On the work thread. The meter asks at its first step: what was cancelled in the queue is not begun. */

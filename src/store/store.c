@@ -165,6 +165,16 @@ int store_fetch(struct store_conn *c, const char *table, const char *column, int
 	return c->ops->fetch(c, table, column, row, a, ret, reterr);
 }
 
+int store_fetch_size(struct store_conn *c, const char *table, const char *column, int64_t row, size_t *ret, struct err *reterr)
+{
+	return c->ops->fetch_size(c, table, column, row, ret, reterr);
+}
+
+int store_fetch_into(struct store_conn *c, const char *table, const char *column, int64_t row, uint8_t *dst, size_t n, struct err *reterr)
+{
+	return c->ops->fetch_into(c, table, column, row, dst, n, reterr);
+}
+
 uint64_t store_changes(struct store_conn *c)
 {
 	return c->ops->changes(c);

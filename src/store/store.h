@@ -3,6 +3,7 @@
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
+#include "base/budget.h"
 #include "base/err.h"
 #include "catalogue/proc.h"
 
@@ -87,6 +88,9 @@ MUST_CHECK int store_step(struct store_stmt *s, struct err *reterr);
 MUST_CHECK int store_column(struct store_stmt *s, unsigned index /* from 0 */, const struct type *as, struct value *ret, struct err *reterr);
 /* The binary value that is in this column of the row with this number, in the arena: for large ones, of which no other copy is made on the way. */
 MUST_CHECK int store_fetch(struct store_conn *c, const char *table, const char *column, int64_t row, struct arena *a, struct value *ret, struct err *reterr);
+/* The same in two steps: how long it is; and its bytes, exactly so many, to where they are wanted. */
+MUST_CHECK int store_fetch_size(struct store_conn *c, const char *table, const char *column, int64_t row, size_t *ret, struct err *reterr);
+MUST_CHECK int store_fetch_into(struct store_conn *c, const char *table, const char *column, int64_t row, uint8_t *dst, size_t n, struct err *reterr);
 /* Rows changed on this connection since it was made, triggers and cascades included: compare before and after. */
 uint64_t store_changes(struct store_conn *c);
 /* Ends the use of a statement: resets a kept one, frees a query. NULL is welcome. */

@@ -40,6 +40,8 @@ struct store_ops {
 	int (*step)(struct store_stmt *s, struct err *reterr);
 	int (*column)(struct store_stmt *s, unsigned index, const struct type *as, struct value *ret, struct err *reterr);
 	int (*fetch)(struct store_conn *c, const char *table, const char *column, int64_t row, struct arena *a, struct value *ret, struct err *reterr);
+	int (*fetch_size)(struct store_conn *c, const char *table, const char *column, int64_t row, size_t *ret, struct err *reterr);
+	int (*fetch_into)(struct store_conn *c, const char *table, const char *column, int64_t row, uint8_t *dst, size_t n, struct err *reterr);
 	uint64_t (*changes)(struct store_conn *c);
 	void (*finish)(struct store_stmt *s);
 };

@@ -17,7 +17,7 @@ void tds_message_fini(struct tds_message *m)
 void tds_message_reset(struct tds_message *m)
 {
 	m->type = m->flags = 0;
-	m->started = m->ignored = m->too_big = false;
+	m->started = m->ignored = m->too_big = m->denied = false;
 	buf_reset(&m->body, MESSAGE_KEEP);
 }
 
@@ -28,6 +28,7 @@ static void add_body(struct tds_message *m, const struct tds_cursor *body)
 	buf_put(&m->body, body->pos, tds_left(body));
 	if (m->body.failed) {
 		m->too_big = true;
+		m->denied = m->body.denied;
 		buf_reset(&m->body, 0);
 	}
 }

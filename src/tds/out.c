@@ -94,6 +94,21 @@ static bool flush_finished(struct tds_out *o)
 	return true;
 }
 
+size_t tds_out_shed(struct tds_out *o, void (*fn)(const uint8_t *p, size_t n, void *arg), void *arg)
+{
+	size_t n = o->packet_start;
+
+	if (!o->open || o->apart || o->more || o->holds > 0 || o->wire.failed || n == 0)
+		return 0;
+	assert(o->outside == 0);
+	fn(o->wire.data, n, arg);
+	buf_consume(&o->wire, n);
+	o->packet_start = 0;
+	o->limit -= n;
+	o->flushes++;
+	return n;
+}
+
 /* More room: in this packet, or in the next. */
 static bool next_packet(struct tds_out *o)
 {
@@ -147,6 +162,7 @@ bool tds_out_lend(struct tds_out *o, struct str s)
 	o->front = (struct tds_front){ o->wire, o->packet_start, o->limit };
 	o->apart = true;
 	buf_init(&o->wire, left - n);
+	buf_charge(&o->wire, o->front.wire.budget);
 	open_packet(o);
 	return true;
 }
@@ -302,6 +318,7 @@ bool tds_out_rewind(struct tds_out *o, const struct tds_mark *m)
 		return false;
 	o->wire.len = m->wire_len;
 	o->wire.failed = m->failed;
+	o->wire.denied &= m->failed;
 	o->packet_start = m->packet_start;
 	o->payload = m->payload;
 	o->packet_id = m->packet_id;

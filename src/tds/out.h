@@ -56,6 +56,8 @@ bool tds_out_more(struct tds_out *o);
  * the caller takes all of wire with them before the next call. `more` tells whether there is a next one. */
 #define TDS_SLICES_MIN ((size_t)16)
 size_t tds_out_slices(struct tds_out *o, struct str *slices, size_t max);
+/* The finished packets of a message that goes on leave by fn, where nothing among them is still to be filled in. Gives how many bytes that were. */
+size_t tds_out_shed(struct tds_out *o, void (*fn)(const uint8_t *p, size_t n, void *arg), void *arg);
 /* For taking back what has not left: a mark is valid until the next flush or end. Rewinding also forgives a failure (wire.max, memory) that
  * came after the mark, so that an error can be sent instead. */
 struct tds_mark { size_t wire_len, packet_start; uint64_t payload, flushes; uint8_t packet_id; bool open, failed; };

@@ -21,6 +21,7 @@ struct tds_message {
 	bool started;           /* in the middle of a message: false before its first packet and after its last */
 	bool ignored;           /* ended with the IGNORE bit */
 	bool too_big;           /* past the bound: body dropped, still read to its end */
+	bool denied;            /* … for want of memory */
 	struct buf body;
 };
 void tds_message_init(struct tds_message *m, size_t max);

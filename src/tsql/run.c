@@ -32,6 +32,7 @@ int tsql_run_start(const struct tsql_program *p, struct tsql_host *h, const stru
 			return -1;
 	}
 	arena_init(&st->scratch, a->limit);
+	arena_charge(&st->scratch, a->budget);
 	st->scratch_live = true;
 	st->ev = (struct eval){ .host = h, .slots = st->slots, .arena = &st->scratch };
 	*ret = r;

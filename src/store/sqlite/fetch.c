@@ -15,32 +15,67 @@ static int read_pieces(struct sqlite_conn *c, sqlite3_blob *b, uint8_t *dst, int
 	return rc;
 }
 
-static int read_all(struct sqlite_conn *c, sqlite3_blob *b, struct arena *a, struct value *ret, struct err *reterr)
+static int open_value(struct sqlite_conn *c, const char *table, const char *column, int64_t row, sqlite3_blob **ret, struct err *reterr)
 {
-	int n = sqlite3_blob_bytes(b), rc;
-	uint8_t *dst = arena_alloc_raw(a, (size_t)n);
+	int rc = sqlite3_blob_open(c->db, "main", table, column, row, 0, ret);
 
-	if (dst == NULL)
-		return err_nomem(reterr);
-	rc = read_pieces(c, b, dst, n);
-	if (rc != SQLITE_OK)
-		return sqlite_error(c, rc, reterr);
-	*ret = value_bytes(TYPE_LEN(TYPE_VARBINARY, TYPE_MAX), dst, (size_t)n);
+	return rc == SQLITE_OK ? 0 : sqlite_error(c, rc, reterr);
+}
+
+/* All of it: n bytes. */
+static int read_value(struct sqlite_conn *c, sqlite3_blob *b, uint8_t *dst, size_t n, struct err *reterr)
+{
+	int rc;
+
+	if (n >= SQLITE_LARGE)
+		sqlite_narrow(c);
+	rc = read_pieces(c, b, dst, (int)n);
+	sqlite_widen(c);
+	return rc == SQLITE_OK ? 0 : sqlite_error(c, rc, reterr);
+}
+
+int sqlite_fetch_size(struct store_conn *conn, const char *table, const char *column, int64_t row, size_t *ret, struct err *reterr)
+{
+	sqlite3_blob *b = NULL;
+
+	if (open_value(SQLITE_CONN(conn), table, column, row, &b, reterr) < 0)
+		return -1;
+	*ret = (size_t)sqlite3_blob_bytes(b);
+	sqlite3_blob_close(b);
 	return 0;
+}
+
+int sqlite_fetch_into(struct store_conn *conn, const char *table, const char *column, int64_t row, uint8_t *dst, size_t n, struct err *reterr)
+{
+	struct sqlite_conn *c = SQLITE_CONN(conn);
+	sqlite3_blob *b = NULL;
+	int rc;
+
+	if (open_value(c, table, column, row, &b, reterr) < 0)
+		return -1;
+	if ((size_t)sqlite3_blob_bytes(b) == n)
+		rc = read_value(c, b, dst, n, reterr);
+	else
+		rc = err_set(reterr, ERR_STORE, c->store->name, "a large value has not the length that it had");
+	sqlite3_blob_close(b);
+	return rc;
 }
 
 int sqlite_fetch(struct store_conn *conn, const char *table, const char *column, int64_t row, struct arena *a, struct value *ret, struct err *reterr)
 {
 	struct sqlite_conn *c = SQLITE_CONN(conn);
 	sqlite3_blob *b = NULL;
-	int rc = sqlite3_blob_open(c->db, "main", table, column, row, 0, &b);
+	uint8_t *dst;
+	size_t n;
+	int rc;
 
-	if (rc != SQLITE_OK)
-		return sqlite_error(c, rc, reterr);
-	if ((size_t)sqlite3_blob_bytes(b) >= SQLITE_LARGE)
-		sqlite_narrow(c);
-	rc = read_all(c, b, a, ret, reterr);
-	sqlite_widen(c);
+	if (open_value(c, table, column, row, &b, reterr) < 0)
+		return -1;
+	n = (size_t)sqlite3_blob_bytes(b);
+	dst = arena_alloc_raw(a, n);
+	rc = dst == NULL ? err_nomem(reterr) : read_value(c, b, dst, n, reterr);
 	sqlite3_blob_close(b);
+	if (rc == 0)
+		*ret = value_bytes(TYPE_LEN(TYPE_VARBINARY, TYPE_MAX), dst, n);
 	return rc;
 }

@@ -41,6 +41,8 @@ const struct store_ops sqlite_store_ops = {
 	.step = sqlite_step,
 	.column = sqlite_column,
 	.fetch = sqlite_fetch,
+	.fetch_size = sqlite_fetch_size,
+	.fetch_into = sqlite_fetch_into,
 	.changes = sqlite_changes,
 	.finish = sqlite_finish,
 };

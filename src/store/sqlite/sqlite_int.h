@@ -168,6 +168,8 @@ void sqlite_stmts_fini(struct sqlite_conn *c);
 
 /* fetch.c */
 int sqlite_fetch(struct store_conn *c, const char *table, const char *column, int64_t row, struct arena *a, struct value *ret, struct err *reterr);
+int sqlite_fetch_size(struct store_conn *c, const char *table, const char *column, int64_t row, size_t *ret, struct err *reterr);
+int sqlite_fetch_into(struct store_conn *c, const char *table, const char *column, int64_t row, uint8_t *dst, size_t n, struct err *reterr);
 
 /* values.c: SQLite's result code. */
 int sqlite_bind_value(sqlite3_stmt *h, int index, const struct value *v);

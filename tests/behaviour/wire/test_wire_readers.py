@@ -86,7 +86,7 @@ def test_a_select_that_is_not_read_ends(new_server):
     time.sleep(3)
     assert back.answer().numbers == [50013]
     assert back.batch("SELECT 5").value == 5
-    time.sleep(2)
+    time.sleep(8)                               # the query's end, and a time-out more, without reading
     assert away.is_closed(20)
     back.close()
 
