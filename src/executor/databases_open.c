@@ -119,21 +119,28 @@ static int add_all_known(struct databases *d, struct store_conn *c, struct err *
 	return rc;
 }
 
-static int insert_row(struct store_conn *c, const struct database_row *r, struct err *reterr)
+/* A statement without rows, with a value for each of its binds. */
+static int run_once(struct store_conn *c, const struct statement *s, const struct value *values, struct err *reterr)
 {
-	const struct value values[] = { value_nvarchar(r->name), value_nvarchar(service_name(r->service)), value_nvarchar(r->file),
-					value_int(TYPE_DATETIME, clock_ticks()), value_int(TYPE_INT, r->id) };
 	struct store_stmt *st;
 	int rc = 0;
 
-	if (store_statement(c, &insert_statement, &st, reterr) < 0)
+	if (store_statement(c, s, &st, reterr) < 0)
 		return -1;
-	for (unsigned i = 0; rc == 0 && i < ARRAY_LEN(values); i++)
+	for (unsigned i = 0; rc == 0 && i < s->nbinds; i++)
 		rc = store_bind(st, i + 1, &values[i], reterr);
 	if (rc == 0)
 		rc = store_step(st, reterr);
 	store_finish(st);
 	return rc;
+}
+
+static int insert_row(struct store_conn *c, const struct database_row *r, struct err *reterr)
+{
+	const struct value values[] = { value_nvarchar(r->name), value_nvarchar(service_name(r->service)), value_nvarchar(r->file),
+					value_int(TYPE_DATETIME, clock_ticks()), value_int(TYPE_INT, r->id) };
+
+	return run_once(c, &insert_statement, values, reterr);
 }
 
 /* Files first, then all rows at once: a start that is cut short begins again. */
@@ -166,18 +173,9 @@ static int add_defaults(struct databases *d, struct store_conn *c, struct err *r
 static int write_found(struct store_conn *c, const struct database_entry *e, struct err *reterr)
 {
 	struct value values[] = { value_int(TYPE_INT, atomic_load(&e->db.id)), value_nvarchar(e->identity), value_nvarchar(e->damage == NULL ? "" : e->damage) };
-	struct store_stmt *st;
-	int rc = 0;
 
 	values[2].null = e->damage == NULL;
-	if (store_statement(c, &found_statement, &st, reterr) < 0)
-		return -1;
-	for (unsigned i = 0; rc == 0 && i < ARRAY_LEN(values); i++)
-		rc = store_bind(st, i + 1, &values[i], reterr);
-	if (rc == 0)
-		rc = store_step(st, reterr);
-	store_finish(st);
-	return rc;
+	return run_once(c, &found_statement, values, reterr);
 }
 
 /* The identities of files that are new to this server or were accepted, and what is damaged, for the views. As a rule nothing has changed, and nothing is written. */

@@ -3,6 +3,7 @@
 
 #include "tsql/functions.h"
 #include "value/convert.h"
+#include "value/pattern.h"
 
 #define NODE_STEPS 8            /* of a node of the tree, in bytes looked at */
 
@@ -277,9 +278,20 @@ static int in_list(struct eval *ev, const struct expr *e, enum tri *ret)
 	return 0;
 }
 
+int like_escape(struct str escape, struct err *reterr)
+{
+	char shown[33];
+
+	if (pattern_is_escape(escape))
+		return 0;
+	str_copy(shown, sizeof(shown), escape);
+	return err_set(reterr, ERR_LIKE_ESCAPE, shown);
+}
+
 static int like(struct eval *ev, const struct expr *e, enum tri *ret)
 {
 	struct str part[3] = { { "", 0 }, { "", 0 }, { "", 0 } };
+	struct pattern pattern;
 	struct value v;
 	int rc;
 
@@ -295,7 +307,8 @@ static int like(struct eval *ev, const struct expr *e, enum tri *ret)
 	}
 	if (e->nargs > 2 && like_escape(part[2], ev->err) < 0)
 		return -1;
-	rc = like_match(part[0], part[1], part[2], ev->meter);
+	pattern = pattern_of_tsql(part[1], part[2]);
+	rc = pattern_match(&pattern, part[0], ev->meter);
 	if (rc < 0)
 		return err_set(ev->err, ERR_CANCELLED);
 	*ret = rc > 0 ? TRI_TRUE : TRI_FALSE;

@@ -37,5 +37,7 @@ MUST_CHECK int eval_value(struct eval *ev, const struct expr *e, struct value *r
 MUST_CHECK int eval_condition(struct eval *ev, const struct expr *e, enum tri *ret);
 /* Bring to a type as an assignment does. */
 MUST_CHECK int eval_as(struct eval *ev, const struct expr *e, const struct type *t, struct value *ret);
+/* ESCAPE takes one character: 506. */
+MUST_CHECK int like_escape(struct str escape, struct err *reterr);
 
 #endif

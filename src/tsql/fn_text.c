@@ -1,14 +1,12 @@
 /* fn_text.c — functions of text. Positions count UTF-16 code units, as T-SQL's do; the text itself is UTF-8. */
-#define _GNU_SOURCE
 #include "tsql/functions.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/utf.h"
-
-#define FIND_FIRST 1024u        /* bytes that are searched at once, at first … */
-#define FIND_WINDOW ((size_t)1 << 20)   /* … and at last */
+#include "value/pattern.h"
+#include "value/text.h"
 
 /* Never longer than the declared result. */
 int fn_return_text(const struct fn_args *f, struct str s, struct value *ret)
@@ -185,26 +183,14 @@ static int folded(const struct fn_args *f, struct str s, struct str *ret)
 	return 0;
 }
 
-/* Window by window: memmem is linear, but nobody can stop it. 1 and *ret_at, 0: not there, -1: given up. */
-static int find(const struct fn_args *f, struct str where, size_t from, struct str what, size_t *ret_at)
+static int given_up(const struct fn_args *f) { return err_set(f->ev->err, ERR_CANCELLED); }
+
+/* What a search found, as a number of code units from 1. */
+static int return_place(const struct fn_args *f, int found, struct str where, size_t at, struct value *ret)
 {
-	size_t window = 4 * what.n + FIND_FIRST;
-
-	while (what.n <= where.n && from <= where.n - what.n) {
-		size_t left = where.n - from, n = left > window ? window : left;
-		const char *at = memmem(where.p + from, n, what.p, what.n);
-
-		if (eval_spend(f->ev, at == NULL ? n : (size_t)(at - where.p) - from + what.n) < 0)
-			return -1;
-		if (at != NULL) {
-			*ret_at = (size_t)(at - where.p);
-			return 1;
-		}
-		from += n - what.n + 1;
-		if (window < FIND_WINDOW)
-			window *= 2;
-	}
-	return 0;
+	if (found < 0)
+		return given_up(f);
+	return return_int(found == 0 ? 0 : (int64_t)utf16_units(where.p, at) + 1, ret);
 }
 
 int fn_charindex(const struct fn_args *f, struct value *ret)
@@ -220,53 +206,45 @@ int fn_charindex(const struct fn_args *f, struct value *ret)
 	if (what.n == 0)
 		return return_int(0, ret);
 	from = start < 1 ? 0 : utf8_prefix(where.p, where.n, (size_t)(start - 1));
-	rc = find(f, where, from, what, &at);
-	return rc < 0 ? -1 : return_int(rc == 0 ? 0 : (int64_t)utf16_units(where.p, at) + 1, ret);
+	rc = text_find(where, from, what, f->ev->meter, &at);
+	return return_place(f, rc, where, at, ret);
 }
 
 int fn_patindex(const struct fn_args *f, struct value *ret)
 {
-	struct str pattern, text;
-	size_t at;
+	struct str text, where;
+	struct pattern pattern;
+	size_t at = 0;
+	int rc;
 
-	if (fn_text(f, 0, &pattern) < 0 || fn_text(f, 1, &text) < 0)
+	if (fn_text(f, 0, &text) < 0 || fn_text(f, 1, &where) < 0)
 		return -1;
-	if (like_find(text, pattern, f->ev->meter, &at) < 0)
-		return err_set(f->ev->err, ERR_CANCELLED);
-	return return_int((int64_t)at, ret);
+	pattern = pattern_of_tsql(text, STR(""));
+	rc = pattern_find(&pattern, where, f->ev->meter, &at);
+	return return_place(f, rc, where, at, ret);
 }
 
 /* Twice over the text: how long it becomes, then the copy. */
 int fn_replace(const struct fn_args *f, struct value *ret)
 {
-	struct str s, what, with, low = { 0 }, low_what = { 0 };
-	size_t count = 0, from = 0, at = 0, n;
-	char *dst, *to;
-	int rc = 0;
+	struct str s, what, with, low;
+	size_t n;
+	char *dst;
 
-	if (fn_text(f, 0, &s) < 0 || fn_text(f, 1, &what) < 0 || fn_text(f, 2, &with) < 0 || folded(f, s, &low) < 0 || folded(f, what, &low_what) < 0)
+	if (fn_text(f, 0, &s) < 0 || fn_text(f, 1, &what) < 0 || fn_text(f, 2, &with) < 0 || folded(f, s, &low) < 0 || folded(f, what, &what) < 0)
 		return -1;
-	for (; what.n > 0 && (rc = find(f, low, from, low_what, &at)) > 0; from = at + what.n)
-		count++;
-	if (rc < 0)
-		return -1;
-	if (count == 0)
+	if (what.n == 0)
 		return fn_return_text(f, s, ret);
-	if (__builtin_mul_overflow(count, with.n, &n) || __builtin_add_overflow(n, s.n - count * what.n, &n))
-		n = SIZE_MAX;
+	if (text_replace(s, low, what, with, f->ev->meter, NULL, &n) < 0)
+		return given_up(f);
 	if (eval_room(f->ev, "The result of REPLACE", n) < 0)
 		return -1;
-	dst = to = arena_alloc_raw(f->ev->arena, n);
+	dst = arena_alloc_raw(f->ev->arena, n);
 	if (dst == NULL)
 		return err_nomem(f->ev->err);
-	for (from = 0; (rc = find(f, low, from, low_what, &at)) > 0; from = at + what.n) {
-		to = (char *)mempcpy(to, s.p + from, at - from);
-		to = (char *)mempcpy(to, with.p, with.n);
-	}
-	if (rc < 0)
-		return -1;
-	to = (char *)mempcpy(to, s.p + from, s.n - from);
-	return fn_return_text(f, (struct str){ dst, (size_t)(to - dst) }, ret);
+	if (text_replace(s, low, what, with, f->ev->meter, dst, &n) < 0)
+		return given_up(f);
+	return fn_return_text(f, (struct str){ dst, n }, ret);
 }
 
 static int repeated(const struct fn_args *f, struct str s, int64_t n, struct value *ret)

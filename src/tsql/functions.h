@@ -66,12 +66,4 @@ FN(fn_coalesce); FN(fn_isnull); FN(fn_nullif); FN(fn_iif); FN(fn_choose); FN(fn_
 FN(fn_context_info);
 #undef FN
 
-/* eval_like.c */
-/* ESCAPE takes one character: 506. */
-MUST_CHECK int like_escape(struct str escape, struct err *reterr);
-/* 1, 0, or -1: given up. */
-MUST_CHECK int like_match(struct str text, struct str pattern, struct str escape, struct meter *m);
-/* First place (code units, from 1) where the pattern without its leading % matches; 0: none. -1: given up. */
-MUST_CHECK int like_find(struct str text, struct str pattern, struct meter *m, size_t *ret);
-
 #endif

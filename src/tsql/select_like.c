@@ -1,5 +1,5 @@
 /* select_like.c — LIKE over a column. SQLite's LIKE knows no sets of characters, its GLOB knows nothing else: a pattern with a set becomes GLOB over
- * lower case, any other becomes LIKE. Both fold the letters of ASCII, as eval_like.c does. */
+ * lower case, any other becomes LIKE. Both fold the letters of ASCII, as value/pattern.c does. */
 #include "tsql/select.h"
 
 #include <string.h>

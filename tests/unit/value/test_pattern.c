@@ -1,4 +1,5 @@
-/* LIKE against the plain definition of it, on many small cases; and what it costs on the cases that once took minutes. */
+/* T-SQL's LIKE and PATINDEX against the plain definition of them, on many small cases; and what they cost on the cases that once took minutes. SQLite's LIKE and GLOB are
+ * compared with SQLite's own in store/test_match.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +8,21 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "tsql/functions.h"
+#include "value/pattern.h"
+
+static int like(struct str text, struct str pattern, struct str escape, struct meter *m)
+{
+	struct pattern k = pattern_of_tsql(pattern, escape);
+
+	return pattern_match(&k, text, m);
+}
+
+static int find(struct str text, struct str pattern, struct meter *m, size_t *ret_at)
+{
+	struct pattern k = pattern_of_tsql(pattern, STR(""));
+
+	return pattern_find(&k, text, m, ret_at);
+}
 
 /* ---- the definition: every way to spread the text over the pattern is tried ---- */
 
@@ -91,7 +106,7 @@ static void is_as_defined(void **state)
 
 		fill(text, 8, "abBc !%");
 		fill(pattern, 10, "abBc%%%__[]^- !");
-		rc = like_match(str_of(text), str_of(pattern), e, NULL);
+		rc = like(str_of(text), str_of(pattern), e, NULL);
 		if (rc != (int)defined(text, pattern, escape[0]))
 			fail_msg("'%s' like '%s' escape '%s' is %d", text, pattern, escape, rc);
 	}
@@ -103,16 +118,17 @@ static void is_found_where_it_matches(void **state)
 	(void)state;
 	for (int i = 0; i < 100000; i++) {
 		char text[12], pattern[12] = "%";
-		size_t at, expected = 0;
+		size_t at = 0, expected = 0;
+		int rc;
 
 		fill(text, 8, "abc ");
 		fill(pattern + 1, 8, "abc%_[]");
-		assert_int_equal(like_find(str_of(text), str_of(pattern), NULL, &at), 0);
+		rc = find(str_of(text), str_of(pattern), NULL, &at);
 		for (size_t k = 0; k <= strlen(text) && expected == 0; k++)
 			if (defined(text + k, pattern + strspn(pattern, "%"), '\0'))
 				expected = k + 1;
-		if (at != expected)
-			fail_msg("patindex('%s', '%s') is %zu, not %zu", pattern, text, at, expected);
+		if (rc != (expected > 0) || (rc > 0 && at + 1 != expected))
+			fail_msg("patindex('%s', '%s') is %d at %zu, not %zu", pattern, text, rc, at, expected);
 	}
 }
 
@@ -121,7 +137,7 @@ static void costs_text_times_pattern_at_most(void **state)
 	enum { N = 250, M = 200 };
 	struct meter m = { .left = (uint64_t)4 * (N + 1) * (M + 1) };
 	char text[N + 1], pattern[M + 2];
-	size_t at;
+	size_t at = 0;
 
 	(void)state;
 	memset(text, 'a', N);
@@ -129,9 +145,8 @@ static void costs_text_times_pattern_at_most(void **state)
 	for (int i = 0; i < M; i += 2)
 		memcpy(pattern + i, "%a", 2);
 	memcpy(pattern + M, "b", 2);
-	assert_int_equal(like_match(str_of(text), str_of(pattern), STR(""), &m), 0);
-	assert_int_equal(like_find(str_of(text), str_of(pattern), &m, &at), 0);
-	assert_int_equal(at, 0);
+	assert_int_equal(like(str_of(text), str_of(pattern), STR(""), &m), 0);
+	assert_int_equal(find(str_of(text), str_of(pattern), &m, &at), 0);
 	assert_false(m.gave_up);
 }
 
@@ -153,11 +168,44 @@ static void can_be_stopped(void **state)
 	memset(pattern, 'a', sizeof(pattern));
 	pattern[0] = pattern[sizeof(pattern) - 1] = '%';
 	pattern[sizeof(pattern) - 2] = 'b';
-	assert_int_equal(like_match((struct str){ text, sizeof(text) }, (struct str){ pattern, sizeof(pattern) }, STR(""), &m), -1);
+	assert_int_equal(like((struct str){ text, sizeof(text) }, (struct str){ pattern, sizeof(pattern) }, STR(""), &m), -1);
 	assert_int_equal(asked, 1);
 	m = (struct meter){ .left = 1000000, .stop = yes, .arg = &asked };
-	assert_int_equal(like_find((struct str){ text, sizeof(text) }, (struct str){ pattern, sizeof(pattern) }, &m, &at), -1);
+	assert_int_equal(find((struct str){ text, sizeof(text) }, (struct str){ pattern, sizeof(pattern) }, &m, &at), -1);
 	assert_int_equal(asked, 2);
+}
+
+/* Each beginning fails after a few steps, but there are many: those count as well. */
+static void short_failures_count(void **state)
+{
+	static char text[10000], pattern[1002];
+	struct meter m = { .left = UINT64_MAX };
+	size_t at;
+
+	(void)state;
+	memset(text, 'a', sizeof(text));
+	memset(pattern, 'a', sizeof(pattern));
+	pattern[0] = '%';
+	pattern[sizeof(pattern) - 1] = 'b';
+	assert_int_equal(find((struct str){ text, sizeof(text) }, (struct str){ pattern, sizeof(pattern) }, &m, &at), 0);
+	assert_true(UINT64_MAX - m.left > (uint64_t)9000 * 1000);
+}
+
+static void an_escape_is_one_character(void **state)
+{
+	(void)state;
+	assert_true(pattern_is_escape(STR("!")) && pattern_is_escape(STR("é")) && pattern_is_escape(STR("€")));
+	assert_false(pattern_is_escape(STR("")) || pattern_is_escape(STR("!!")) || pattern_is_escape(STR("é!")));
+	assert_int_equal(like(STR("50%"), STR("50€%"), STR("€"), NULL), 1);
+	assert_int_equal(like(STR("500"), STR("50€%"), STR("€"), NULL), 0);
+}
+
+static void texts_have_any_byte(void **state)
+{
+	(void)state;
+	assert_int_equal(like(STR("a\0b"), STR("a_B"), STR(""), NULL), 1);
+	assert_int_equal(like(STR("a\0b"), STR("a\0c"), STR(""), NULL), 0);
+	assert_int_equal(like(STR("a\0b"), STR("a"), STR(""), NULL), 0);
 }
 
 int main(void)
@@ -167,6 +215,9 @@ int main(void)
 		cmocka_unit_test(is_found_where_it_matches),
 		cmocka_unit_test(costs_text_times_pattern_at_most),
 		cmocka_unit_test(can_be_stopped),
+		cmocka_unit_test(short_failures_count),
+		cmocka_unit_test(an_escape_is_one_character),
+		cmocka_unit_test(texts_have_any_byte),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
