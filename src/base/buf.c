@@ -48,10 +48,11 @@ static bool buf_grow(struct buf *b, size_t need)
 		cap = b->max;
 	if (cap < need)
 		cap = need;
-	if (!budget_take(b->budget, cap - b->cap)) {
-		cap = need;             /* near the limit: just what is needed */
-		if (!budget_take(b->budget, cap - b->cap))
+	/* Near the limit: a part of it, down to what is needed. Not that at once, or every few bytes more would move all that is there. */
+	while (!budget_take(b->budget, cap - b->cap)) {
+		if (cap == need)
 			return false;
+		cap = need + (cap - need) / 4;
 	}
 	data = block_resize(b->data, b->cap, cap);
 	if (data == NULL) {
