@@ -219,16 +219,16 @@ def wal(frames, magic=0x377F0682, page=512):
 
 def logs():
     commits = [(1, 0), (2, 2), (3, 3), (2, 0), (4, 4)]
-    write("logscan", "commits", wal(commits))
-    write("logscan", "big-endian", wal(commits, magic=0x377F0683))
-    write("logscan", "zeros-behind", wal(commits) + bytes(1100))
-    write("logscan", "no-commit", wal(commits[:1]))
-    write("logscan", "header", wal([]))
+    write("walscan", "commits", wal(commits))
+    write("walscan", "big-endian", wal(commits, magic=0x377F0683))
+    write("walscan", "zeros-behind", wal(commits) + bytes(1100))
+    write("walscan", "no-commit", wal(commits[:1]))
+    write("walscan", "header", wal([]))
     whole = bytearray(wal(commits))
-    write("logscan", "torn", bytes(whole[:-100]))
+    write("walscan", "torn", bytes(whole[:-100]))
     whole[32 + 2 * 536 + 30] ^= 4
-    write("logscan", "damaged", bytes(whole))
-    write("logscan", "page-size", wal([], page=1000))
+    write("walscan", "damaged", bytes(whole))
+    write("walscan", "page-size", wal([], page=1000))
 
 
 if __name__ == "__main__":

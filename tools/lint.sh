@@ -22,6 +22,7 @@ check() {
 own_checkers() {
     check includes $python tools/check_includes.py
     check readmes $python tools/check_readmes.py
+    check rooms $python tools/draw_rooms.py --check
     check settings $python tools/settings.py check
     check procedures $python tools/procgen.py --check
     check text $python tools/check_text.py

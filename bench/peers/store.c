@@ -59,7 +59,7 @@ static struct connection connections[CONNECTIONS_MAX];
 static uint8_t *body;               /* one byte more than an item has: the same from there on is another one */
 static uint64_t seed = 88172645463325252u, calls;
 static struct { double us[TIMES_MAX]; size_t n; } gets, updates;    /* of single calls */
-static int log_pages;
+static int wal_pages;
 
 __attribute__((noreturn)) static void die(const char *what)
 {
@@ -219,7 +219,7 @@ static int on_log(void *arg, sqlite3 *of, const char *schema, int pages)
 	(void)arg;
 	(void)of;
 	(void)schema;
-	log_pages = pages;
+	wal_pages = pages;
 	return SQLITE_OK;
 }
 
@@ -227,7 +227,7 @@ static void checkpoint(void)
 {
 	if (sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL) != SQLITE_OK)
 		die("checkpoint");
-	log_pages = 0;
+	wal_pages = 0;
 }
 
 static void calls_run(double seconds)
@@ -250,7 +250,7 @@ static void calls_run(double seconds)
 			else
 				gets.us[gets.n++] = us;
 		}
-		if (log_pages >= LOG_MOST)
+		if (wal_pages >= LOG_MOST)
 			checkpoint();
 	}
 	/* Whatever was logged is copied too: a short run is not to be cheaper than a long one. */
@@ -323,7 +323,7 @@ static void open_database(void)
 	/* The server has filled its database itself, and so has it in its cache. */
 	script("SELECT sum(length(data)) FROM body; SELECT sum(expires) FROM item; SELECT count(id) FROM item");
 	/* A read renews, and its renewal may reach the disk later. */
-	sqlite_log_set_lazy(db, !workload->writes);
+	sqlite_wal_set_lazy(db, !workload->writes);
 }
 
 /* ---- the command ---- */

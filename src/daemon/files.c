@@ -48,7 +48,7 @@ static void count_one(struct database *db, void *arg)
 	++*n;
 }
 
-/* What files may take beside what is open: for each database its readers, its copier, and a connection that each loop reads through. */
+/* What files may take beside what is open: for each database its readers, its checkpointer, and a connection that each loop reads through. */
 static unsigned wanted_by_files(struct server *srv, unsigned io_threads)
 {
 	unsigned databases = 0;

@@ -141,7 +141,7 @@ static int open_databases(struct server *srv, struct err *reterr)
 		.cache_mib = cache_mib(c),
 		.executor = { .execution_timeout_s = (int)c->execution_timeout, .lock_timeout_ms = (int)c->lock_timeout,
 			      .transaction_idle_s = (int)c->transaction_idle_timeout, .transaction_s = (int)c->transaction_timeout, .max_queue = (unsigned)c->max_queue,
-			      .readers = (unsigned)c->readers, .query_cost_limit = (unsigned)c->query_cost_limit, .max_log_mib = (unsigned)c->max_log_size },
+			      .readers = (unsigned)c->readers, .query_cost_limit = (unsigned)c->query_cost_limit, .max_log_mib = (unsigned)c->max_wal_size },
 		.set_aside = c->set_aside,
 		.accept = c->accept_as_found,
 	};
@@ -230,7 +230,7 @@ static int build(struct server *srv, struct err *reterr)
 	natives_register(srv);
 	jobs_register();
 	schedule_register();
-	if (headings_make(&srv->headings, reterr) < 0 || open_gss(srv, reterr) < 0 || firststart_folder(srv->config, reterr) < 0 || load_tls(srv, srv->config, reterr) < 0 ||
+	if (colmeta_cache_make(&srv->colmeta, reterr) < 0 || open_gss(srv, reterr) < 0 || firststart_folder(srv->config, reterr) < 0 || load_tls(srv, srv->config, reterr) < 0 ||
 	    open_databases(srv, reterr) < 0 || open_auth(srv, reterr) < 0 || firststart_logins(srv->config, srv->databases, reterr) < 0 ||
 	    start_cleaner(srv, reterr) < 0 ||
 	    files_connections(srv, io_threads(srv->config), &srv->max_connections, reterr) < 0 || start_net(srv, reterr) < 0)
@@ -347,7 +347,7 @@ static void destroy(struct server *srv)
 	pthread_mutex_destroy(&srv->tls_lock);
 	registry_fini(&srv->registry);
 	accounts_fini(&srv->accounts);
-	headings_fini(&srv->headings);
+	colmeta_cache_fini(&srv->colmeta);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 /* commit.c — how a commit is made: flushed before anybody is answered, as a rule. A relaxed database flushes afterwards. In others a group of calls that may be lost with the
- * power is not flushed at all, nor committed at once (hold.c), while the service has a promise on the disk that makes such a loss harmless (procession_promise). */
+ * power is not flushed at all, nor committed at once (deferred.c), while the service has a promise on the disk that makes such a loss harmless (procession_promise). */
 #include "base/clock.h"
 #include "executor/executor_int.h"
 
@@ -60,7 +60,7 @@ void commit_mend(struct executor *ex)
 
 	if (store_sound(ex->store, &err) == 0 || clock_mono_ms() < ex->mend_at_ms)
 		return;
-	hold_rollback(ex);
+	deferred_rollback(ex);
 	if (store_mend(ex->writer.conn, &err) == 0) {
 		ex->mend_at_ms = ex->mend_wait_ms = 0;
 		return;
@@ -75,7 +75,7 @@ void commit_end(struct executor *ex)
 
 	ex->mend_at_ms = 0;
 	commit_mend(ex);
-	if (hold_settle(ex, &err) < 0 || ex->hold.lost)
+	if (deferred_commit(ex, &err) < 0 || ex->deferred.lost)
 		return;                         /* as after a crash: items live longer than they would */
 	if (ex->promised_until != 0 && promise_alone(ex, PHASE_END, &err) < 0)
 		return;
@@ -97,11 +97,11 @@ static int commit_later(struct executor *ex, struct err *reterr)
 	int64_t until;
 
 	if (clock_ticks() < ex->promised_until)
-		return hold_on(ex, ex->ngroup, reterr);
+		return deferred_add(ex, ex->ngroup, reterr);
 	if (promise(ex, PHASE_PROMISE, &until, reterr) < 0 || store_commit(ex->writer.conn, reterr) < 0)
 		return -1;
 	ex->promised_until = until;
-	hold_committed(ex);
+	deferred_committed(ex);
 	return 0;
 }
 
@@ -114,7 +114,7 @@ int commit_all(struct executor *ex, bool later, struct err *reterr)
 	relaxed = is_relaxed(ex);
 	if ((relaxed ? store_commit_lazily(ex->writer.conn, reterr) : store_commit(ex->writer.conn, reterr)) < 0)
 		return -1;
-	hold_committed(ex);
+	deferred_committed(ex);
 	if (relaxed)
 		flusher_committed(ex);
 	return 0;

@@ -59,10 +59,10 @@ static int init_sync(struct executor *ex, struct err *reterr)
 	pthread_cond_init(&ex->wake, &attr);
 	pthread_cond_init(&ex->reader_wake, &attr);
 	pthread_cond_init(&ex->flusher_wake, &attr);
-	pthread_cond_init(&ex->copier_wake, &attr);
+	pthread_cond_init(&ex->checkpointer_wake, &attr);
 	pthread_cond_init(&ex->fetch_wake, &attr);
 	pthread_cond_init(&ex->flushed, &attr);
-	pthread_cond_init(&ex->hold.over, &attr);
+	pthread_cond_init(&ex->deferred.over, &attr);
 	pthread_condattr_destroy(&attr);
 	return 0;
 }
@@ -71,16 +71,16 @@ static void executor_free(struct executor *ex)
 {
 	for (unsigned i = 0; i < READERS_MAX; i++)
 		store_disconnect(ex->readers[i].conn);
-	for (unsigned i = 0; i < NEAR_MAX; i++)
-		store_disconnect(ex->near[i].conn);
-	store_disconnect(ex->copier_conn);
+	for (unsigned i = 0; i < INLINE_READERS; i++)
+		store_disconnect(ex->inline_readers[i].conn);
+	store_disconnect(ex->checkpointer_conn);
 	store_disconnect(ex->writer.conn);      /* the last one: it copies the log into the file, as those that only read cannot */
 	pthread_cond_destroy(&ex->reader_wake);
 	pthread_cond_destroy(&ex->flusher_wake);
-	pthread_cond_destroy(&ex->copier_wake);
+	pthread_cond_destroy(&ex->checkpointer_wake);
 	pthread_cond_destroy(&ex->fetch_wake);
 	pthread_cond_destroy(&ex->flushed);
-	pthread_cond_destroy(&ex->hold.over);
+	pthread_cond_destroy(&ex->deferred.over);
 	pthread_cond_destroy(&ex->wake);
 	pthread_mutex_destroy(&ex->lock);
 	free(ex);
@@ -111,7 +111,7 @@ int executor_start(const struct executor_options *o, struct executor **ret, stru
 	ex->query_cost_limit = (uint64_t)o->query_cost_limit * 1000000 / STORE_STEPS_A_QUESTION;
 	ex->max_log_pages = o->max_log_mib * (1048576u / STORE_PAGE);
 	atomic_init(&ex->next_deadline_ms, NEVER);
-	hold_init(&ex->hold);
+	deferred_init(&ex->deferred);
 	list_init(&ex->queue);
 	later_init(ex);
 	list_init(&ex->snapshots);
@@ -166,14 +166,14 @@ void executor_stop(struct executor *ex)
 	ex->stopping = true;
 	pthread_cond_broadcast(&ex->wake);
 	pthread_cond_broadcast(&ex->flushed);
-	pthread_cond_broadcast(&ex->hold.over);
+	pthread_cond_broadcast(&ex->deferred.over);
 	pthread_cond_broadcast(&ex->reader_wake);
 	pthread_mutex_unlock(&ex->lock);
 	pthread_join(ex->thread, NULL);
 	join_readers(ex);
 	later_stop(ex);
 	commit_end(ex);
-	copier_stop(ex);
+	checkpointer_stop(ex);
 	flusher_stop(ex);
 	refuse_all(&ex->queue);
 	for (unsigned i = 0; i < LANES; i++)
@@ -347,7 +347,7 @@ bool executor_submit_quietly(struct executor *ex, struct call *c)
 	enum err_id refused;
 
 	list_init(&c->link);                    /* before all else: executor_cancel looks at it */
-	if (misplaced(ex, c) || (reader && lead_read(ex, c)))
+	if (misplaced(ex, c) || (reader && inline_read(ex, c)))
 		return false;
 	pthread_mutex_lock(&ex->lock);
 	if (c->txn != NULL)
@@ -375,8 +375,8 @@ void executor_wake(struct executor *ex, bool alone)
 	readers = ex->reader_waiting < ex->idle_readers ? ex->reader_waiting : ex->idle_readers;
 	writer = ex->wake_writer;
 	ex->wake_due = ex->wake_writer = false;
-	if (writer && lead_may(ex, alone)) {
-		lead_run(ex);
+	if (writer && inline_may(ex, alone)) {
+		inline_run(ex);
 		writer = false;
 	}
 	pthread_mutex_unlock(&ex->lock);

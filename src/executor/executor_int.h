@@ -1,6 +1,6 @@
 /* executor_int.h — what the files of this folder share.
  *
- * Threads: whoever submits; one writer, whose work somebody else may do while it sleeps (lead.c); readers. `lock` guards the queues, the pinned transaction and the flags; it is never held while a call runs,
+ * Threads: whoever submits; one writer, whose work somebody else may do while it sleeps (inline.c); readers. `lock` guards the queues, the pinned transaction and the flags; it is never held while a call runs,
  * a sink is filled or complete() is called. A runner is touched by its own thread only. */
 #ifndef EXECUTOR_EXECUTOR_INT_H
 #define EXECUTOR_EXECUTOR_INT_H
@@ -15,7 +15,7 @@
 #define READERS_EXTRA 16                    /* beside the setting: for those that wait behind slow ones */
 #define FETCH_THREADS 2
 #define FETCHERS 16                         /* large values on their way at once; the writer reads further ones itself */
-#define NEAR_MAX 8                          /* threads that read by themselves at once */
+#define INLINE_READERS 8                          /* threads that read by themselves at once */
 #define NEVER INT64_MAX                     /* a time, in ms of the monotonic clock */
 
 /* A place for a reader: nobody's, a thread's, or of a thread that has left and is to be joined. */
@@ -77,7 +77,7 @@ struct slot {
 };
 
 /* Renewals in a transaction that stays open. */
-struct hold {
+struct deferred {
 	bool open;                          /* under the lock when others look or the writer changes it */
 	bool lost;                          /* writer: some were, and the promise is not called in yet */
 	unsigned calls, limit;              /* writer: in it, and how many there may be */
@@ -106,8 +106,8 @@ struct executor {
 	pthread_cond_t wake;
 	bool asleep, dozing;                /* the writer waits for wake; it does so also when it has been sent */
 	int64_t doze_until_ms;              /* … until then */
-	bool led;                           /* another thread does the writer's work */
-	int64_t led_ms, lead_again_ms;      /* when that was last; not before */
+	bool runs_inline;                         /* another thread does the writer's work */
+	int64_t inline_ms, inline_again_ms;      /* when that was last; not before */
 	struct list queue;
 	struct txn *pinned;                 /* the transaction that has the writer, or NULL */
 	struct list snapshots;              /* transactions that only read so far, of level SNAPSHOT */
@@ -117,7 +117,7 @@ struct executor {
 	size_t ngroup;
 	const struct proc *promise;         /* of the service, or NULL */
 	int64_t promised_until;             /* writer: in ticks; 0: never */
-	struct hold hold;
+	struct deferred deferred;
 	int64_t mend_at_ms, mend_wait_ms;   /* writer: after a failed flush, when the store is mended, or tried to be, next */
 	unsigned careful;                   /* writer: groups to run with savepoints, after one had to be run twice */
 
@@ -128,12 +128,12 @@ struct executor {
 	bool relaxed;                       /* commits are answered before they are flushed … */
 	int commit_interval_ms;             /* … and flushed so often */
 	int64_t unflushed_ms, flushing_ms;  /* when the oldest commit was made that no flush covers; that the flush under way covers; 0: none */
-	/* … and the copier's */
-	pthread_t copier;
-	pthread_cond_t copier_wake;
-	bool has_copier, copier_leaves;
-	bool tidying, tidied;               /* it copies the log, or is about to; it has, and the writer may do the rest */
-	struct store_conn *copier_conn;     /* owned; copier only */
+	/* … and the checkpointer's */
+	pthread_t checkpointer;
+	pthread_cond_t checkpointer_wake;
+	bool has_checkpointer, checkpointer_leaves;
+	bool checkpointing, checkpointed;               /* it copies the log, or is about to; it has, and the writer may do the rest */
+	struct store_conn *checkpointer_conn;     /* owned; checkpointer only */
 
 	/* large values that are read after the commit: later.c */
 	pthread_t fetch_threads[FETCH_THREADS];
@@ -155,8 +155,8 @@ struct executor {
 	unsigned log_at_end;                /* how long the log was when a reader was last ended for it; 0: it has been short since */
 	pthread_t reader_threads[READERS_MAX];
 	struct runner readers[READERS_MAX];
-	struct runner near[NEAR_MAX];       /* for whoever brings a short call that only reads … */
-	bool near_taken[NEAR_MAX];          /* … under the lock: somebody has */
+	struct runner inline_readers[INLINE_READERS];       /* for whoever brings a short call that only reads … */
+	bool inline_taken[INLINE_READERS];          /* … under the lock: somebody has */
 };
 
 /* executor.c */
@@ -177,13 +177,13 @@ void thread_name(const struct executor *ex, char kind);
 void group_take(struct executor *ex);
 /* writer.c, under the lock: it has something to do, or to do sooner than it would wake by itself. */
 bool writer_is_wanted(struct executor *ex);
-/* lead.c, under the lock: whether what waits may be run by this thread (alone: which has nobody else to serve); runs it, giving up the lock meanwhile. */
-bool lead_may(const struct executor *ex, bool alone);
-void lead_run(struct executor *ex);
-/* lead.c, under the lock: nothing that waits asks for a flush, or is long. */
-bool lead_goes_on(const struct executor *ex);
-/* lead.c, without the lock: runs a call that only reads, if it is short and need not wait. False: it is still to be run. */
-bool lead_read(struct executor *ex, struct call *c);
+/* inline.c, under the lock: whether what waits may be run by this thread (alone: which has nobody else to serve); runs it, giving up the lock meanwhile. */
+bool inline_may(const struct executor *ex, bool alone);
+void inline_run(struct executor *ex);
+/* inline.c, under the lock: nothing that waits asks for a flush, or is long. */
+bool inline_goes_on(const struct executor *ex);
+/* inline.c, without the lock: runs a call that only reads, if it is short and need not wait. False: it is still to be run. */
+bool inline_read(struct executor *ex, struct call *c);
 /* group.c: runs the calls in ex->group, commits, and completes them. Writer, without the lock. */
 void group_run(struct executor *ex);
 
@@ -198,9 +198,9 @@ void later_init(struct executor *ex);
 /* After the writer: what is under way is still read and answered. */
 void later_stop(struct executor *ex);
 
-/* copier.c. Under the lock: copies the log beside the writer, soon. False: there is no thread for it. */
-bool copier_start(struct executor *ex);
-void copier_stop(struct executor *ex);
+/* checkpointer.c. Under the lock: copies the log beside the writer, soon. False: there is no thread for it. */
+bool checkpointer_start(struct executor *ex);
+void checkpointer_stop(struct executor *ex);
 /* flusher.c. Writer, without the lock: there was a commit that is not flushed. Waits while too much could be lost. */
 void flusher_committed(struct executor *ex);
 /* When the other threads are gone: flushes the rest. */
@@ -216,20 +216,20 @@ void commit_mend(struct executor *ex);
 MUST_CHECK int commit_start(struct executor *ex, struct err *reterr);
 void commit_end(struct executor *ex);
 
-/* hold.c. Writer, without the lock, but for hold_wait(). */
-void hold_init(struct hold *h);
+/* deferred.c. Writer, without the lock, but for deferred_wait(). */
+void deferred_init(struct deferred *h);
 /* The transaction of a group: a new one, or, not alone, that which is held. */
-MUST_CHECK int hold_begin(struct executor *ex, bool alone, struct err *reterr);
+MUST_CHECK int deferred_begin(struct executor *ex, bool alone, struct err *reterr);
 /* Instead of a commit, when so many calls more may wait for theirs: it comes when it is time. */
-MUST_CHECK int hold_on(struct executor *ex, size_t calls, struct err *reterr);
-/* Commits what is held, if anything is. After a failure it is lost, which the next hold_begin() sets right. */
-int hold_settle(struct executor *ex, struct err *reterr);
-bool hold_is_due(const struct executor *ex);
+MUST_CHECK int deferred_add(struct executor *ex, size_t calls, struct err *reterr);
+/* Commits what is held, if anything is. After a failure it is lost, which the next deferred_begin() sets right. */
+int deferred_commit(struct executor *ex, struct err *reterr);
+bool deferred_is_due(const struct executor *ex);
 /* The writer's transaction was committed; or is to be undone. */
-void hold_committed(struct executor *ex);
-void hold_rollback(struct executor *ex);
+void deferred_committed(struct executor *ex);
+void deferred_rollback(struct executor *ex);
 /* Reader, under the lock, which is given up meanwhile: until all that was answered before is committed. */
-void hold_wait(struct executor *ex);
+void deferred_wait(struct executor *ex);
 
 /* pool.c: who reads, and when one is too slow. */
 /* Under the lock: the queue that the call goes to. Returns why not, or ERR_NONE. */
@@ -245,6 +245,8 @@ bool pool_must_go(struct call *c, bool stalled, int64_t now_ms);
 
 /* reader.c: on the runner's own connection, which is made if there is none; completes the call. */
 void reader_run(struct runner *r, struct call *c);
+/* The same without waiting for other processes. True: the call has its result, and is not completed yet; false: it is still to be run. */
+bool reader_run_now(struct runner *r, struct call *c);
 /* writer.c, reader.c: the threads. */
 void *writer_main(void *ex);
 void *reader_main(void *runner);

@@ -61,7 +61,7 @@ static void lost_silently(struct executor *ex, struct call *c)
 
 static void undo(struct executor *ex)
 {
-	hold_rollback(ex);
+	deferred_rollback(ex);
 	rewind_all(ex);
 }
 
@@ -117,7 +117,7 @@ static bool take_more(struct executor *ex, unsigned *rounds)
 	if (++*rounds >= ROUNDS_MAX)
 		return false;
 	pthread_mutex_lock(&ex->lock);
-	if (!ex->led || lead_goes_on(ex))
+	if (!ex->runs_inline || inline_goes_on(ex))
 		group_take(ex);
 	pthread_mutex_unlock(&ex->lock);
 	return ex->ngroup > before;
@@ -163,14 +163,23 @@ static void cut(struct executor *ex, size_t from)
 	pthread_mutex_unlock(&ex->lock);
 }
 
+/* Inline execution does not wait for another process that has the database: the calls go back into the queue. */
+static bool is_for_the_writer(const struct executor *ex)
+{
+	return ex->runs_inline && store_was_busy(ex->writer.conn);
+}
+
 static enum attempt attempt(struct executor *ex, bool careful, struct slot **ret_culprit)
 {
 	struct slot *last = NULL;
 	unsigned rounds = 0;
 	struct err err;
 
-	if (hold_begin(ex, !may_wait(ex), &err) < 0) {
-		fail_all(ex, &err);
+	if (deferred_begin(ex, !may_wait(ex), &err) < 0) {
+		if (is_for_the_writer(ex))
+			cut(ex, 0);
+		else
+			fail_all(ex, &err);
 		return ATTEMPT_DONE;
 	}
 	for (size_t i = 0; i < ex->ngroup || take_more(ex, &rounds); i++) {
@@ -191,7 +200,7 @@ static enum attempt attempt(struct executor *ex, bool careful, struct slot **ret
 		}
 	}
 	if (commit_all(ex, may_wait(ex), &err) < 0) {
-		hold_rollback(ex);
+		deferred_rollback(ex);
 		fail_all(ex, &err);
 	} else if (last != NULL) {
 		later_committed(ex, last->call);
@@ -206,20 +215,23 @@ static void run_alone(struct executor *ex, struct slot *s)
 	struct err err;
 	int rc;
 
-	if (hold_begin(ex, !call_may_wait(s->call), &err) < 0) {
-		fail(s, &err);
+	if (deferred_begin(ex, !call_may_wait(s->call), &err) < 0) {
+		if (ex->ngroup == 1 && is_for_the_writer(ex))
+			cut(ex, 0);
+		else
+			fail(s, &err);
 		return;
 	}
 	rc = run_call(&ex->writer, s->call);
 	if (rc == 0 && !store_in_transaction(conn))
 		lost_silently(ex, s->call);
 	if (s->call->rc < 0) {
-		if (!ex->hold.open || s->call->rows_changed > 0 || !store_in_transaction(conn))
-			hold_rollback(ex);
+		if (!ex->deferred.open || s->call->rows_changed > 0 || !store_in_transaction(conn))
+			deferred_rollback(ex);
 		run_rewind(s->call, s->mark);
 		s->call->rows_changed = 0;
 	} else if (commit_all(ex, call_may_wait(s->call), &err) < 0) {
-		hold_rollback(ex);
+		deferred_rollback(ex);
 		fail(s, &err);
 	} else if (has_later(s)) {
 		later_committed(ex, s->call);
@@ -250,6 +262,7 @@ static void run_together(struct executor *ex)
 			careful = true;
 			if (was_interrupted(culprit))
 				break;
+			store_set_waits(ex->writer.conn, true); /* after trouble with the disk nobody is in a hurry */
 			for (size_t i = 0; i < ex->ngroup; i++) {
 				if (!ex->group[i].dead)
 					run_alone(ex, &ex->group[i]);

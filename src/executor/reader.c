@@ -27,18 +27,40 @@ static int connect(struct runner *r, struct err *reterr)
 	return 0;
 }
 
-void reader_run(struct runner *r, struct call *c)
+/* Fills the result. False: it failed, and what it has sent so far cannot be taken back. */
+static bool read_once(struct runner *r, struct call *c)
 {
 	size_t mark = run_mark(c);
+	bool rewound = true;
 
-	if (connect(r, &c->err) < 0 || (needs_snapshot(c) && store_begin(r->conn, &c->err) < 0)) {
+	if (needs_snapshot(c) && store_begin(r->conn, &c->err) < 0) {
 		run_fail(c, &c->err);
-	} else {
-		if (run_call(r, c) < 0)
-			run_rewind(c, mark);    /* where rows have left already, the error follows them */
-		store_rollback(r->conn);
+		return true;
 	}
+	if (run_call(r, c) < 0)
+		rewound = run_rewind(c, mark);
+	store_rollback(r->conn);
+	return rewound;
+}
+
+void reader_run(struct runner *r, struct call *c)
+{
+	if (connect(r, &c->err) < 0)
+		run_fail(c, &c->err);
+	else
+		(void)read_once(r, c);          /* where rows have left already, the error follows them */
 	c->complete(c);
+}
+
+bool reader_run_now(struct runner *r, struct call *c)
+{
+	if (connect(r, &c->err) < 0)
+		return false;
+	store_set_waits(r->conn, false);
+	if (!read_once(r, c) || c->rc == 0 || !store_was_busy(r->conn))
+		return true;
+	run_reset(c);
+	return false;
 }
 
 static bool reader_waits(struct call *c)
@@ -76,7 +98,7 @@ void *reader_main(void *arg)
 		}
 		if (c == NULL)
 			break;
-		hold_wait(ex);
+		deferred_wait(ex);
 		pthread_mutex_unlock(&ex->lock);
 		c->waits = reader_waits;
 		c->runner = r;

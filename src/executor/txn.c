@@ -172,7 +172,7 @@ static int begin(struct executor *ex, struct call *c)
 {
 	bool has_read = c->txn->reader.conn != NULL;
 
-	if (hold_begin(ex, true, &c->err) == 0 && snapshot_upgrade(c->txn, &c->err) == 0)
+	if (deferred_begin(ex, true, &c->err) == 0 && snapshot_upgrade(c->txn, &c->err) == 0)
 		return 0;
 	run_fail(c, &c->err);
 	if (has_read) {

@@ -3,10 +3,10 @@
 #include "base/log.h"
 #include "executor/executor_int.h"
 
-/* When it is worth doing, the copier is asked to copy the log into the file. Of its pages … */
-#define BACKLOG_REST 1000                   /* … so many may be left for the writer, so that the log can begin anew … */
-#define BACKLOG_HUGE 80000                  /* … and so many the writer copies itself: the copier is too slow */
-#define BACKLOG_IDLE 500                    /* those worth copying once it has been idle … */
+/* When it is worth doing, the checkpointer is asked to copy the log into the file. Of its pages … */
+#define WAL_REST 1000                   /* … so many may be left for the writer, so that the log can begin anew … */
+#define WAL_HUGE 80000                  /* … and so many the writer copies itself: the checkpointer is too slow */
+#define WAL_IDLE 500                    /* those worth copying once it has been idle … */
 #define IDLE_MS 1000                        /* … for so long */
 
 /* Under the lock, which is given up meanwhile. */
@@ -20,7 +20,7 @@ static bool doze(struct executor *ex, int64_t until_ms)
 	ex->doze_until_ms = until_ms;
 	woken = wait_until(&ex->wake, &ex->lock, until_ms);
 	ex->asleep = ex->dozing = false;
-	while (ex->led)
+	while (ex->runs_inline)
 		pthread_cond_wait(&ex->wake, &ex->lock);
 	return woken;
 }
@@ -31,7 +31,7 @@ static void settle(struct executor *ex)
 	struct err err;
 
 	pthread_mutex_unlock(&ex->lock);
-	hold_settle(ex, &err);
+	deferred_commit(ex, &err);
 	pthread_mutex_lock(&ex->lock);
 }
 
@@ -48,24 +48,24 @@ static bool mend(struct executor *ex)
 	return store_sound(ex->store, &err) == 0;
 }
 
-static void tidy(struct executor *ex)
+static void checkpoint(struct executor *ex)
 {
-	ex->tidied = false;
+	ex->checkpointed = false;
 	settle(ex);
 	pthread_mutex_unlock(&ex->lock);
-	store_tidy(ex->writer.conn, true);
+	store_checkpoint(ex->writer.conn, true);
 	pthread_mutex_lock(&ex->lock);
 }
 
-/* Between calls. The copier goes on while calls go on, but never sees the end of a log that still grows: the rest, a small one, is the writer's. */
+/* Between calls. The checkpointer goes on while calls go on, but never sees the end of a log that still grows: the rest, a small one, is the writer's. */
 static void keep_log_short(struct executor *ex)
 {
-	unsigned backlog = store_backlog(ex->store);
+	unsigned waiting = store_wal_waiting(ex->store);
 
-	if (backlog >= BACKLOG_HUGE || (ex->tidied && backlog <= BACKLOG_REST))
-		tidy(ex);
-	else if ((ex->tidied || backlog >= store_backlog_worth(ex->store)) && !ex->tidying && !copier_start(ex))
-		tidy(ex);
+	if (waiting >= WAL_HUGE || (ex->checkpointed && waiting <= WAL_REST))
+		checkpoint(ex);
+	else if ((ex->checkpointed || waiting >= store_checkpoint_worth(ex->store)) && !ex->checkpointing && !checkpointer_start(ex))
+		checkpoint(ex);
 }
 
 static int64_t idle_until(struct executor *ex)
@@ -74,22 +74,22 @@ static int64_t idle_until(struct executor *ex)
 
 	if (store_sound(ex->store, &err) < 0)
 		return ex->mend_at_ms;
-	if (ex->hold.open)
-		return ex->hold.until_ms;
-	return store_backlog(ex->store) >= BACKLOG_IDLE ? clock_mono_ms() + IDLE_MS : NEVER;
+	if (ex->deferred.open)
+		return ex->deferred.until_ms;
+	return store_wal_waiting(ex->store) >= WAL_IDLE ? clock_mono_ms() + IDLE_MS : NEVER;
 }
 
 static void idle_turn(struct executor *ex)
 {
-	bool held = ex->hold.open, woken = doze(ex, idle_until(ex));
+	bool held = ex->deferred.open, woken = doze(ex, idle_until(ex));
 
-	if (!woken && !held && ex->mend_at_ms == 0 && list_empty(&ex->queue) && !ex->stopping && clock_mono_ms() - ex->led_ms >= IDLE_MS)
-		tidy(ex);
+	if (!woken && !held && ex->mend_at_ms == 0 && list_empty(&ex->queue) && !ex->stopping && clock_mono_ms() - ex->inline_ms >= IDLE_MS)
+		checkpoint(ex);
 }
 
 bool writer_is_wanted(struct executor *ex)
 {
-	return !list_empty(&ex->queue) || hold_is_due(ex) || idle_until(ex) < ex->doze_until_ms;
+	return !list_empty(&ex->queue) || deferred_is_due(ex) || idle_until(ex) < ex->doze_until_ms;
 }
 
 void group_take(struct executor *ex)
@@ -217,7 +217,7 @@ void *writer_main(void *arg)
 			break;
 		if (ex->pinned != NULL)
 			pinned_turn(ex);
-		else if (hold_is_due(ex))
+		else if (deferred_is_due(ex))
 			settle(ex);
 		else if (!list_empty(&ex->queue))
 			queue_turn(ex);

@@ -69,7 +69,7 @@ static int sink_state(struct session *s)
 static int sink_put_columns(struct sink *sink, const struct column *cols, size_t n)
 {
 	struct session *s = of_sink(sink);
-	struct str made = headings_find(&s->server->headings, cols, s->out.version);
+	struct str made = colmeta_cache_find(&s->server->colmeta, cols, s->out.version);
 
 	response_touch(s);
 	s->resp.columns = cols;

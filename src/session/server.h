@@ -11,7 +11,7 @@
 #include "executor/databases.h"
 #include "net/net.h"
 #include "session/accounts.h"
-#include "session/headings.h"
+#include "session/colmeta_cache.h"
 #include "session/registry.h"
 
 struct server {
@@ -23,7 +23,7 @@ struct server {
 	pthread_mutex_t tls_lock;
 	struct net_tls_ctx *tls;            /* NULL: encrypt = off. Replaced on SIGHUP under the lock */
 	char name[129];                     /* @@SERVERNAME */
-	struct headings headings;           /* of procedures' result sets */
+	struct colmeta_cache colmeta;           /* of procedures' result sets */
 	struct accounts accounts;           /* of memory */
 	struct registry registry;           /* their numbers, and who is there */
 	atomic_uint sessions;               /* open now */

@@ -110,29 +110,39 @@ int store_is_current(struct store_conn *c, bool *ret, struct err *reterr)
 	return c->ops->is_current(c, ret, reterr);
 }
 
+void store_set_waits(struct store_conn *c, bool waits)
+{
+	c->ops->set_waits(c, waits);
+}
+
+bool store_was_busy(struct store_conn *c)
+{
+	return c->ops->was_busy(c);
+}
+
 void store_set_interrupt(struct store_conn *c, bool (*stop)(void *arg), void *arg)
 {
 	c->ops->set_interrupt(c, stop, arg);
 }
 
-unsigned store_backlog(struct store *st)
+unsigned store_wal_waiting(struct store *st)
 {
-	return st->ops->backlog(st);
+	return st->ops->wal_waiting(st);
 }
 
-unsigned store_backlog_worth(struct store *st)
+unsigned store_checkpoint_worth(struct store *st)
 {
-	return st->ops->backlog_worth(st);
+	return st->ops->checkpoint_worth(st);
 }
 
 unsigned store_log_pages(struct store *st)
 {
-	return st->ops->log_pages(st);
+	return st->ops->wal_pages(st);
 }
 
-void store_tidy(struct store_conn *c, bool alone)
+void store_checkpoint(struct store_conn *c, bool alone)
 {
-	c->ops->tidy(c, alone);
+	c->ops->checkpoint(c, alone);
 }
 
 int store_statement(struct store_conn *c, const struct statement *s, struct store_stmt **ret, struct err *reterr)

@@ -64,15 +64,20 @@ MUST_CHECK int store_is_current(struct store_conn *c, bool *ret, struct err *ret
 #define STORE_PAGE 4096
 unsigned store_log_pages(struct store *st);
 
+/* Whether statements wait while another process has the database locked, as they do unless told otherwise, or fail at once;
+ * then store_was_busy() tells one such failure since. */
+void store_set_waits(struct store_conn *c, bool waits);
+bool store_was_busy(struct store_conn *c);
+
 #define STORE_STEPS_A_QUESTION 2000         /* of the engine: well below a millisecond */
 /* Asked every so many engine steps while a statement runs; true stops it with ERR_CANCELLED. NULL: never. */
 void store_set_interrupt(struct store_conn *c, bool (*stop)(void *arg), void *arg);
 
 /* Work that the engine has put off to keep commits short (pages of the write-ahead log), how much of it makes it worth doing, and doing it, on any connection that may write.
  * alone: nobody writes meanwhile, so that all of it can be done and the log begin anew. Includes a flush. */
-unsigned store_backlog(struct store *st);
-unsigned store_backlog_worth(struct store *st);
-void store_tidy(struct store_conn *c, bool alone);
+unsigned store_wal_waiting(struct store *st);
+unsigned store_checkpoint_worth(struct store *st);
+void store_checkpoint(struct store_conn *c, bool alone);
 
 /* Statements of the catalogue are prepared once per connection and kept. At most one use at a time of each.
  * With the id STATEMENT_ONCE it is prepared for this use only: for C code with statements of its own. */

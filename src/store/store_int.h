@@ -28,11 +28,13 @@ struct store_ops {
 	int (*rollback_to)(struct store_conn *c, unsigned n, struct err *reterr);
 	bool (*in_transaction)(struct store_conn *c);
 	int (*is_current)(struct store_conn *c, bool *ret, struct err *reterr);
+	void (*set_waits)(struct store_conn *c, bool waits);
+	bool (*was_busy)(struct store_conn *c);
 	void (*set_interrupt)(struct store_conn *c, bool (*stop)(void *arg), void *arg);
-	unsigned (*backlog)(struct store *st);
-	unsigned (*backlog_worth)(struct store *st);
-	unsigned (*log_pages)(struct store *st);
-	void (*tidy)(struct store_conn *c, bool alone);
+	unsigned (*wal_waiting)(struct store *st);
+	unsigned (*checkpoint_worth)(struct store *st);
+	unsigned (*wal_pages)(struct store *st);
+	void (*checkpoint)(struct store_conn *c, bool alone);
 
 	int (*statement)(struct store_conn *c, const struct statement *s, struct store_stmt **ret, struct err *reterr);
 	int (*query)(struct store_conn *c, const char *sql, struct store_stmt **ret, struct err *reterr);

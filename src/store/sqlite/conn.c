@@ -52,7 +52,7 @@ static int set_up(struct sqlite_conn *c, struct err *reterr)
 	rc = sqlite_match_functions(c);
 	if (rc != SQLITE_OK)
 		return sqlite_error(c, rc, reterr);
-	sqlite_log_watch(c);
+	sqlite_wal_watch(c);
 	if (sqlite3_set_authorizer(c->db, sqlite_authorize, c) != SQLITE_OK)
 		return err_nomem(reterr);
 	return 0;
@@ -105,6 +105,22 @@ void sqlite_disconnect(struct store_conn *conn)
 int sqlite_script(struct store_conn *c, const char *sql, struct err *reterr)
 {
 	return script(SQLITE_CONN(c), sql, reterr);
+}
+
+void sqlite_set_waits(struct store_conn *conn, bool waits)
+{
+	struct sqlite_conn *c = SQLITE_CONN(conn);
+
+	c->busy = false;
+	if (c->impatient == !waits)
+		return;
+	c->impatient = !waits;
+	sqlite3_busy_timeout(c->db, waits ? SQLITE_BUSY_MS : 0);
+}
+
+bool sqlite_was_busy(struct store_conn *c)
+{
+	return SQLITE_CONN(c)->busy;
 }
 
 void sqlite_set_interrupt(struct store_conn *conn, bool (*stop)(void *arg), void *arg)

@@ -97,7 +97,9 @@ int sqlite_error(struct sqlite_conn *c, int code, struct err *reterr)
 		return err_set(reterr, ERR_CANCELLED);
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		report(c, code, message);
+		c->busy = true;
+		if (!c->impatient)
+			report(c, code, message);
 		return err_set(reterr, ERR_LOCK_TIMEOUT);
 	case SQLITE_NOMEM:
 		report(c, code, message);

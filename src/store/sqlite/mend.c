@@ -111,9 +111,9 @@ static int rewrite(struct rewriting *w)
 /* In a transaction that has written nothing: nobody else writes meanwhile. An index that counts no frames means that all is in the database file, and that the log begins anew. */
 static int rewrite_log(struct sqlite_conn *c)
 {
-	struct logfile *l = NULL;
+	struct walfile *l = NULL;
 	struct rewriting w = { 0 };
-	int rc = sqlite3_file_control(c->db, "main", SQLITE_CONTROL_LOG, &l);
+	int rc = sqlite3_file_control(c->db, "main", SQLITE_CONTROL_WAL, &l);
 
 	if (rc != SQLITE_OK || l == NULL)
 		return rc == SQLITE_OK ? SQLITE_IOERR : rc;

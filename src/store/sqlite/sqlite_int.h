@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "catalogue/query.h"
-#include "store/sqlite/logscan.h"
+#include "store/sqlite/walscan.h"
 #include "store/store_int.h"
 
 /* A column that a readable view reads (or its table as such: column ""), or a function that it uses (table NULL). */
@@ -23,7 +23,7 @@ struct sqlite_marked {
 	uint32_t frames;
 };
 
-/* How much of the log has been flushed; see logmark.c. */
+/* How much of the log has been flushed; see walmark.c. */
 struct sqlite_mark {
 	pthread_mutex_t lock;
 	int fd;                             /* owned; -1: nothing is marked */
@@ -45,7 +45,7 @@ struct sqlite_store {
 	struct sqlite_grant *grants;        /* owned; fixed once the store is open */
 	size_t ngrants, grants_room;
 	bool grants_failed;                 /* no memory while they were collected */
-	atomic_uint log_pages, log_done;    /* pages in the write-ahead log; of these, copied or not worth another try */
+	atomic_uint wal_pages, wal_done;    /* pages in the write-ahead log; of these, copied or not worth another try */
 	atomic_uint file_pages;             /* in the file, when the log was last copied */
 	atomic_int flush_error;             /* errno of the flush that failed; 0: the store is sound */
 	struct sqlite_mark mark;
@@ -73,6 +73,7 @@ struct sqlite_conn {
 	struct sqlite_store *store;         /* outlives the connection */
 	sqlite3 *db;
 	bool read_only;
+	bool impatient, busy;               /* does not wait for other processes; had to, since it was told so */
 	bool sandbox;                       /* what is prepared or run now is a client's query */
 	bool damaged;                       /* a value did not have its checksum */
 	char denied[160];                   /* what the sandbox refused last */
@@ -112,15 +113,17 @@ const char *sqlite_identity(const struct store *st);
 int sqlite_connect(struct store *st, bool read_only, struct store_conn **ret, struct err *reterr);
 void sqlite_disconnect(struct store_conn *c);
 int sqlite_script(struct store_conn *c, const char *sql, struct err *reterr);
+void sqlite_set_waits(struct store_conn *c, bool waits);
+bool sqlite_was_busy(struct store_conn *c);
 void sqlite_set_interrupt(struct store_conn *c, bool (*stop)(void *arg), void *arg);
 uint64_t sqlite_changes(struct store_conn *c);
 
-/* log.c */
-void sqlite_log_watch(struct sqlite_conn *c);
-unsigned sqlite_backlog(struct store *st);
-unsigned sqlite_backlog_worth(struct store *st);
-unsigned sqlite_log_pages(struct store *st);
-void sqlite_tidy(struct store_conn *c, bool alone);
+/* checkpoint.c */
+void sqlite_wal_watch(struct sqlite_conn *c);
+unsigned sqlite_wal_waiting(struct store *st);
+unsigned sqlite_checkpoint_worth(struct store *st);
+unsigned sqlite_wal_pages(struct store *st);
+void sqlite_checkpoint(struct store_conn *c, bool alone);
 int sqlite_flush(struct store *st, struct err *reterr);
 
 /* checksum.c: SQLite's result code. */
@@ -134,7 +137,7 @@ void sqlite_unsound(struct sqlite_store *st, int system_error);
 int sqlite_sound(struct store *st, struct err *reterr);
 int sqlite_mend(struct store_conn *c, struct err *reterr);
 
-/* logmark.c. Before SQLite opens the file: refuses a log that has lost what had been flushed; accept: says so and goes on. */
+/* walmark.c. Before SQLite opens the file: refuses a log that has lost what had been flushed; accept: says so and goes on. */
 MUST_CHECK int sqlite_mark_check(struct sqlite_store *st, bool accept, struct err *reterr);
 void sqlite_mark_init(struct sqlite_mark *m);
 void sqlite_mark_disconnected(struct sqlite_store *st);         /* a connection was closed */
@@ -210,9 +213,9 @@ void sqlite_writeout_fini(struct sqlite_writeout *w);
 /* vfs.c: a VFS that forwards to the system's and writes the log of a commit at once. */
 #define SQLITE_VFS_NAME "procession"
 void sqlite_register_vfs(void);
-/* File control of the database (SQLite keeps numbers below 100 for itself): gives its struct logfile *, or NULL. */
-#define SQLITE_CONTROL_LOG 0x50435300
-/* logfile.c. Of the connection's log: commits from now on need not reach the disk. */
-void sqlite_log_set_lazy(sqlite3 *db, bool lazy);
+/* File control of the database (SQLite keeps numbers below 100 for itself): gives its struct walfile *, or NULL. */
+#define SQLITE_CONTROL_WAL 0x50435300
+/* walfile.c. Of the connection's log: commits from now on need not reach the disk. */
+void sqlite_wal_set_lazy(sqlite3 *db, bool lazy);
 
 #endif

@@ -56,9 +56,9 @@ int sqlite_commit_lazily(struct store_conn *conn, struct err *reterr)
 	struct sqlite_conn *c = SQLITE_CONN(conn);
 	int rc;
 
-	sqlite_log_set_lazy(c->db, true);
+	sqlite_wal_set_lazy(c->db, true);
 	rc = commit(c, false, reterr);
-	sqlite_log_set_lazy(c->db, false);
+	sqlite_wal_set_lazy(c->db, false);
 	return rc;
 }
 

@@ -1,4 +1,4 @@
-/* vfs.c — SQLite's way to the disk: the system's VFS with one addition, the write-ahead log of logfile.c. Every method forwards to the system's.
+/* vfs.c — SQLite's way to the disk: the system's VFS with one addition, the write-ahead log of walfile.c. Every method forwards to the system's.
  *
  * The database file is wrapped for two things. It tells the log when a transaction ends, however it ends: SQLite holds the exclusive lock WAL_WRITE_LOCK of the shared index
  * (number 0 in its file format) from the first write to the commit or rollback, and whoever lets go of it has nothing more to write. And it takes our file controls.
@@ -83,8 +83,8 @@ static int main_control(sqlite3_file *f, int op, void *arg)
 	REAL(f);
 
 	switch (op) {
-	case SQLITE_CONTROL_LOG:
-		*(struct logfile **)arg = of(f)->log;
+	case SQLITE_CONTROL_WAL:
+		*(struct walfile **)arg = of(f)->log;
 		return SQLITE_OK;
 	default:
 		return real->pMethods->xFileControl(real, op, arg);
@@ -118,7 +118,7 @@ static int main_shm_lock(sqlite3_file *f, int first, int n, int flags)
 	REAL(f);
 
 	if (first == WAL_WRITE_LOCK && (flags & SQLITE_SHM_EXCLUSIVE) != 0 && of(f)->log != NULL)
-		logfile_forget(of(f)->log);
+		walfile_forget(of(f)->log);
 	return real->pMethods->xShmLock(real, first, n, flags);
 }
 
@@ -191,7 +191,7 @@ static int open_main(sqlite3_vfs *real, const char *name, struct mainfile *m, in
 	return rc;
 }
 
-static int open_log(sqlite3_vfs *real, const char *name, struct logfile *l, int flags, int *ret_flags)
+static int open_log(sqlite3_vfs *real, const char *name, struct walfile *l, int flags, int *ret_flags)
 {
 	sqlite3_file *f = behind(l);
 	struct mainfile *database = database_of(name);
@@ -202,7 +202,7 @@ static int open_log(sqlite3_vfs *real, const char *name, struct logfile *l, int 
 	l->base.pMethods = NULL;
 	rc = real->xOpen(real, name, f, flags, ret_flags);
 	if (f->pMethods != NULL)
-		logfile_init(l, f, database, name);
+		walfile_init(l, f, database, name);
 	return rc;
 }
 
@@ -213,7 +213,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int fla
 	if ((flags & SQLITE_OPEN_MAIN_DB) != 0)
 		return open_main(real, name, (struct mainfile *)f, flags, ret_flags);
 	if ((flags & SQLITE_OPEN_WAL) != 0)
-		return open_log(real, name, (struct logfile *)f, flags, ret_flags);
+		return open_log(real, name, (struct walfile *)f, flags, ret_flags);
 	return real->xOpen(real, name, f, flags, ret_flags);
 }
 

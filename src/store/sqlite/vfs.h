@@ -1,19 +1,19 @@
-/* vfs.h — the two files of a connection as our VFS sees them: the database (vfs.c, which only forwards) and its write-ahead log (logfile.c, which gathers). */
+/* vfs.h — the two files of a connection as our VFS sees them: the database (vfs.c, which only forwards) and its write-ahead log (walfile.c, which gathers). */
 #ifndef STORE_SQLITE_VFS_H
 #define STORE_SQLITE_VFS_H
 
 #include "store/sqlite/sqlite_int.h"
 
-struct logfile;
+struct walfile;
 
 /* The database. In a wrapped file the system's own file object lies behind ours, in the same allocation. */
 struct mainfile {
 	sqlite3_file base;
 	sqlite3_file *real;
-	struct logfile *log;            /* of the same connection; NULL while it is not open */
+	struct walfile *log;            /* of the same connection; NULL while it is not open */
 };
 
-struct logfile {
+struct walfile {
 	sqlite3_file base;
 	sqlite3_file *real;
 	struct mainfile *database;
@@ -28,11 +28,11 @@ struct logfile {
 };
 
 /* So many bytes of a connection's file object are ours. */
-#define VFS_OWN (sizeof(struct logfile) > sizeof(struct mainfile) ? sizeof(struct logfile) : sizeof(struct mainfile))
+#define VFS_OWN (sizeof(struct walfile) > sizeof(struct mainfile) ? sizeof(struct walfile) : sizeof(struct mainfile))
 
 /* The log of this database has been opened: real, which is open, lies behind l. */
-void logfile_init(struct logfile *l, sqlite3_file *real, struct mainfile *database, const char *path);
+void walfile_init(struct walfile *l, sqlite3_file *real, struct mainfile *database, const char *path);
 /* The connection has taken the lock that a transaction writes under, or is about to let go of it: whatever is gathered belongs to no transaction that counts. */
-void logfile_forget(struct logfile *l);
+void walfile_forget(struct walfile *l);
 
 #endif

@@ -130,7 +130,7 @@ def test_a_select_has_a_cost(new_server):
 
 def test_an_unread_select_does_not_pin_the_log(new_server):
     """It is ended when the log is too long, which can be begun anew then."""
-    server = filled(new_server, max_log_size=8)
+    server = filled(new_server, max_wal_size=8)
     w = ask(server, ENDLESS)
     time.sleep(0.5)
     with Wire(server).login() as writer:

@@ -9,7 +9,7 @@
 #define THREADS 4
 #define PER_THREAD 100
 #define BURST 200
-#define LOG_PAGES 1500                      /* at which the copier begins, see store/sqlite/log.c */
+#define LOG_PAGES 1500                      /* at which the checkpointer begins, see store/sqlite/checkpoint.c */
 
 struct worker {
 	struct fixture *f;
@@ -146,19 +146,19 @@ static int priority_of(const char *name)
 	return priority;
 }
 
-/* The copier goes on while calls go on; without it the backlog would only grow. */
+/* The checkpointer goes on while calls go on; without it the waiting would only grow. */
 static void the_log_is_copied_under_load(void **state)
 {
 	struct fixture *f = *state;
-	unsigned most = 0, backlog = 0;
+	unsigned most = 0, waiting = 0;
 
 	start_relaxed(f, 1000);
-	for (int i = 0; backlog >= most / 4; i++) {
+	for (int i = 0; waiting >= most / 4; i++) {
 		assert_true(i < 3000);
 		assert_int_equal(run(f, P_FILL, 0, 0), 0);
-		usleep(1000);                           /* the copier has the time that it needs */
-		backlog = store_backlog(f->store);
-		most = backlog > most ? backlog : most;
+		usleep(1000);                           /* the checkpointer has the time that it needs */
+		waiting = store_wal_waiting(f->store);
+		most = waiting > most ? waiting : most;
 	}
 	assert_true(most >= LOG_PAGES);
 	assert_int_equal(priority_of("c-"), 15);

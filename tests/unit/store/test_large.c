@@ -81,7 +81,7 @@ static void what_a_transaction_replaced_is_seen_by_it_and_undone_with_it(void **
 	assert_int_equal(store_begin(f->conn, &f->err), 0);
 	assert_int_equal(put(f, 1, LARGE), 0);
 	assert_int_equal(store_commit(f->conn, &f->err), 0);
-	store_tidy(f->conn, true);
+	store_checkpoint(f->conn, true);
 	assert_holds(f, 1, LARGE);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
 }
@@ -106,7 +106,7 @@ static void what_was_read_before_is_read_anew(void **state)
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(put(f, i % 2, 60000), 0);
 		if (i < 3)
-			store_tidy(f->conn, true);
+			store_checkpoint(f->conn, true);
 		assert_holds(&reader, i % 2, 60000);
 	}
 	store_disconnect(reader.conn);
@@ -118,14 +118,14 @@ static void a_reader_sees_its_own_moment_whatever_others_write(void **state)
 	struct fixture *f = *state, reader = { .store = f->store };
 
 	assert_int_equal(put(f, 0, LARGE), 0);
-	store_tidy(f->conn, true);
+	store_checkpoint(f->conn, true);
 	assert_int_equal(put(f, 1, LARGE), 0);
 	assert_int_equal(store_connect(f->store, true, &reader.conn, &f->err), 0);
 	assert_int_equal(store_begin(reader.conn, &f->err), 0);
 	assert_holds(&reader, 1, LARGE);
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(put(f, i % 2, LARGE - 5000 * i), 0);
-		store_tidy(f->conn, true);
+		store_checkpoint(f->conn, true);
 		assert_holds(&reader, 1, LARGE);
 	}
 	assert_int_equal(store_commit(reader.conn, &f->err), 0);
@@ -146,7 +146,7 @@ static void a_log_that_is_copied_in_parts_loses_nothing(void **state)
 		assert_int_equal(store_begin(reader.conn, &f->err), 0);
 		assert_holds(&reader, i % 2, LARGE);
 		assert_int_equal(fixture_run(f, "INSERT INTO item (id, n) VALUES (hex(randomblob(8)), 1)"), 0);
-		store_tidy(f->conn, false);
+		store_checkpoint(f->conn, false);
 		assert_holds(&late, i % 2, LARGE);
 		assert_int_equal(store_commit(reader.conn, &f->err), 0);
 	}

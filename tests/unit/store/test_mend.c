@@ -75,7 +75,7 @@ static void mending_changes_no_byte_that_counts(void **state)
 		assert_memory_equal(before, after, (size_t)n);
 		close(fd);
 	}
-	store_tidy(f->conn, true);              /* the log counts no frame from here on, once the next commit begins it anew */
+	store_checkpoint(f->conn, true);              /* the log counts no frame from here on, once the next commit begins it anew */
 	sqlite_unsound(SQLITE_STORE(f->store), EIO);
 	assert_int_equal(store_mend(f->conn, &f->err), 0);
 	assert_int_equal(put(f, "last"), 0);
@@ -89,7 +89,7 @@ static void a_log_that_lost_bytes_is_not_mended(void **state)
 	struct fixture *f = *state;
 	int fd;
 
-	store_tidy(f->conn, true);
+	store_checkpoint(f->conn, true);
 	assert_int_equal(put(f, "a"), 0);
 	assert_int_equal(put(f, "b"), 0);
 	assert_int_equal(put(f, "c"), 0);

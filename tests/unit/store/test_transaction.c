@@ -1,4 +1,4 @@
-/* test_transaction.c — begin, commit, numbered savepoints, interrupts, the log that waits to be tidied. */
+/* test_transaction.c — begin, commit, numbered savepoints, interrupts, the log that waits to be checkpointed. */
 #include "fixture.h"
 
 static void savepoints_undo_what_came_after(void **state)
@@ -96,27 +96,27 @@ static void commits_leave_work_for_later(void **state)
 
 	assert_int_equal(fixture_run(f, "INSERT INTO part (size) VALUES (1), (2)"), 0);
 	assert_int_equal(store_changes(f->conn) - before, 2);
-	assert_true(store_backlog(f->store) > 0);
-	store_tidy(f->conn, true);
-	assert_int_equal(store_backlog(f->store), 0);
+	assert_true(store_wal_waiting(f->store) > 0);
+	store_checkpoint(f->conn, true);
+	assert_int_equal(store_wal_waiting(f->store), 0);
 	assert_int_equal(fixture_run(f, "INSERT INTO part (size) VALUES (1)"), 0);
-	assert_true(store_backlog(f->store) > 0);
+	assert_true(store_wal_waiting(f->store) > 0);
 }
 
 static void the_log_of_a_larger_file_may_become_longer(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(store_backlog_worth(f->store), 1500);
-	store_tidy(f->conn, true);
-	assert_int_equal(store_backlog_worth(f->store), 1500);
+	assert_int_equal(store_checkpoint_worth(f->store), 1500);
+	store_checkpoint(f->conn, true);
+	assert_int_equal(store_checkpoint_worth(f->store), 1500);
 	assert_int_equal(fixture_run(f, "INSERT INTO secret SELECT zeroblob(400000)"), 0);
-	assert_int_equal(store_backlog_worth(f->store), 1500);          /* the file has not grown yet */
-	store_tidy(f->conn, true);
-	assert_in_range(store_backlog_worth(f->store), 10000, 12000);
+	assert_int_equal(store_checkpoint_worth(f->store), 1500);          /* the file has not grown yet */
+	store_checkpoint(f->conn, true);
+	assert_in_range(store_checkpoint_worth(f->store), 10000, 12000);
 	assert_int_equal(fixture_run(f, "INSERT INTO secret SELECT zeroblob(60000000)"), 0);
-	store_tidy(f->conn, true);
-	assert_int_equal(store_backlog_worth(f->store), 40000);
+	store_checkpoint(f->conn, true);
+	assert_int_equal(store_checkpoint_worth(f->store), 40000);
 }
 
 static void readers_see_what_was_committed_when_they_began(void **state)

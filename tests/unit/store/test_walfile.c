@@ -1,4 +1,4 @@
-/* test_logfile.c — the write-ahead log as our VFS writes it: every order of what can happen to it, with a second writer that knows nothing of us, and a disk that fails at
+/* test_walfile.c — the write-ahead log as our VFS writes it: every order of what can happen to it, with a second writer that knows nothing of us, and a disk that fails at
  * each call in turn. What was committed is there, what was not is not, and the file is sound, whoever looks. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -237,9 +237,9 @@ static void op_lazy(void)
 {
 	int k = key();
 
-	sqlite_log_set_lazy(ours, true);
+	sqlite_wal_set_lazy(ours, true);
 	took(k, exec(ours, PUT, k, version, SMALL));
-	sqlite_log_set_lazy(ours, false);
+	sqlite_wal_set_lazy(ours, false);
 }
 
 static void op_rollback(void)

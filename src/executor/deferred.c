@@ -1,4 +1,4 @@
-/* hold.c — renewals that are written together. Calls that may be flushed later (FLUSH LATER, under a promise) need not even be committed at once: their transaction stays
+/* deferred.c — renewals that are written together. Calls that may be flushed later (FLUSH LATER, under a promise) need not even be committed at once: their transaction stays
  * open from one group to the next, and a page with a hundred renewals is written once. All that the writer runs sees them. Who reads on a connection of its own waits for
  * a commit first; so does a group of calls one of which wants its flush.
  *
@@ -9,13 +9,13 @@
 #include "base/clock.h"
 #include "executor/executor_int.h"
 
-#define HOLD_MS 5000
+#define DEFERRED_MS 5000
 #define CALLS_FEW 256
 #define CALLS_MOST (1u << 18)
 #define PAGES_MOST 4096                     /* bounds how long the commit keeps others waiting */
 #define AGAIN_MS 60000                      /* after it was not worth while */
 
-void hold_init(struct hold *h)
+void deferred_init(struct deferred *h)
 {
 	h->limit = CALLS_FEW;
 }
@@ -23,7 +23,7 @@ void hold_init(struct hold *h)
 /* The transaction is over, one way or the other. */
 static void release(struct executor *ex)
 {
-	struct hold *h = &ex->hold;
+	struct deferred *h = &ex->deferred;
 
 	pthread_mutex_lock(&ex->lock);
 	h->open = false;
@@ -34,7 +34,7 @@ static void release(struct executor *ex)
 	pthread_mutex_unlock(&ex->lock);
 }
 
-static void learn(struct hold *h, unsigned pages)
+static void learn(struct deferred *h, unsigned pages)
 {
 	int64_t now = clock_mono_ms();
 
@@ -46,73 +46,73 @@ static void learn(struct hold *h, unsigned pages)
 	}
 }
 
-int hold_settle(struct executor *ex, struct err *reterr)
+int deferred_commit(struct executor *ex, struct err *reterr)
 {
-	unsigned before = store_backlog(ex->store), after;
+	unsigned before = store_wal_waiting(ex->store), after;
 
-	if (!ex->hold.open)
+	if (!ex->deferred.open)
 		return 0;
 	if (store_commit_lazily(ex->writer.conn, reterr) < 0) {
-		hold_rollback(ex);
+		deferred_rollback(ex);
 		return -1;
 	}
-	after = store_backlog(ex->store);
-	learn(&ex->hold, after > before ? after - before : 0);
+	after = store_wal_waiting(ex->store);
+	learn(&ex->deferred, after > before ? after - before : 0);
 	release(ex);
 	return 0;
 }
 
-void hold_committed(struct executor *ex)
+void deferred_committed(struct executor *ex)
 {
-	if (ex->hold.open)
+	if (ex->deferred.open)
 		release(ex);
 }
 
-void hold_rollback(struct executor *ex)
+void deferred_rollback(struct executor *ex)
 {
 	store_rollback(ex->writer.conn);
-	if (!ex->hold.open)
+	if (!ex->deferred.open)
 		return;
-	ex->hold.lost = true;
+	ex->deferred.lost = true;
 	release(ex);
 }
 
-int hold_begin(struct executor *ex, bool alone, struct err *reterr)
+int deferred_begin(struct executor *ex, bool alone, struct err *reterr)
 {
 	if (store_sound(ex->store, reterr) < 0)
 		return -1;
-	if (ex->hold.open && !alone)
+	if (ex->deferred.open && !alone)
 		return 0;
-	if (hold_settle(ex, reterr) < 0)
+	if (deferred_commit(ex, reterr) < 0)
 		return -1;
-	if (ex->hold.lost && commit_call_in(ex, reterr) < 0)
+	if (ex->deferred.lost && commit_call_in(ex, reterr) < 0)
 		return -1;
-	ex->hold.lost = false;
+	ex->deferred.lost = false;
 	return store_begin(ex->writer.conn, reterr);
 }
 
-int hold_on(struct executor *ex, size_t calls, struct err *reterr)
+int deferred_add(struct executor *ex, size_t calls, struct err *reterr)
 {
-	struct hold *h = &ex->hold;
+	struct deferred *h = &ex->deferred;
 
 	if (!h->open) {
 		pthread_mutex_lock(&ex->lock);
 		h->open = true;
-		h->until_ms = clock_mono_ms() + HOLD_MS;
+		h->until_ms = clock_mono_ms() + DEFERRED_MS;
 		pthread_mutex_unlock(&ex->lock);
 	}
 	h->calls += (unsigned)calls;
-	return hold_is_due(ex) && !ex->led ? hold_settle(ex, reterr) : 0;
+	return deferred_is_due(ex) && !ex->runs_inline ? deferred_commit(ex, reterr) : 0;
 }
 
-bool hold_is_due(const struct executor *ex)
+bool deferred_is_due(const struct executor *ex)
 {
-	return ex->hold.open && (atomic_load(&ex->hold.wanted) || ex->hold.calls >= ex->hold.limit || clock_mono_ms() >= ex->hold.until_ms);
+	return ex->deferred.open && (atomic_load(&ex->deferred.wanted) || ex->deferred.calls >= ex->deferred.limit || clock_mono_ms() >= ex->deferred.until_ms);
 }
 
-void hold_wait(struct executor *ex)
+void deferred_wait(struct executor *ex)
 {
-	struct hold *h = &ex->hold;
+	struct deferred *h = &ex->deferred;
 	unsigned times = h->times;
 
 	while (h->open && h->times == times && !ex->stopping) {

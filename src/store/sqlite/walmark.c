@@ -1,4 +1,4 @@
-/* logmark.c — how much of the log was on the disk. SQLite recovers the log up to the first fault in it, and takes whatever is behind that for something that was never finished. It
+/* walmark.c — how much of the log was on the disk. SQLite recovers the log up to the first fault in it, and takes whatever is behind that for something that was never finished. It
  * cannot know better; we can. After each flush the number of pages that it covered is written beside the database (-mark), without a flush of its own: the mark may be older than the
  * log, but never says more than what had been flushed. If the log then has less than its mark, commits that were answered are lost, and the server says so before SQLite
  * opens the file and writes over what is left.
@@ -63,7 +63,7 @@ static bool read_mark(struct sqlite_store *st, struct record *ret)
 	return st->mark.fd >= 0 && pread(st->mark.fd, ret, sizeof(*ret), 0) == (ssize_t)sizeof(*ret) && ret->magic == MAGIC && ret->check == check_of(ret) && ret->frames > 0;
 }
 
-static int damaged(const struct sqlite_store *st, const struct record *r, const struct logscan *found, bool accept, struct err *reterr)
+static int damaged(const struct sqlite_store *st, const struct record *r, const struct walscan *found, bool accept, struct err *reterr)
 {
 	const struct log_ctx ctx = { .database = st->name };
 
@@ -78,9 +78,9 @@ static int damaged(const struct sqlite_store *st, const struct record *r, const 
 
 static int compare(const struct sqlite_store *st, int fd, const struct record *r, bool accept, struct err *reterr)
 {
-	struct logscan found;
+	struct walscan found;
 
-	if (logscan_run(read_file, &fd, r->frames, &found) < 0)
+	if (walscan_run(read_file, &fd, r->frames, &found) < 0)
 		return err_nomem(reterr);
 	if (found.sound && (!same_salt(found.salt, r->salt) || found.committed == r->frames))
 		return 0;
@@ -136,7 +136,7 @@ static void write_mark(struct sqlite_mark *m, const struct sqlite_marked *what)
 static bool log_is_open(struct sqlite_store *st)
 {
 	struct sqlite_mark *m = &st->mark;
-	struct logscan found = { 0 };
+	struct walscan found = { 0 };
 	char path[4096];
 	struct stat s;
 
@@ -145,7 +145,7 @@ static bool log_is_open(struct sqlite_store *st)
 	if (m->log_fd >= 0)
 		close(m->log_fd);
 	m->log_fd = path_of(st, "-wal", path, sizeof(path)) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	if (m->log_fd < 0 || logscan_run(read_file, &m->log_fd, 0, &found) < 0 || !found.sound)
+	if (m->log_fd < 0 || walscan_run(read_file, &m->log_fd, 0, &found) < 0 || !found.sound)
 		return false;
 	m->page_size = found.page_size;
 	return true;
@@ -155,7 +155,7 @@ static bool log_is_open(struct sqlite_store *st)
 static struct sqlite_marked last_commit(struct sqlite_store *st)
 {
 	struct sqlite_mark *m = &st->mark;
-	struct sqlite_marked what = { .frames = atomic_load(&st->log_pages) };
+	struct sqlite_marked what = { .frames = atomic_load(&st->wal_pages) };
 	uint8_t frame[WAL_FRAME_HEADER];
 	uint64_t at;
 

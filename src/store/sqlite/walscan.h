@@ -1,10 +1,10 @@
-/* logscan.h — how far a write-ahead log of SQLite is sound. Pure: bytes in, numbers out; whoever calls it brings a way to read. */
-#ifndef STORE_SQLITE_LOGSCAN_H
-#define STORE_SQLITE_LOGSCAN_H
+/* walscan.h — how far a write-ahead log of SQLite is sound. Pure: bytes in, numbers out; whoever calls it brings a way to read. */
+#ifndef STORE_SQLITE_WALSCAN_H
+#define STORE_SQLITE_WALSCAN_H
 
 #include "store/sqlite/walformat.h"
 
-struct logscan {
+struct walscan {
 	bool sound;                 /* the header is; else all is 0 */
 	uint32_t page_size;
 	struct wal_salt salt;        /* which log it is: SQLite chooses new ones whenever it begins the log anew */
@@ -13,8 +13,8 @@ struct logscan {
 };
 
 /* Fills dst with n bytes of the log from at on; gives how many there are. */
-typedef size_t logscan_read(void *arg, uint64_t at, void *dst, size_t n);
+typedef size_t walscan_read(void *arg, uint64_t at, void *dst, size_t n);
 /* Looks at no more than limit frames. -1: no memory. */
-MUST_CHECK int logscan_run(logscan_read *read, void *arg, uint32_t limit, struct logscan *ret);
+MUST_CHECK int walscan_run(walscan_read *read, void *arg, uint32_t limit, struct walscan *ret);
 
 #endif

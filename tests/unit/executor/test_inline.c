@@ -1,4 +1,4 @@
-/* test_lead.c — short calls that come alone: who runs them, and that the writer, which sleeps meanwhile, misses nothing. */
+/* test_inline.c — short calls that come alone: who runs them, and that the writer, which sleeps meanwhile, misses nothing. */
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -6,7 +6,7 @@
 
 #define THREADS 4
 #define PER_THREAD 200
-#define LOG_PAGES 1500                      /* at which the log is copied into the file, see store/sqlite/log.c */
+#define LOG_PAGES 1500                      /* at which the log is copied into the file, see store/sqlite/checkpoint.c */
 
 /* As a session does that has its loop to itself. */
 static void bring(struct fixture *f, struct test_call *t)
@@ -36,7 +36,7 @@ static bool bring_one(struct fixture *f, enum fixture_proc p, int id, int n)
 }
 
 /* Again and again until this thread runs it: the writer needs a moment to fall asleep, and on a busy machine any call may take long. */
-static void lead(struct fixture *f, enum fixture_proc p, int id)
+static void run_inline(struct fixture *f, enum fixture_proc p, int id)
 {
 	for (int i = 0; !bring_one(f, p, id + i, 1); i++) {
 		assert_true(i < 10000);
@@ -49,8 +49,8 @@ static void a_short_call_is_run_by_who_brings_it(void **state)
 	struct fixture *f = *state;
 
 	fixture_start(f);
-	lead(f, P_PUT, 0);
-	lead(f, P_PUT, 100000);
+	run_inline(f, P_PUT, 0);
+	run_inline(f, P_PUT, 100000);
 	assert_true(count_items(f) >= 2);               /* committed: a reader sees it */
 }
 
@@ -60,7 +60,7 @@ static void a_failure_is_the_calls_own(void **state)
 	struct test_call t;
 
 	fixture_start(f);
-	lead(f, P_PUT, 100);
+	run_inline(f, P_PUT, 100);
 	do {
 		call_init(&t, P_PUT, 100, 1);
 		bring(f, &t);
@@ -68,7 +68,7 @@ static void a_failure_is_the_calls_own(void **state)
 		assert_int_equal(t.call.err.number, 2627);
 		call_fini(&t);
 	} while (!ran_here(&t));
-	lead(f, P_PUT, 100000);
+	run_inline(f, P_PUT, 100000);
 }
 
 static void other_calls_are_the_writers(void **state)
@@ -78,9 +78,9 @@ static void other_calls_are_the_writers(void **state)
 	struct txn *txn;
 
 	fixture_start(f);
-	lead(f, P_PUT, 100);
+	run_inline(f, P_PUT, 100);
 	assert_false(bring_one(f, P_BUMP, 100, 1));     /* does not say that it is short */
-	lead(f, P_PUT, 100000);
+	run_inline(f, P_PUT, 100000);
 	for (int i = 0; i < 2; i++) {
 		call_init(&two[i], P_PUT, 1 + i, 1);
 		if (executor_submit_quietly(f->ex, &two[i].call) && i > 0)
@@ -92,7 +92,7 @@ static void other_calls_are_the_writers(void **state)
 		assert_false(ran_here(&two[i]));
 		call_fini(&two[i]);
 	}
-	lead(f, P_PUT, 200000);
+	run_inline(f, P_PUT, 200000);
 	call_init(&large, P_PUT, 3, 1);
 	large.values[3] = (struct value){ .type = TYPE_LEN(TYPE_VARBINARY, TYPE_MAX), .u.s = { "", 3 << 20 } };      /* nobody reads it */
 	large.call.nvalues = 4;
@@ -117,11 +117,34 @@ static void after_a_long_one_the_writer_has_its_turn(void **state)
 	int64_t began;
 
 	fixture_start(f);
-	lead(f, P_LONG, 0);
+	run_inline(f, P_LONG, 0);
 	began = clock_mono_ms();
 	assert_false(bring_one(f, P_PUT, 1, 1));
-	lead(f, P_PUT, 100000);
+	run_inline(f, P_PUT, 100000);
 	assert_true(clock_mono_ms() - began >= 900);
+}
+
+/* Somebody else has the database, as a backup has it for a moment. The thread that brings a call does not wait for that. */
+static void another_process_is_left_to_the_writer(void **state)
+{
+	struct fixture *f = *state;
+	struct store_conn *other;
+	struct test_call t;
+
+	fixture_start(f);
+	run_inline(f, P_PUT, 0);
+	if (store_connect(f->store, false, &other, &f->err) < 0 || store_begin(other, &f->err) < 0)
+		fail_msg("%s", f->err.text);
+	usleep(20000);                                  /* the writer falls asleep */
+	call_init(&t, P_PUT, 500000, 1);
+	bring(f, &t);                                   /* comes back: else it would wait for what only this thread can end */
+	assert_false(call_is_done(&t));
+	store_rollback(other);
+	store_disconnect(other);
+	assert_int_equal(call_wait(&t), 0);
+	assert_int_equal(t.completions, 1);
+	assert_false(ran_here(&t));
+	call_fini(&t);
 }
 
 struct worker {
@@ -142,7 +165,7 @@ static void *bring_many(void *arg)
 	return NULL;
 }
 
-/* Each claims to be alone, as loops with one connection each do; now and then somebody leads while others submit. */
+/* Each claims to be alone, as loops with one connection each do; now and then somebody runs calls inline while others submit. */
 static void many_at_once_lose_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -179,24 +202,34 @@ static int64_t look(struct fixture *f, bool *ret_here)
 	return n;
 }
 
+/* Again and again until this thread reads it: on a busy machine any call may take long, and then none is run inline for a while. */
+static int64_t look_here(struct fixture *f)
+{
+	bool here;
+	int64_t n = look(f, &here);
+
+	for (int i = 0; !here; i++) {
+		assert_true(i < 10000);
+		usleep(1000);
+		n = look(f, &here);
+	}
+	return n;
+}
+
 static void a_short_read_is_run_by_who_brings_it_whatever_the_writer_does(void **state)
 {
 	struct fixture *f = *state;
 	struct txn *txn;
-	bool here;
 
 	fixture_start(f);
 	assert_int_equal(run(f, P_PUT, 1, 7), 0);
-	assert_int_equal(look(f, &here), 7);
-	assert_true(here);
+	assert_int_equal(look_here(f), 7);
 	txn = txn_new(f->ex, false);
 	assert_int_equal(run_in(f, txn, P_PUT, 2, 8), 0);
-	assert_int_equal(look(f, &here), 7);            /* the transaction has the writer, and is not committed */
-	assert_true(here);
+	assert_int_equal(look_here(f), 7);            /* the transaction has the writer, and is not committed */
 	assert_int_equal(txn_step(f, txn, CALL_COMMIT, NULL), 0);
 	txn_free(txn);
-	assert_int_equal(look(f, &here), 8);
-	assert_true(here);
+	assert_int_equal(look_here(f), 8);
 }
 
 static void a_short_read_sees_what_is_held(void **state)
@@ -211,8 +244,7 @@ static void a_short_read_sees_what_is_held(void **state)
 	assert_int_equal(run(f, P_RENEW, 1, 3), 0);     /* answered, and not committed yet */
 	assert_int_equal(look(f, &here), 3);
 	assert_false(here);
-	assert_int_equal(look(f, &here), 3);
-	assert_true(here);
+	assert_int_equal(look_here(f), 3);
 }
 
 static void *look_often(void *f)
@@ -286,7 +318,7 @@ static void renewals_are_run_by_who_brings_them(void **state)
 }
 
 /* As many as may be held are committed soon, by the writer. */
-static void who_leads_renewals_leaves_their_commit_to_the_writer(void **state)
+static void renewals_run_inline_leave_their_commit_to_the_writer(void **state)
 {
 	struct fixture *f = *state;
 	unsigned before;
@@ -296,11 +328,11 @@ static void who_leads_renewals_leaves_their_commit_to_the_writer(void **state)
 	fixture_start(f);
 	assert_int_equal(run(f, P_PUT, 1, 1), 0);
 	assert_int_equal(run(f, P_RENEW, 1, 2), 0);     /* makes the promise */
-	before = store_backlog(f->store);
+	before = store_wal_waiting(f->store);
 	for (int i = 0; i < 300; i++)
 		here += bring_together(f, (const enum fixture_proc[]){ P_RENEW }, 1, i);
 	assert_true(here > 0);
-	for (int i = 0; store_backlog(f->store) == before; i++) {
+	for (int i = 0; store_wal_waiting(f->store) == before; i++) {
 		assert_true(i < 200);                   /* not after five seconds only */
 		usleep(10000);
 	}
@@ -308,7 +340,7 @@ static void who_leads_renewals_leaves_their_commit_to_the_writer(void **state)
 
 static void *bring_a_long_one(void *f)
 {
-	lead(f, P_LONG, 0);
+	run_inline(f, P_LONG, 0);
 	return NULL;
 }
 
@@ -319,7 +351,7 @@ static void what_comes_meanwhile_is_done_afterwards(void **state)
 	pthread_t thread;
 
 	fixture_start(f);
-	lead(f, P_PUT, 0);
+	run_inline(f, P_PUT, 0);
 	assert_int_equal(pthread_create(&thread, NULL, bring_a_long_one, f), 0);
 	usleep(10000);
 	assert_int_equal(run(f, P_BUMP, 0, 1), 0);
@@ -327,7 +359,7 @@ static void what_comes_meanwhile_is_done_afterwards(void **state)
 }
 
 /* A reader does wake it, to commit what is held; it must not do so while the call runs that holds it. */
-static void the_writer_waits_for_who_leads(void **state)
+static void the_writer_waits_for_what_runs_inline(void **state)
 {
 	struct fixture *f = *state;
 	pthread_t thread;
@@ -336,7 +368,7 @@ static void the_writer_waits_for_who_leads(void **state)
 	fixture_start(f);
 	assert_int_equal(run(f, P_PUT, 1, 1), 0);
 	assert_int_equal(run(f, P_RENEW, 1, 2), 0);     /* makes the promise */
-	lead(f, P_RENEW, 1);
+	run_inline(f, P_RENEW, 1);
 	assert_int_equal(pthread_create(&thread, NULL, bring_a_long_one, f), 0);
 	usleep(10000);
 	assert_int_equal(run(f, P_COUNT, 0, 0), 0);
@@ -357,30 +389,30 @@ static void what_is_held_is_committed_in_time(void **state)
 	for (int i = 2; !here; i++) {
 		assert_int_equal(number_of(f, P_LARGEST), i);   /* a reader wakes the writer, and what is held is committed */
 		usleep(50000);
-		before = store_backlog(f->store);
+		before = store_wal_waiting(f->store);
 		here = bring_one(f, P_RENEW, 1, i + 1);
 	}
-	assert_int_equal(store_backlog(f->store), before);
-	for (int i = 0; store_backlog(f->store) == before; i++) {
+	assert_int_equal(store_wal_waiting(f->store), before);
+	for (int i = 0; store_wal_waiting(f->store) == before; i++) {
 		assert_true(i < 100);                   /* they are held for five seconds */
 		usleep(100000);
 	}
-	lead(f, P_RENEW, 1);
+	run_inline(f, P_RENEW, 1);
 	assert_int_equal(number_of(f, P_LARGEST), 1);
 }
 
-static void the_log_is_copied_though_the_writer_sleeps(void **state)
+static void the_wal_is_checkpointed_though_the_writer_sleeps(void **state)
 {
 	struct fixture *f = *state;
-	unsigned most = 0, backlog = 0;
+	unsigned most = 0, waiting = 0;
 
 	fixture_start(f);
-	for (int i = 0; backlog >= most / 4; i++) {
+	for (int i = 0; waiting >= most / 4; i++) {
 		assert_true(i < 3000);
 		bring_one(f, P_FILL, 0, 0);
-		usleep(1000);                           /* the copier has the time that it needs */
-		backlog = store_backlog(f->store);
-		most = backlog > most ? backlog : most;
+		usleep(1000);                           /* the checkpointer has the time that it needs */
+		waiting = store_wal_waiting(f->store);
+		most = waiting > most ? waiting : most;
 	}
 	assert_true(most >= LOG_PAGES);
 }
@@ -393,15 +425,16 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_short_read_sees_what_is_held, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(many_read_at_once, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(renewals_are_run_by_who_brings_them, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(who_leads_renewals_leaves_their_commit_to_the_writer, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(renewals_run_inline_leave_their_commit_to_the_writer, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_failure_is_the_calls_own, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(other_calls_are_the_writers, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(after_a_long_one_the_writer_has_its_turn, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(another_process_is_left_to_the_writer, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(many_at_once_lose_nothing, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(what_comes_meanwhile_is_done_afterwards, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(the_writer_waits_for_who_leads, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(the_writer_waits_for_what_runs_inline, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(what_is_held_is_committed_in_time, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(the_log_is_copied_though_the_writer_sleeps, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(the_wal_is_checkpointed_though_the_writer_sleeps, fixture_up, fixture_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

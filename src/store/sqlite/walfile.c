@@ -1,4 +1,4 @@
-/* logfile.c — SQLite's write-ahead log in few system calls. SQLite writes every page of a commit with two writes, header and page, each to where the last one ended. Here
+/* walfile.c — SQLite's write-ahead log in few system calls. SQLite writes every page of a commit with two writes, header and page, each to where the last one ended. Here
  * they are gathered and written as one before anything could miss them: before the log is synced, truncated or closed, or read at that place.
  *
  * Safe because other connections look at the log only up to what the shared index tells them, and with synchronous=FULL the index is changed after the sync of a commit. A
@@ -20,12 +20,12 @@
 #define GATHER_MAX (64u << 10)      /* SQLite's own write takes less than 128 KiB at a time */
 #define STEP ((sqlite3_int64)1 << 20)
 
-static struct logfile *of(sqlite3_file *f)
+static struct walfile *of(sqlite3_file *f)
 {
-	return (struct logfile *)f;
+	return (struct walfile *)f;
 }
 
-static int write_through(struct logfile *l, const void *p, int n, sqlite3_int64 at)
+static int write_through(struct walfile *l, const void *p, int n, sqlite3_int64 at)
 {
 	int rc = l->real->pMethods->xWrite(l->real, p, n, at);
 
@@ -37,7 +37,7 @@ static int write_through(struct logfile *l, const void *p, int n, sqlite3_int64 
 	return rc;
 }
 
-static int flush(struct logfile *l)
+static int flush(struct walfile *l)
 {
 	size_t n = l->len;
 
@@ -47,7 +47,7 @@ static int flush(struct logfile *l)
 	return write_through(l, l->data, (int)n, l->offset);
 }
 
-void logfile_forget(struct logfile *l)
+void walfile_forget(struct walfile *l)
 {
 	l->len = 0;
 	l->first = -1;
@@ -55,7 +55,7 @@ void logfile_forget(struct logfile *l)
 }
 
 /* Only a wish: where there is no room for the zeros, there is for the commit, or its own write would have failed. Under the lock of the transaction that ends there. */
-static void lengthen(struct logfile *l)
+static void lengthen(struct walfile *l)
 {
 	static const uint8_t zeros[GATHER_MAX];
 	sqlite3_int64 at = l->end, to = (at + STEP) / STEP * STEP;
@@ -75,7 +75,7 @@ static void lengthen(struct logfile *l)
 
 static int log_close(sqlite3_file *f)
 {
-	struct logfile *l = of(f);
+	struct walfile *l = of(f);
 	int closed;
 
 	assert(l->len == 0);            /* its transaction is over */
@@ -89,7 +89,7 @@ static int log_close(sqlite3_file *f)
 /* A page of an earlier commit is read from the file while later ones are gathered: a large value is replaced page by page. */
 static int log_read(sqlite3_file *f, void *p, int n, sqlite3_int64 at)
 {
-	struct logfile *l = of(f);
+	struct walfile *l = of(f);
 	bool elsewhere = at + n <= l->offset || at >= l->offset + (sqlite3_int64)l->len;
 	int rc = elsewhere ? SQLITE_OK : flush(l);
 
@@ -98,7 +98,7 @@ static int log_read(sqlite3_file *f, void *p, int n, sqlite3_int64 at)
 
 static int log_write(sqlite3_file *f, const void *p, int n, sqlite3_int64 at)
 {
-	struct logfile *l = of(f);
+	struct walfile *l = of(f);
 	int rc;
 
 	if (at == 0)
@@ -129,7 +129,7 @@ static int log_truncate(sqlite3_file *f, sqlite3_int64 size)
 
 /* The flush of a commit has failed, and SQLite takes the transaction back. Its frames are in the log, complete, and whoever reads the log from its beginning after a crash would
  * find a commit that was refused: the first of them is made none. */
-static void spoil(struct logfile *l)
+static void spoil(struct walfile *l)
 {
 	static const uint8_t zeros[WAL_FRAME_HEADER];
 	sqlite3_int64 at = l->first < (sqlite3_int64)WAL_HEADER ? (sqlite3_int64)WAL_HEADER : l->first;
@@ -140,7 +140,7 @@ static void spoil(struct logfile *l)
 
 static int log_sync(sqlite3_file *f, int flags)
 {
-	struct logfile *l = of(f);
+	struct walfile *l = of(f);
 	int rc = flush(l);
 
 	if (rc == SQLITE_OK)
@@ -210,17 +210,17 @@ static const sqlite3_io_methods log_methods = {
 	.xDeviceCharacteristics = log_device,
 };
 
-void logfile_init(struct logfile *l, sqlite3_file *real, struct mainfile *database, const char *path)
+void walfile_init(struct walfile *l, sqlite3_file *real, struct mainfile *database, const char *path)
 {
-	*l = (struct logfile){ .base.pMethods = &log_methods, .real = real, .database = database, .first = -1 };
+	*l = (struct walfile){ .base.pMethods = &log_methods, .real = real, .database = database, .first = -1 };
 	sqlite_writeout_init(&l->writeout, path);
 	database->log = l;
 }
 
-void sqlite_log_set_lazy(sqlite3 *db, bool lazy)
+void sqlite_wal_set_lazy(sqlite3 *db, bool lazy)
 {
-	struct logfile *l = NULL;
+	struct walfile *l = NULL;
 
-	if (sqlite3_file_control(db, "main", SQLITE_CONTROL_LOG, &l) == SQLITE_OK && l != NULL)
+	if (sqlite3_file_control(db, "main", SQLITE_CONTROL_WAL, &l) == SQLITE_OK && l != NULL)
 		l->lazy = lazy;                 /* NULL: there is no log yet */
 }

@@ -1,4 +1,4 @@
-/* test_headings.c — COLMETADATA that was made once is what would be made each time, for every result set and every version that gets it. */
+/* test_colmeta_cache.c — COLMETADATA that was made once is what would be made each time, for every result set and every version that gets it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,29 +7,29 @@
 #include <cmocka.h>
 
 #include "catalogue/proc.h"
-#include "session/headings.h"
+#include "session/colmeta_cache.h"
 #include "tds/out.h"
 
-static struct headings headings;
+static struct colmeta_cache colmeta;
 
 static int up(void **state)
 {
 	struct err e;
 
 	(void)state;
-	return headings_make(&headings, &e);
+	return colmeta_cache_make(&colmeta, &e);
 }
 
 static int down(void **state)
 {
 	(void)state;
-	headings_fini(&headings);
+	colmeta_cache_fini(&colmeta);
 	return 0;
 }
 
 static void assert_as_made_anew(const struct step *st, enum tds_version v)
 {
-	struct str found = headings_find(&headings, st->columns, v);
+	struct str found = colmeta_cache_find(&colmeta, st->columns, v);
 	struct tds_out o;
 
 	tds_out_init(&o, TDS_PACKET_MAX);
@@ -44,7 +44,7 @@ static void assert_as_made_anew(const struct step *st, enum tds_version v)
 	tds_out_fini(&o);
 }
 
-static void every_result_set_has_the_heading_that_would_be_made(void **state)
+static void every_result_set_has_the_metadata_that_would_be_made(void **state)
 {
 	size_t n = 0;
 
@@ -71,9 +71,9 @@ static void old_versions_have_none(void **state)
 	for (size_t k = 0; st == NULL; k++)
 		if (service_procs[SERVICE_SCHEDULE].procs[1].steps[k].kind == STEP_ROWS)
 			st = &service_procs[SERVICE_SCHEDULE].procs[1].steps[k];
-	assert_true(headings_find(&headings, st->columns, TDS_74).n > 0);
+	assert_true(colmeta_cache_find(&colmeta, st->columns, TDS_74).n > 0);
 	for (enum tds_version v = TDS_70; v <= TDS_72; v++)
-		assert_int_equal(headings_find(&headings, st->columns, v).n, 0);
+		assert_int_equal(colmeta_cache_find(&colmeta, st->columns, v).n, 0);
 }
 
 static void other_columns_have_none(void **state)
@@ -81,15 +81,15 @@ static void other_columns_have_none(void **state)
 	static const struct column columns[] = { { "a", { TYPE_INT, 0, 0, 0 }, false } };
 
 	(void)state;
-	assert_int_equal(headings_find(&headings, columns, TDS_74).n, 0);
-	assert_int_equal(headings_find(&headings, NULL, TDS_74).n, 0);
-	assert_int_equal(headings_find(&(struct headings){ .n = 0 }, columns, TDS_74).n, 0);
+	assert_int_equal(colmeta_cache_find(&colmeta, columns, TDS_74).n, 0);
+	assert_int_equal(colmeta_cache_find(&colmeta, NULL, TDS_74).n, 0);
+	assert_int_equal(colmeta_cache_find(&(struct colmeta_cache){ .n = 0 }, columns, TDS_74).n, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_result_set_has_the_heading_that_would_be_made),
+		cmocka_unit_test(every_result_set_has_the_metadata_that_would_be_made),
 		cmocka_unit_test(old_versions_have_none),
 		cmocka_unit_test(other_columns_have_none),
 	};

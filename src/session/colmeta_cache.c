@@ -1,6 +1,6 @@
-/* headings.c — the COLMETADATA of procedures, ready to be sent. Its bytes depend on nothing but the columns, which are constant, and making them is half of what is to be
+/* colmeta_cache.c — the COLMETADATA of procedures, ready to be sent. Its bytes depend on nothing but the columns, which are constant, and making them is half of what is to be
  * done for a call that finds no rows. */
-#include "session/headings.h"
+#include "session/colmeta_cache.h"
 
 #include <stdlib.h>
 
@@ -10,20 +10,20 @@
 #define SAME_SINCE TDS_73A          /* earlier ones have no date types, or text pointers */
 #define BYTES_MAX ((size_t)1 << 20)
 
-struct heading {
+struct colmeta_entry {
 	const struct column *columns;
 	size_t at, n;               /* of bytes */
 };
 
 static int by_address(const void *a, const void *b)
 {
-	uintptr_t x = (uintptr_t)((const struct heading *)a)->columns, y = (uintptr_t)((const struct heading *)b)->columns;
+	uintptr_t x = (uintptr_t)((const struct colmeta_entry *)a)->columns, y = (uintptr_t)((const struct colmeta_entry *)b)->columns;
 
 	return x < y ? -1 : x > y;
 }
 
 /* Behind the bytes of those before. */
-static void make(struct headings *h, struct heading *ret, const struct step *st)
+static void make(struct colmeta_cache *h, struct colmeta_entry *ret, const struct step *st)
 {
 	struct tds_out o;
 
@@ -32,7 +32,7 @@ static void make(struct headings *h, struct heading *ret, const struct step *st)
 	tds_out_begin(&o, TDS_MSG_RESPONSE);
 	tds_put_colmetadata(&o, st->columns, st->ncolumns);
 	tds_out_end(&o);
-	*ret = (struct heading){ st->columns, h->bytes.len, o.wire.len - TDS_HEADER_LEN };
+	*ret = (struct colmeta_entry){ st->columns, h->bytes.len, o.wire.len - TDS_HEADER_LEN };
 	if (o.wire.failed)
 		h->bytes.failed = true;
 	else
@@ -41,7 +41,7 @@ static void make(struct headings *h, struct heading *ret, const struct step *st)
 }
 
 /* all NULL: only counts. */
-static size_t each(struct headings *h, struct heading *all)
+static size_t each(struct colmeta_cache *h, struct colmeta_entry *all)
 {
 	size_t n = 0;
 
@@ -61,7 +61,7 @@ static size_t each(struct headings *h, struct heading *all)
 	return n;
 }
 
-int headings_make(struct headings *h, struct err *reterr)
+int colmeta_cache_make(struct colmeta_cache *h, struct err *reterr)
 {
 	buf_init(&h->bytes, BYTES_MAX);
 	h->n = each(h, NULL);
@@ -69,26 +69,26 @@ int headings_make(struct headings *h, struct err *reterr)
 	if (h->all != NULL)
 		each(h, h->all);
 	if (h->all == NULL || h->bytes.failed) {
-		headings_fini(h);
+		colmeta_cache_fini(h);
 		return err_nomem(reterr);
 	}
 	qsort(h->all, h->n, sizeof(*h->all), by_address);
 	return 0;
 }
 
-void headings_fini(struct headings *h)
+void colmeta_cache_fini(struct colmeta_cache *h)
 {
 	free(h->all);
 	buf_fini(&h->bytes);
-	*h = (struct headings){ .all = NULL };
+	*h = (struct colmeta_cache){ .all = NULL };
 }
 
-struct str headings_find(const struct headings *h, const struct column *columns, enum tds_version v)
+struct str colmeta_cache_find(const struct colmeta_cache *h, const struct column *columns, enum tds_version v)
 {
 	size_t low = 0, high = v < SAME_SINCE ? 0 : h->n;
 
 	while (low < high) {
-		const struct heading *mid = &h->all[low + (high - low) / 2];
+		const struct colmeta_entry *mid = &h->all[low + (high - low) / 2];
 
 		if (mid->columns == columns)
 			return (struct str){ (const char *)h->bytes.data + mid->at, mid->n };

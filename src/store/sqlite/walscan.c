@@ -1,19 +1,19 @@
-/* logscan.c — walks over a write-ahead log as SQLite's recovery does, and stops where that would. All reads are compared with
+/* walscan.c — walks over a write-ahead log as SQLite's recovery does, and stops where that would. All reads are compared with
  * what is there; nothing is written. */
-#include "store/sqlite/logscan.h"
+#include "store/sqlite/walscan.h"
 
 #include <stdlib.h>
 
-int logscan_run(logscan_read *read, void *arg, uint32_t limit, struct logscan *ret)
+int walscan_run(walscan_read *read, void *arg, uint32_t limit, struct walscan *ret)
 {
 	uint8_t header[WAL_HEADER], *frame;
 	struct wal_walk walk;
 	size_t size;
 
-	*ret = (struct logscan){ 0 };
+	*ret = (struct walscan){ 0 };
 	if (read(arg, 0, header, sizeof(header)) != sizeof(header) || !wal_walk_begin(&walk, header))
 		return 0;
-	*ret = (struct logscan){ .sound = true, .page_size = walk.page_size, .salt = walk.salt };
+	*ret = (struct walscan){ .sound = true, .page_size = walk.page_size, .salt = walk.salt };
 	size = WAL_FRAME_HEADER + walk.page_size;
 	frame = malloc(size);
 	if (frame == NULL)

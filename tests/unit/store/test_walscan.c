@@ -1,4 +1,4 @@
-/* test_logscan.c — how far a log is sound: logs that SQLite itself wrote, whole and with every kind of fault. */
+/* test_walscan.c — how far a log is sound: logs that SQLite itself wrote, whole and with every kind of fault. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "store/sqlite/logscan.h"
+#include "store/sqlite/walscan.h"
 
 #define PAGE 512
 #define FRAME (WAL_FRAME_HEADER + PAGE)
@@ -43,7 +43,7 @@ static int on_commit(void *arg, sqlite3 *db, const char *schema, int pages)
 static int log_up(void **state)
 {
 	static const char begin[] = "PRAGMA page_size=512; PRAGMA journal_mode=WAL; CREATE TABLE t (a)";
-	char path[] = "/tmp/procession-logscan-XXXXXX", name[64];
+	char path[] = "/tmp/procession-walscan-XXXXXX", name[64];
 	struct log *l = calloc(1, sizeof(*l));
 	sqlite3 *db;
 	FILE *f;
@@ -75,18 +75,18 @@ static int log_down(void **state)
 	return 0;
 }
 
-static struct logscan scan(struct log *l)
+static struct walscan scan(struct log *l)
 {
-	struct logscan ret;
+	struct walscan ret;
 
-	assert_int_equal(logscan_run(read_log, l, UINT32_MAX, &ret), 0);
+	assert_int_equal(walscan_run(read_log, l, UINT32_MAX, &ret), 0);
 	return ret;
 }
 
 static void a_whole_log_is_sound_to_its_end(void **state)
 {
 	struct log *l = *state;
-	struct logscan s = scan(l);
+	struct walscan s = scan(l);
 	const uint8_t *last = l->data + WAL_HEADER + (size_t)(l->frames - 1) * FRAME;
 	struct wal_salt salt = wal_frame_salt(last);
 
@@ -97,7 +97,7 @@ static void a_whole_log_is_sound_to_its_end(void **state)
 	assert_int_equal(s.committed, l->frames);
 	assert_true(wal_frame_page(last) != 0 && wal_frame_commit(last) != 0);
 	assert_true(salt.a == s.salt.a && salt.b == s.salt.b);
-	assert_int_equal(logscan_run(read_log, l, 5, &s), 0);
+	assert_int_equal(walscan_run(read_log, l, 5, &s), 0);
 	assert_int_equal(s.frames, 5);
 }
 
@@ -108,7 +108,7 @@ static void a_flipped_bit_ends_it_at_its_frame(void **state)
 
 	for (size_t at = 0; at < l->size; at += 7) {
 		uint32_t frame = at < WAL_HEADER ? 0 : (uint32_t)((at - WAL_HEADER) / FRAME);
-		struct logscan s;
+		struct walscan s;
 
 		l->data[at] ^= (uint8_t)(1 << at % 8);
 		s = scan(l);
@@ -127,7 +127,7 @@ static void a_torn_end_keeps_what_is_before(void **state)
 	size_t whole = l->size;
 
 	for (l->size = 0; l->size < whole; l->size++) {
-		struct logscan s = scan(l);
+		struct walscan s = scan(l);
 		size_t fit = l->size < WAL_HEADER ? 0 : (l->size - WAL_HEADER) / FRAME;
 
 		assert_int_equal(s.sound, l->size >= WAL_HEADER);

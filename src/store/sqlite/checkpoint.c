@@ -1,4 +1,4 @@
-/* log.c — the write-ahead log and the file. Every commit is an fsync of the log (synchronous=FULL), or is left to flush(); tidy() copies the log into the file, away from
+/* checkpoint.c — the write-ahead log and the file. Every commit is an fsync of the log (synchronous=FULL), or is left to flush(); checkpoint() copies the log into the file, away from
  * commits: SQLite's own automatic checkpoint would now and then make one commit pay for a thousand pages. */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,39 +22,39 @@ static int on_log(void *arg, sqlite3 *db, const char *schema, int pages)
 
 	(void)db;
 	(void)schema;
-	if ((unsigned)pages <= atomic_load(&st->log_pages))
-		atomic_store(&st->log_done, 0); /* a commit makes it longer, unless it began anew */
-	atomic_store(&st->log_pages, (unsigned)pages);
+	if ((unsigned)pages <= atomic_load(&st->wal_pages))
+		atomic_store(&st->wal_done, 0); /* a commit makes it longer, unless it began anew */
+	atomic_store(&st->wal_pages, (unsigned)pages);
 	((struct sqlite_conn *)arg)->logged = true;
 	return SQLITE_OK;
 }
 
 /* In place of the automatic checkpoint. */
-void sqlite_log_watch(struct sqlite_conn *c)
+void sqlite_wal_watch(struct sqlite_conn *c)
 {
 	sqlite3_wal_hook(c->db, on_log, c);
 }
 
-unsigned sqlite_backlog(struct store *base)
+unsigned sqlite_wal_waiting(struct store *base)
 {
 	struct sqlite_store *st = SQLITE_STORE(base);
-	unsigned pages = atomic_load(&st->log_pages), done = atomic_load(&st->log_done);
+	unsigned pages = atomic_load(&st->wal_pages), done = atomic_load(&st->wal_done);
 
 	return pages > done ? pages - done : 0;
 }
 
 /* No more pages are copied than the file has, so that a small one can be copied often. And it should be: SQLite finds a page of the log, and the place for the next one, by walking
  * over all that the page has had among the last few thousand, which are the more the fewer pages there are. */
-unsigned sqlite_backlog_worth(struct store *base)
+unsigned sqlite_checkpoint_worth(struct store *base)
 {
 	unsigned pages = atomic_load(&SQLITE_STORE(base)->file_pages);
 
 	return pages < WORTH_LEAST / WORTH_TIMES ? WORTH_LEAST : pages > WORTH_MOST / WORTH_TIMES ? WORTH_MOST : WORTH_TIMES * pages;
 }
 
-unsigned sqlite_log_pages(struct store *base)
+unsigned sqlite_wal_pages(struct store *base)
 {
-	return atomic_load(&SQLITE_STORE(base)->log_pages);
+	return atomic_load(&SQLITE_STORE(base)->wal_pages);
 }
 
 static void look_at_file(struct sqlite_conn *c)
@@ -68,10 +68,10 @@ static void look_at_file(struct sqlite_conn *c)
 
 /* PASSIVE waits for nobody. What a reader still needs stays for another time: it counts as done until the log has grown as much again. Where there is
  * always some reader, the log would never begin anew; once it is huge, RESTART waits for those that read it now. */
-void sqlite_tidy(struct store_conn *conn, bool alone)
+void sqlite_checkpoint(struct store_conn *conn, bool alone)
 {
 	struct sqlite_conn *c = SQLITE_CONN(conn);
-	bool huge = alone && atomic_load(&c->store->log_pages) >= LOG_HUGE;
+	bool huge = alone && atomic_load(&c->store->wal_pages) >= LOG_HUGE;
 	struct err err;
 	int rc, pages = 0;
 
@@ -83,9 +83,9 @@ void sqlite_tidy(struct store_conn *conn, bool alone)
 	if (huge)
 		sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS);
 	if (rc == SQLITE_OK && pages >= 0)
-		atomic_store(&c->store->log_done, (unsigned)pages);
+		atomic_store(&c->store->wal_done, (unsigned)pages);
 	else
-		atomic_store(&c->store->log_done, atomic_load(&c->store->log_pages));
+		atomic_store(&c->store->wal_done, atomic_load(&c->store->wal_pages));
 	look_at_file(c);
 	if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY)
 		sqlite_error(c, rc, &err);      /* for the log: nothing is lost, the write-ahead log only stays longer */
