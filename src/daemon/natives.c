@@ -175,6 +175,8 @@ static int server_counters(struct native_ctx *ctx, struct err *reterr)
 		{ "connections", net_connections(srv->net) },
 		{ "max_connections", srv->max_connections },
 		{ "logins_waiting", net_work_waiting(srv->net, NET_LANE_KNOWN) + (int64_t)net_work_waiting(srv->net, NET_LANE_STRANGER) },
+		{ "memory_used", (int64_t)budget_used(&srv->accounts.server) },
+		{ "memory_limit", (int64_t)srv->accounts.server.limit },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(counters); i++) {

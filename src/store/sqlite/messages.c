@@ -32,6 +32,8 @@ static bool may_write(unsigned *ret_left_out)
 
 static enum log_level level_of(int code)
 {
+	if (code == SQLITE_WARNING_AUTOINDEX)   /* a join of small views without an index: SQLite helps itself */
+		return LOG_DEBUG;
 	switch (code & 0xff) {
 	case SQLITE_CONSTRAINT: case SQLITE_ERROR: case SQLITE_INTERRUPT: case SQLITE_SCHEMA: case SQLITE_AUTH: case SQLITE_TOOBIG: case SQLITE_BUSY:
 		return LOG_DEBUG;

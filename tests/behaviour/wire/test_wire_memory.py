@@ -163,3 +163,24 @@ def test_one_statement_that_says_too_much(new_server):
             assert w.batch("SELECT 5").value == 5
         works(other)
         is_bounded(server)
+
+
+def test_the_sum_is_shown(new_server):
+    """procession_counters shows what is used and what may be: a prepared statement counts until it is gone."""
+    server = new_server(settings=SETTINGS)
+
+    def used(w):
+        counters = dict(tuple(row) for row in w.batch("EXEC procession_counters").ok().rows)
+        assert counters["memory_limit"] == LIMIT * MIB
+        return counters["memory_used"]
+
+    with Wire(server).login() as admin:
+        before = used(admin)
+        assert 0 < before < MIB
+        with Wire(server).login() as w:
+            prepare(w, "SELECT 1 --" + "x" * 500000).ok()
+            assert used(admin) > before + 500000
+        deadline = time.monotonic() + 10
+        while used(admin) > before + 100000 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert used(admin) <= before + 100000

@@ -97,7 +97,7 @@ def test_a_select_that_is_not_read_ends(new_server):
     time.sleep(3)
     assert come_back(back).numbers == [50013]
     assert back.batch("SELECT 5").value == 5
-    time.sleep(8)                               # the query's end, and a time-out more, without reading
+    server.wait_log("the client does not read its answer", timeout=60)      # the query's end, and a time-out more, without reading
     assert away.is_closed(20)
     back.close()
 
