@@ -25,13 +25,6 @@ static int return_int(int64_t i, struct value *ret)
 	return 0;
 }
 
-static struct str without_trailing_blanks(struct str s)
-{
-	while (s.n > 0 && s.p[s.n - 1] == ' ')
-		s.n--;
-	return s;
-}
-
 int fn_len(const struct fn_args *f, struct value *ret)
 {
 	struct str s;
@@ -40,8 +33,7 @@ int fn_len(const struct fn_args *f, struct value *ret)
 		return return_int((int64_t)f->v[0].u.s.n, ret);
 	if (fn_text(f, 0, &s) < 0)
 		return -1;
-	s = without_trailing_blanks(s);
-	return return_int((int64_t)utf16_units(s.p, s.n), ret);
+	return return_int((int64_t)text_length(s), ret);
 }
 
 int fn_datalength(const struct fn_args *f, struct value *ret)
@@ -61,7 +53,6 @@ int fn_datalength(const struct fn_args *f, struct value *ret)
 	return return_int(n, ret);
 }
 
-/* ASCII and the letters of Latin-1; their UTF-8 forms have the same length in both cases. */
 static int change_case(const struct fn_args *f, bool upper, struct value *ret)
 {
 	struct str s;
@@ -72,15 +63,7 @@ static int change_case(const struct fn_args *f, bool upper, struct value *ret)
 	dst = arena_alloc_raw(f->ev->arena, s.n);
 	if (dst == NULL)
 		return err_nomem(f->ev->err);
-	for (size_t i = 0; i < s.n; i++) {
-		unsigned char c = (unsigned char)s.p[i], before = i > 0 ? (unsigned char)s.p[i - 1] : 0;
-
-		if (upper && ((c >= 'a' && c <= 'z') || (before == 0xC3 && c >= 0xA0 && c <= 0xBE && c != 0xB7)))
-			c -= 0x20;
-		else if (!upper && ((c >= 'A' && c <= 'Z') || (before == 0xC3 && c >= 0x80 && c <= 0x9E && c != 0x97)))
-			c += 0x20;
-		dst[i] = (char)c;
-	}
+	text_change_case(s, upper, dst);
 	return fn_return_text(f, (struct str){ dst, s.n }, ret);
 }
 
@@ -92,13 +75,7 @@ static int trim(const struct fn_args *f, bool left, bool right, struct value *re
 {
 	struct str s;
 
-	if (fn_text(f, 0, &s) < 0)
-		return -1;
-	while (left && s.n > 0 && s.p[0] == ' ') {
-		s.p++;
-		s.n--;
-	}
-	return fn_return_text(f, right ? without_trailing_blanks(s) : s, ret);
+	return fn_text(f, 0, &s) < 0 ? -1 : fn_return_text(f, text_trim(s, left, right), ret);
 }
 
 int fn_ltrim(const struct fn_args *f, struct value *ret) { return trim(f, true, false, ret); }
@@ -107,20 +84,20 @@ int fn_rtrim(const struct fn_args *f, struct value *ret) { return trim(f, false,
 
 int fn_trim(const struct fn_args *f, struct value *ret) { return trim(f, true, true, ret); }
 
-/* The part from unit start (0-based) of at most n units. */
-static struct str part(struct str s, int64_t start, int64_t n)
-{
-	size_t from = utf8_prefix(s.p, s.n, (size_t)start);
-
-	s.p += from;
-	s.n -= from;
-	s.n = utf8_prefix(s.p, s.n, (size_t)n);
-	return s;
-}
-
 static int bad_length(const struct fn_args *f, const char *name)
 {
-	return err_raise(f->ev->err, 537, 16, 3, "Invalid length parameter passed to the %s function.", name);
+	return err_set(f->ev->err, ERR_BAD_LENGTH, name);
+}
+
+static struct str part_of_bytes(struct str s, int64_t start, int64_t n)
+{
+	if (start < 1) {            /* what lies before the bytes counts, but is nothing */
+		n = start + n > 1 ? start + n - 1 : 0;
+		start = 1;
+	}
+	start = start - 1 > (int64_t)s.n ? (int64_t)s.n : start - 1;
+	n = n > (int64_t)s.n - start ? (int64_t)s.n - start : n;
+	return (struct str){ s.p + start, (size_t)n };
 }
 
 int fn_substring(const struct fn_args *f, struct value *ret)
@@ -132,21 +109,12 @@ int fn_substring(const struct fn_args *f, struct value *ret)
 		return -1;
 	if (n < 0)
 		return bad_length(f, "LEFT or SUBSTRING");
-	if (start < 1) {            /* what lies before the text counts, but is nothing */
-		n = start + n > 1 ? start + n - 1 : 0;
-		start = 1;
-	}
-	start--;
 	if (type_info(f->v[0].type.id)->is_binary) {
-		s = f->v[0].u.s;
-		start = start > (int64_t)s.n ? (int64_t)s.n : start;
-		n = n > (int64_t)s.n - start ? (int64_t)s.n - start : n;
-		*ret = value_bytes(f->expr->type, s.p + start, (size_t)n);
+		s = part_of_bytes(f->v[0].u.s, start, n);
+		*ret = value_bytes(f->expr->type, s.p, s.n);
 		return 0;
 	}
-	if (fn_text(f, 0, &s) < 0)
-		return -1;
-	return fn_return_text(f, part(s, start, n), ret);
+	return fn_text(f, 0, &s) < 0 ? -1 : fn_return_text(f, text_part(s, start, n), ret);
 }
 
 int fn_left(const struct fn_args *f, struct value *ret)
@@ -156,29 +124,26 @@ int fn_left(const struct fn_args *f, struct value *ret)
 
 	if (fn_text(f, 0, &s) < 0 || fn_int(f, 1, &n) < 0)
 		return -1;
-	return n < 0 ? bad_length(f, "LEFT or SUBSTRING") : fn_return_text(f, part(s, 0, n), ret);
+	return n < 0 ? bad_length(f, "LEFT or SUBSTRING") : fn_return_text(f, text_part(s, 1, n), ret);
 }
 
 int fn_right(const struct fn_args *f, struct value *ret)
 {
-	int64_t n, all;
 	struct str s;
+	int64_t n;
 
 	if (fn_text(f, 0, &s) < 0 || fn_int(f, 1, &n) < 0)
 		return -1;
-	all = (int64_t)utf16_units(s.p, s.n);
-	return n < 0 ? bad_length(f, "RIGHT") : fn_return_text(f, part(s, n >= all ? 0 : all - n, n), ret);
+	return n < 0 ? bad_length(f, "RIGHT") : fn_return_text(f, text_right(s, n), ret);
 }
 
-/* A copy with ASCII letters in lower case, for searching. */
 static int folded(const struct fn_args *f, struct str s, struct str *ret)
 {
 	char *dst = arena_alloc_raw(f->ev->arena, s.n);
 
 	if (dst == NULL)
 		return err_nomem(f->ev->err);
-	for (size_t i = 0; i < s.n; i++)
-		dst[i] = s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + 32) : s.p[i];
+	text_fold(s, dst);
 	*ret = (struct str){ dst, s.n };
 	return 0;
 }
@@ -303,8 +268,8 @@ int fn_stuff(const struct fn_args *f, struct value *ret)
 	all = (int64_t)utf16_units(s.p, s.n);
 	if (start < 1 || start > all || n < 0)
 		return 0;
-	head = part(s, 0, start - 1);
-	tail = n > all - start + 1 ? STR("") : part(s, start - 1 + n, all);
+	head = text_part(s, 1, start - 1);
+	tail = n > all - start + 1 ? STR("") : text_part(s, start + n, all);
 	if (eval_room(f->ev, "The result of STUFF", head.n + with.n + tail.n) < 0)
 		return -1;
 	dst = arena_alloc_raw(f->ev->arena, head.n + with.n + tail.n);

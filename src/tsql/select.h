@@ -53,6 +53,8 @@ MUST_CHECK int t_append(struct trans *t, struct text *s, struct str more);
 MUST_CHECK int t_bind(struct trans *t, const struct value *v, struct str *ret);
 /* The SQL of a piece; a constant is converted to want (NULL: as it is) and bound. */
 MUST_CHECK int t_use(struct trans *t, const struct piece *p, const struct type *want, struct str *ret);
+/* The same where text is wanted: a constant as the text that it converts to; a column of whole numbers is left to the store, which makes the same text of it. */
+MUST_CHECK int t_use_text(struct trans *t, const struct piece *p, struct str *ret);
 void t_set_line(struct trans *t, int line);
 static inline int t_fail(struct trans *t, int line)         /* err was filled: sets its line, unless it has one */
 {
@@ -75,14 +77,13 @@ struct str t_current_database(struct trans *t);
 /* May an outer join put NULLs in the place of this source's columns? */
 bool t_may_be_absent(const struct scope *sc, const struct source *src);
 
-/* select_expr.c, select_func.c, select_like.c */
+/* select_expr.c, select_func.c */
 MUST_CHECK int t_expr(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret);
 MUST_CHECK int t_condition(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret);
 MUST_CHECK int t_call(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret);
 MUST_CHECK int t_cast(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret);
 MUST_CHECK int t_case(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret);
 MUST_CHECK int t_aggregate(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret);
-MUST_CHECK int t_like(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret);
 MUST_CHECK int t_compare(struct trans *t, const struct piece *a, const char *op, const struct piece *b, struct str *ret);
 
 /* select_query.c: the SQL of a whole SELECT with its UNIONs; as_table: columns get the names c0, c1 … */

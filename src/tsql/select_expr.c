@@ -192,6 +192,33 @@ static int in_list(struct trans *t, const struct scope *sc, const struct expr *e
 	return 0;
 }
 
+static bool can_be_text(const struct piece *p)
+{
+	const struct type_info *info = type_info(p->type.id);
+
+	return p->constant || info->is_text || info->is_integer || p->type.id == TYPE_BIT;
+}
+
+/* The pattern is constant: so is ESCAPE's character, which is looked at here. */
+static int like(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret)
+{
+	struct piece text, pattern, escape = { .constant = true, .value = { .null = true } };
+	struct str a, b, c = { "", 0 };
+
+	if (t_expr(t, sc, e->args[0], &text) < 0 || t_expr(t, sc, e->args[1], &pattern) < 0 || (e->nargs > 2 && t_expr(t, sc, e->args[2], &escape) < 0))
+		return -1;
+	if (!pattern.constant || !escape.constant)
+		return t_refuse(t, e->line, "LIKE with a pattern that is not constant");
+	if (!can_be_text(&text))
+		return t_refuse(t, e->line, "LIKE on this type of column");
+	if (!escape.value.null && (value_to_text(&escape.value, t->ev->arena, &c, t->ev->err) < 0 || like_escape(c, t->ev->err) < 0))
+		return t_fail(t, e->line);
+	if (t_use_text(t, &text, &a) < 0 || t_use_text(t, &pattern, &b) < 0 || (e->nargs > 2 && t_use_text(t, &escape, &c) < 0))
+		return -1;
+	*ret = t_sql(t, "tsql_like(%.*s, %.*s%s%.*s)", STR_ARG(a), STR_ARG(b), e->nargs > 2 ? ", " : "", STR_ARG(c));
+	return ret->n == 0 ? -1 : 0;
+}
+
 static int in_query(struct trans *t, const struct scope *sc, const struct expr *e, struct str *ret)
 {
 	struct column *columns;
@@ -259,7 +286,7 @@ int t_condition(struct trans *t, const struct scope *sc, const struct expr *e, s
 	case E_IS_NULL: rc = is_null(t, sc, e, &s); break;
 	case E_BETWEEN: rc = between(t, sc, e, &s); break;
 	case E_IN: rc = in_list(t, sc, e, &s); break;
-	case E_LIKE: rc = t_like(t, sc, e, &s); break;
+	case E_LIKE: rc = like(t, sc, e, &s); break;
 	case E_IN_QUERY: rc = in_query(t, sc, e, &s); break;
 	case E_EXISTS: rc = exists(t, sc, e, &s); break;
 	default: return t_refuse(t, e->line, "This condition");

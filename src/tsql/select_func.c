@@ -11,13 +11,13 @@ static bool is_text(const struct piece *p) { return type_info(p->type.id)->is_te
 
 static bool is_integer(const struct piece *p) { return type_info(p->type.id)->is_integer || p->type.id == TYPE_BIT; }
 
-/* $1 … $3 are the arguments. kind: t text, i number, = any but all of one type. */
-static const struct { const char *name, *sql; char kind; } templates[] = {
-	{ "UPPER", "upper($1)", 't' }, { "LOWER", "lower($1)", 't' }, { "LTRIM", "ltrim($1, ' ')", 't' }, { "RTRIM", "rtrim($1, ' ')", 't' },
-	{ "TRIM", "trim($1, ' ')", 't' }, { "LEN", "length(rtrim($1, ' '))", 't' }, { "SUBSTRING", "substr($1, $2, $3)", 't' },
-	{ "LEFT", "substr($1, 1, $2)", 't' }, { "RIGHT", "iif($2 > 0, substr($1, -($2)), '')", 't' }, { "REPLACE", "replace($1, $2, $3)", 't' },
-	{ "CHARINDEX", "instr(lower($2), lower($1))", 't' }, { "ABS", "abs($1)", 'i' },
-	{ "ISNULL", "coalesce($1, $2)", '=' }, { "NULLIF", "nullif($1, $2)", '=' },
+/* $1 … $3 are the arguments; kinds says what each is: t text, n a whole number, f a number, = anything, but all of one type.
+ * The store's functions tsql_… have T-SQL's meaning. */
+static const struct { const char *name, *kinds, *sql; } templates[] = {
+	{ "UPPER", "t", "tsql_upper($1)" }, { "LOWER", "t", "tsql_lower($1)" }, { "LTRIM", "t", "ltrim($1, ' ')" }, { "RTRIM", "t", "rtrim($1, ' ')" },
+	{ "TRIM", "t", "trim($1, ' ')" }, { "LEN", "t", "tsql_len($1)" }, { "SUBSTRING", "tnn", "tsql_substring($1, $2, $3)" }, { "LEFT", "tn", "tsql_left($1, $2)" },
+	{ "RIGHT", "tn", "tsql_right($1, $2)" }, { "REPLACE", "ttt", "tsql_replace($1, $2, $3)" }, { "CHARINDEX", "tt", "tsql_charindex($1, $2)" },
+	{ "ABS", "f", "abs($1)" }, { "ISNULL", "==", "coalesce($1, $2)" }, { "NULLIF", "==", "nullif($1, $2)" },
 };
 
 static int expand(struct trans *t, const char *sql, const struct str *args, struct str *ret)
@@ -50,25 +50,47 @@ static int unsupported(struct trans *t, const struct expr *e)
 	return t_refuse(t, e->line, shown);
 }
 
+static bool may_be(const struct piece *p, char kind)
+{
+	switch (kind) {
+	case 't': return p->constant || is_text(p) || is_integer(p);
+	case 'n': return p->constant || is_integer(p);
+	case 'f': return p->constant || is_integer(p) || p->type.id == TYPE_FLOAT;
+	default: return true;
+	}
+}
+
+static int use_as(struct trans *t, const struct piece *p, char kind, const struct type *result, struct str *ret)
+{
+	const struct type number = TYPE_OF(TYPE_BIGINT);
+
+	switch (kind) {
+	case 't': return t_use_text(t, p, ret);
+	case 'n': return t_use(t, p, &number, ret);
+	case '=': return t_use(t, p, result, ret);
+	default: return t_use(t, p, NULL, ret);
+	}
+}
+
 static int templated(struct trans *t, const struct scope *sc, const struct expr *e, size_t which, struct piece *ret)
 {
+	const char *kinds = templates[which].kinds;
 	struct piece p[3];
 	struct type types[3];
 	struct str args[3];
-	char kind = templates[which].kind;
 
-	if (e->nargs > 3 || (e->fn->call == fn_charindex && e->nargs > 2))
+	if (e->nargs != strlen(kinds))          /* CHARINDEX has a third one */
 		return unsupported(t, e);
 	for (size_t i = 0; i < e->nargs; i++) {
 		if (t_expr(t, sc, e->args[i], &p[i]) < 0)
 			return -1;
 		types[i] = p[i].type;
-		if (!p[i].constant && (kind == 't' ? !is_text(&p[i]) && !is_integer(&p[i]) : kind == 'i' && !is_integer(&p[i]) && p[i].type.id != TYPE_FLOAT))
+		if (!may_be(&p[i], kinds[i]))
 			return unsupported(t, e);
 	}
 	*ret = (struct piece){ .type = infer_type(e, types), .nullable = true, .nocase = p[0].nocase };
 	for (size_t i = 0; i < e->nargs; i++) {
-		if (t_use(t, &p[i], kind == '=' ? &ret->type : NULL, &args[i]) < 0)
+		if (use_as(t, &p[i], kinds[i], &ret->type, &args[i]) < 0)
 			return -1;
 	}
 	return expand(t, templates[which].sql, args, &ret->sql);
@@ -126,7 +148,7 @@ static int concat(struct trans *t, const struct scope *sc, const struct expr *e,
 		if (!p.constant && !is_text(&p) && !is_integer(&p))
 			return unsupported(t, e);
 		ret->nocase = ret->nocase || p.nocase;
-		if (t_use(t, &p, NULL, &one) < 0)
+		if (t_use_text(t, &p, &one) < 0)
 			return -1;
 		one = t_sql(t, "%scoalesce(%.*s, '')", i > 0 ? " || " : "(", STR_ARG(one));
 		if (one.n == 0 || t_append(t, &all, one) < 0)
@@ -222,6 +244,14 @@ int t_call(struct trans *t, const struct scope *sc, const struct expr *e, struct
 	return unsupported(t, e);
 }
 
+/* Text of a length: char and nchar are filled with blanks. */
+static struct str cast_text(struct trans *t, struct str sql, const struct type *to)
+{
+	const char *function = to->id == TYPE_CHAR || to->id == TYPE_NCHAR ? "tsql_char" : "tsql_left";
+
+	return type_is_max(to) ? sql : t_sql(t, "%s(%.*s, %d)", function, STR_ARG(sql), (int)to->length);
+}
+
 int t_cast(struct trans *t, const struct scope *sc, const struct expr *e, struct piece *ret)
 {
 	const struct type *to = &e->cast;
@@ -232,7 +262,7 @@ int t_cast(struct trans *t, const struct scope *sc, const struct expr *e, struct
 		return -1;
 	*ret = (struct piece){ .type = *to, .nullable = true, .nocase = p.nocase };
 	if (e->nargs == 1 && info->is_text && is_text(&p))
-		ret->sql = type_is_max(to) ? p.sql : t_sql(t, "substr(%.*s, 1, %d)", STR_ARG(p.sql), (int)to->length);
+		ret->sql = cast_text(t, p.sql, to);
 	else if (e->nargs == 1 && info->is_text && is_integer(&p))
 		ret->sql = t_sql(t, "CAST(%.*s AS TEXT)", STR_ARG(p.sql));
 	else if (e->nargs == 1 && info->is_integer && (is_text(&p) || is_integer(&p) || p.type.id == TYPE_FLOAT))

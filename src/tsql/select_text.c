@@ -119,6 +119,21 @@ int t_use(struct trans *t, const struct piece *p, const struct type *want, struc
 	return t_bind(t, &v, ret);
 }
 
+int t_use_text(struct trans *t, const struct piece *p, struct str *ret)
+{
+	struct value v = p->value;
+	struct str text;
+
+	if (!p->constant)
+		return t_use(t, p, NULL, ret);
+	if (!v.null) {
+		if (value_to_text(&v, t->ev->arena, &text, t->ev->err) < 0)
+			return t_fail(t, t->line);
+		v = value_text(TYPE_LEN(TYPE_NVARCHAR, TYPE_MAX), text);
+	}
+	return t_bind(t, &v, ret);
+}
+
 struct str t_quoted(struct trans *t, const char *name)
 {
 	size_t n = strlen(name), at = 0;

@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/utf.h"
+
 #define FIND_FIRST 1024u                /* bytes that are searched at once, at first … */
 #define FIND_WINDOW ((size_t)1 << 20)   /* … and at last */
 
@@ -49,4 +51,64 @@ int text_replace(struct str s, struct str searched, struct str what, struct str 
 		memcpy(dst, s.p + from, s.n - from);
 	*ret_n = n + s.n - from;
 	return 0;
+}
+
+void text_fold(struct str s, char *dst)
+{
+	for (size_t i = 0; i < s.n; i++)
+		dst[i] = s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + 32) : s.p[i];
+}
+
+/* The UTF-8 forms of the letters of Latin-1 (C3 80 … C3 BF) have the same length in both cases. */
+void text_change_case(struct str s, bool upper, char *dst)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i], before = i > 0 ? (unsigned char)s.p[i - 1] : 0;
+
+		if (upper && ((c >= 'a' && c <= 'z') || (before == 0xC3 && c >= 0xA0 && c <= 0xBE && c != 0xB7)))
+			c -= 0x20;
+		else if (!upper && ((c >= 'A' && c <= 'Z') || (before == 0xC3 && c >= 0x80 && c <= 0x9E && c != 0x97)))
+			c += 0x20;
+		dst[i] = (char)c;
+	}
+}
+
+struct str text_trim(struct str s, bool left, bool right)
+{
+	while (left && s.n > 0 && s.p[0] == ' ') {
+		s.p++;
+		s.n--;
+	}
+	while (right && s.n > 0 && s.p[s.n - 1] == ' ')
+		s.n--;
+	return s;
+}
+
+size_t text_length(struct str s)
+{
+	s = text_trim(s, false, true);
+	return utf16_units(s.p, s.n);
+}
+
+struct str text_part(struct str s, int64_t start, int64_t n)
+{
+	size_t from;
+
+	assert(n >= 0);
+	if (start < 1) {
+		n = start + n > 1 ? start + n - 1 : 0;
+		start = 1;
+	}
+	from = utf8_prefix(s.p, s.n, (size_t)(start - 1));
+	s.p += from;
+	s.n -= from;
+	s.n = utf8_prefix(s.p, s.n, (size_t)n);
+	return s;
+}
+
+struct str text_right(struct str s, int64_t n)
+{
+	int64_t all = (int64_t)utf16_units(s.p, s.n);
+
+	return text_part(s, n >= all ? 1 : all - n + 1, n);
 }

@@ -50,6 +50,8 @@ static int set_up(struct sqlite_conn *c, struct err *reterr)
 		return sqlite_error(c, rc, reterr);
 	set_limits(c->db);
 	rc = sqlite_match_functions(c);
+	if (rc == SQLITE_OK)
+		rc = sqlite_tsql_functions(c);
 	if (rc != SQLITE_OK)
 		return sqlite_error(c, rc, reterr);
 	sqlite_wal_watch(c);

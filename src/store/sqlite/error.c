@@ -88,6 +88,11 @@ int sqlite_error(struct sqlite_conn *c, int code, struct err *reterr)
 		report(c, SQLITE_CORRUPT, message);
 		return err_set(reterr, ERR_DAMAGED, c->store->name, c->store->name);
 	}
+	if (c->bad_length != NULL) {
+		err_set(reterr, ERR_BAD_LENGTH, c->bad_length);
+		c->bad_length = NULL;
+		return -1;
+	}
 	if (code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC)
 		return flush_failed(c, code, message, reterr);
 	switch (code & 0xff) {

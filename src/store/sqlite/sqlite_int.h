@@ -76,6 +76,7 @@ struct sqlite_conn {
 	bool impatient, busy;               /* does not wait for other processes; had to, since it was told so */
 	bool sandbox;                       /* what is prepared or run now is a client's query */
 	bool damaged;                       /* a value did not have its checksum */
+	const char *bad_length;             /* the function (constant) that was given a negative length, or NULL */
 	char denied[160];                   /* what the sandbox refused last */
 	sqlite3_stmt *begin, *commit, *rollback;
 	sqlite3_stmt *savepoints[SAVEPOINT_VERBS][SQLITE_SAVEPOINTS];
@@ -183,8 +184,9 @@ MUST_CHECK int sqlite_column_value(sqlite3_stmt *h, int index, const struct type
 int sqlite_error(struct sqlite_conn *c, int code, struct err *reterr);
 bool sqlite_damage(const struct store *st);
 
-/* match.c: SQLite's result code. */
+/* match.c, tsql.c: SQLite's result code. */
 int sqlite_match_functions(struct sqlite_conn *c);
+int sqlite_tsql_functions(struct sqlite_conn *c);
 
 /* sandbox.c */
 int sqlite_authorize(void *arg, int action, const char *a, const char *b, const char *schema, const char *inner);

@@ -1,4 +1,5 @@
-/* LIKE, GLOB, instr and replace: the same answers as SQLite's own, on many small cases; and they can be interrupted. */
+/* LIKE, GLOB, instr and replace: the same answers as SQLite's own, on many small cases. They and those of T-SQL can be interrupted.
+ * What T-SQL's compute: tests/behaviour/queries/test_queries_functions.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@ static int setup(void **state)
 	(void)state;
 	assert_int_equal(sqlite3_open(":memory:", &theirs), SQLITE_OK);
 	assert_int_equal(sqlite3_open(":memory:", &ours.db), SQLITE_OK);
-	return sqlite_match_functions(&ours);
+	return sqlite_match_functions(&ours) != SQLITE_OK || sqlite_tsql_functions(&ours) != SQLITE_OK;
 }
 
 static int teardown(void **state)
@@ -128,6 +129,9 @@ static void can_be_interrupted(void **state)
 		"SELECT replace(hex(zeroblob(4000000)), '0', 'a') GLOB '*' || replace(hex(zeroblob(3900)), '0', 'a') || 'b*'",
 		"SELECT instr(hex(zeroblob(4000000)), '01')",
 		"SELECT replace(hex(zeroblob(4000000)), '00', '1')",
+		"SELECT tsql_like(replace(hex(zeroblob(4000000)), '0', 'a'), '%' || replace(hex(zeroblob(3900)), '0', 'a') || 'b%')",
+		"SELECT tsql_charindex('01', hex(zeroblob(4000000)))",
+		"SELECT tsql_replace(hex(zeroblob(4000000)), '00', '1')",
 	};
 	int asked = 0;
 

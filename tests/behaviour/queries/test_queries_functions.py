@@ -1,0 +1,63 @@
+"""Functions of text mean the same over a column as over a variable: the store computes the one, the evaluator the other."""
+import uuid
+
+import pytest
+
+from support.calls import create_database, open_path
+from support import wiretypes as t
+from support.wire import Param
+
+TEXTS = ("plain Text", "nul\0inside", "\0first", "last\0", "\0", "two\0\0 \0", "  blanks both  ", "ends in nul blank\0  ", "", "   ",
+         "Über ÄÖÜ éàç×÷ß", "grin \U0001F600 and € end", "\U0001F600\0\U0001F600", "lone \ud83d high", "aXbxAxc%_[d]", "1234")
+EXPRESSIONS = (
+    "LEN({})", "LEN({} + 'x')", "UPPER({})", "LOWER({})", "LTRIM({})", "RTRIM({})", "TRIM({})", "LEFT({}, 0)", "LEFT({}, 5)", "LEFT({}, 500)", "RIGHT({}, 0)", "RIGHT({}, 4)",
+    "RIGHT({}, 500)", "SUBSTRING({}, 1, 3)", "SUBSTRING({}, 4, 4)", "SUBSTRING({}, 0, 3)", "SUBSTRING({}, -2, 5)", "SUBSTRING({}, -2, 2)", "SUBSTRING({}, 6, 0)",
+    "SUBSTRING({}, 400, 5)", "SUBSTRING({}, 5, 2147483647)", "SUBSTRING({}, 7, 1)", "REPLACE({}, 'X', '--')", "REPLACE({}, NCHAR(0), '0')", "REPLACE({}, 'n', NCHAR(0))",
+    "REPLACE({}, '', 'y')", "REPLACE({}, {}, 'all')", "CHARINDEX('X', {})", "CHARINDEX('', {})", "CHARINDEX(NCHAR(0), {})", "CHARINDEX('end', {})", "CHARINDEX('IN', {})",
+    "CHARINDEX({}, N'a plain text')", "CONCAT({}, '|', {})", "{} + '|' + {}", "CAST({} AS nvarchar(4))", "CAST({} AS nvarchar(max))", "CONVERT(nvarchar(7), {})",
+    "ISNULL({}, 'x')", "NULLIF({}, 'last' + NCHAR(0))", "COALESCE(NULLIF({}, 'plain Text'), 'plain')", "CASE WHEN {} LIKE '%' + NCHAR(0) + '%' THEN 1 ELSE 0 END",
+    "CASE WHEN {} LIKE 'nul_in%' THEN 1 ELSE 0 END", "CASE WHEN {} LIKE '%[^a-z ]' THEN 1 ELSE 0 END", "CASE WHEN {} LIKE '%[x-' + NCHAR(1) + ']%' THEN 1 ELSE 0 END",
+    "CASE WHEN {} LIKE '% both' THEN 1 ELSE 0 END", "CASE WHEN {} LIKE '' THEN 1 ELSE 0 END", "CASE WHEN {} LIKE '[A-Z]%[D]]' THEN 1 ELSE 0 END",
+    "CASE WHEN {} LIKE '%!%!_[[]%!' ESCAPE '!' THEN 1 ELSE 0 END", "CASE WHEN {} LIKE '%[]-a]%' THEN 1 ELSE 0 END",
+    "CASE WHEN {} LIKE '%' ESCAPE NULL THEN 1 ELSE 0 END", "CASE WHEN {} LIKE 1234 THEN 1 ELSE 0 END", "CASE WHEN {} NOT LIKE NULL THEN 1 ELSE 0 END",
+    "CAST({} AS nchar(20)) + '|'", "CAST({} AS nchar(2)) + '|'", "LEFT({}, '3')", "LEFT({}, 2.7)", "LEFT({}, NULL)", "CHARINDEX(NULL, {})", "REPLACE({}, 'x', NULL)",
+    "CONCAT({}, 1.50, CAST('2020-01-02T03:04:00' AS datetime), NULL)", "REPLACE({}, 'a', CAST('2020-01-02' AS date))", "CHARINDEX(0x74, {})",
+    "CASE WHEN {} = 'nul' + NCHAR(0) + 'inside' THEN 1 ELSE 0 END", "CASE WHEN {} = 'nul' THEN 1 ELSE 0 END", "CASE WHEN {} > 'nul' + NCHAR(0) THEN 1 ELSE 0 END",
+)
+
+
+@pytest.fixture(scope="module")
+def texts(server):
+    """Jobs that have these texts as names, in the order of their numbers."""
+    name = "Texts" + uuid.uuid4().hex[:8]
+    create_database(server, name, "word")
+    with open_path("wire", server, name, "WordAutomation") as db:
+        for number, text in enumerate(TEXTS):
+            assert db.call("proc_AddJob", JobId=number, Settings="<s/>", PartitionId=None, Name=text).status == 0
+        yield db
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_columns_are_as_variables(texts, expression):
+    over_rows = texts.batch(f"SELECT {expression.replace('{}', 'Name')} FROM dbo.Jobs ORDER BY JobId")
+    assert over_rows.error is None, over_rows
+    for number, text in enumerate(TEXTS):
+        answer = texts.wire.executesql(f"SELECT {expression.replace('{}', '@v')}", "@v nvarchar(256)", [Param(t.nvarchar(text), "@v")]).ok()
+        assert over_rows.rows[number][0] == answer.rows[0][0], (text, expression)
+
+
+@pytest.mark.parametrize("expression, error", (
+    ("LEFT({}, -1)", 537), ("RIGHT({}, -1)", 537), ("SUBSTRING({}, 2, -1)", 537), ("LEFT({}, LEN({}) - 100)", 537), ("LEFT({}, 'x')", 8114)))
+def test_bad_lengths_are_told(texts, expression, error):
+    """SQLite would take a negative length for one that counts backwards."""
+    over_rows = texts.batch(f"SELECT {expression.replace('{}', 'Name')} FROM dbo.Jobs")
+    computed = texts.batch(f"DECLARE @v nvarchar(256) = 'plain' SELECT {expression.replace('{}', '@v')}")
+    assert over_rows.errors[0][:3] == computed.errors[0][:3] and over_rows.error == error
+    assert texts.batch("SELECT COUNT(*) FROM dbo.Jobs WHERE LEFT(Name, 5) = 'plain'").rows == [(1,)]        # and nothing of it stays
+
+
+def test_identifiers_with_nul(db, key):
+    """The same through another service: StateService counts and cuts an identifier behind U+0000."""
+    assert db.call("proc_AddItem", id=key + "\0tail", item=b"x", timeout=5).status == 0
+    found = db.batch(f"SELECT LEN(Id), RIGHT(Id, 5), SUBSTRING(Id, {len(key) + 1}, 2), CHARINDEX(NCHAR(0), Id) FROM dbo.Items WHERE Id LIKE '{key}_TAIL'")
+    assert found.rows == [(len(key) + 5, "\0tail", "\0t", len(key) + 1)]
