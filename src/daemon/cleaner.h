@@ -2,7 +2,7 @@
 #ifndef DAEMON_CLEANER_H
 #define DAEMON_CLEANER_H
 
-#include "executor/databases.h"
+#include "databases/databases.h"
 
 struct cleaner;
 

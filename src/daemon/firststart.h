@@ -3,7 +3,7 @@
 #define DAEMON_FIRSTSTART_H
 
 #include "config/config.h"
-#include "executor/databases.h"
+#include "databases/databases.h"
 
 /* Makes the folder (mode 0700) and takes its lock: two servers never share one. The lock lasts as long as the process. */
 MUST_CHECK int firststart_folder(const struct config *c, struct err *reterr);

@@ -2,7 +2,7 @@
 #ifndef DAEMON_ONESHOT_H
 #define DAEMON_ONESHOT_H
 
-#include "executor/databases.h"
+#include "databases/databases.h"
 
 struct oneshot_result {
 	uint64_t rows;          /* of all result sets */

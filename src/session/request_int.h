@@ -5,7 +5,7 @@
 #ifndef SESSION_REQUEST_INT_H
 #define SESSION_REQUEST_INT_H
 
-#include "rpc/special.h"
+#include "session/special.h"
 #include "session/session_int.h"
 
 #define FRAME_DEPTH_MAX 32

@@ -8,7 +8,7 @@
 #include "auth/auth.h"
 #include "auth/gss.h"
 #include "config/config.h"
-#include "executor/databases.h"
+#include "databases/databases.h"
 #include "net/net.h"
 #include "session/accounts.h"
 #include "session/colmeta_cache.h"

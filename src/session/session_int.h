@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "call/call.h"
-#include "rpc/prepared.h"
+#include "session/prepared.h"
 #include "session/server.h"
 #include "tds/login7.h"
 #include "tds/out.h"

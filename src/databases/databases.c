@@ -1,6 +1,6 @@
 /* databases.c — the databases of this server: opened at the start, added while it runs, never removed. The list only grows, so that finding one takes
  * no lock: an entry is complete before the counter says that it is there. */
-#include "executor/databases.h"
+#include "databases/databases.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "catalogue/catalogue.h"
-#include "executor/databases_int.h"
+#include "databases/databases_int.h"
 
 static bool is_reserved(struct str name)
 {

@@ -1,6 +1,6 @@
 /* special.h — the procedures that are part of the protocol rather than of a database: by number, by name, and from EXEC in a batch. */
-#ifndef RPC_SPECIAL_H
-#define RPC_SPECIAL_H
+#ifndef SESSION_SPECIAL_H
+#define SESSION_SPECIAL_H
 
 #include "call/call.h"
 #include "base/str.h"

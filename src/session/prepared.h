@@ -1,6 +1,6 @@
 /* prepared.h — the prepared statements of one session, by handle. */
-#ifndef RPC_PREPARED_H
-#define RPC_PREPARED_H
+#ifndef SESSION_PREPARED_H
+#define SESSION_PREPARED_H
 
 #include "base/arena.h"
 #include "tsql/tsql.h"

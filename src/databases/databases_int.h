@@ -1,12 +1,12 @@
 /* databases_int.h — shared by databases.c (the list) and databases_open.c (filling it at the start). */
-#ifndef EXECUTOR_DATABASES_INT_H
-#define EXECUTOR_DATABASES_INT_H
+#ifndef DATABASES_DATABASES_INT_H
+#define DATABASES_DATABASES_INT_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "executor/databases.h"
+#include "databases/databases.h"
 
 #define DATABASES_MAX 1024
 #define DATABASES_PATH 4096

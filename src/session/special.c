@@ -1,6 +1,6 @@
 /* special.c — names, numbers and fixed arguments of the procedures that belong to the protocol (wire notes 9.3, 15).
  * One table says which positions hold the handle, the declarations and the text. */
-#include "rpc/special.h"
+#include "session/special.h"
 
 #include "value/convert.h"
 

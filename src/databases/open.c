@@ -1,11 +1,11 @@
-/* databases_open.c — the start: the system store first, the tables that describe the catalogue, then every database that the system store knows. */
+/* open.c — the start: the system store first, the tables that describe the catalogue, then every database that the system store knows. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/meta.h"
-#include "executor/databases_int.h"
+#include "databases/databases_int.h"
 
 #define FIRST_ID 5              /* tempdb, model and msdb have 2 to 4 in SQL Server */
 

@@ -1,7 +1,7 @@
 /* databases.h — the databases of this server by name, each with its store and executor. The list itself is kept in the system store (DIR/system.db, table
  * "database"); a database, once there, stays until the server stops, so pointers remain valid. */
-#ifndef EXECUTOR_DATABASES_H
-#define EXECUTOR_DATABASES_H
+#ifndef DATABASES_DATABASES_H
+#define DATABASES_DATABASES_H
 
 #include <stdatomic.h>
 

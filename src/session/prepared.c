@@ -1,5 +1,5 @@
 /* prepared.c — prepared statements. Each owns an arena with its compiled program, so that a handle costs what its text costs and goes as one piece. */
-#include "rpc/prepared.h"
+#include "session/prepared.h"
 
 #include <stdlib.h>
 #include <string.h>

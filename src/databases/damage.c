@@ -1,4 +1,4 @@
-/* databases_damage.c — databases whose file is not what it was: what the folder knows of the system store, and putting a file aside when the operator says so. */
+/* damage.c — databases whose file is not what it was: what the folder knows of the system store, and putting a file aside when the operator says so. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "executor/databases_int.h"
+#include "databases/databases_int.h"
 
 bool databases_listed(const char *list, const char *name)
 {

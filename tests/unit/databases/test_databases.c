@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "executor/databases.h"
+#include "databases/databases.h"
 
 static char dir[64];
 static const struct executor_options limits = { .execution_timeout_s = 10, .lock_timeout_ms = 1000, .max_queue = 100, .readers = 1 };
