@@ -1,4 +1,4 @@
-/* tsql.c — functions of text as T-SQL means them, for clients' SELECT over views (tsql/select_func.c): SQLite's own end a text at U+0000, count characters instead of
+/* tsql.c — functions of text as T-SQL means them, for clients' SELECT over views (tsql/query/function.c): SQLite's own end a text at U+0000, count characters instead of
  * UTF-16 code units, know the case of ASCII only, and take lengths that T-SQL refuses. The evaluator computes the same with the same code (value/text.h, value/pattern.h). */
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "tsql/lexer.h"
+#include "tsql/parse/lexer.h"
 
 static void tokens_are(const char *text, size_t n, const struct token *want)
 {

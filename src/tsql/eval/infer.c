@@ -1,0 +1,172 @@
+/* infer.c — the static type of an expression: what COLMETADATA says before a value is computed. Values are brought to it on their way out. */
+#include "tsql/ast.h"
+#include "tsql/eval/functions.h"
+
+static bool is_text(const struct type *t) { return type_info(t->id)->is_text; }
+
+static int smaller(int a, int b) { return a < b ? a : b; }
+
+static int larger(int a, int b) { return a > b ? a : b; }
+
+struct type type_as_text(const struct type *t)
+{
+	switch (t->id) {
+	case TYPE_CHAR: case TYPE_VARCHAR:
+		return TYPE_LEN(TYPE_VARCHAR, t->length);
+	case TYPE_NCHAR: case TYPE_NVARCHAR:
+		return TYPE_LEN(TYPE_NVARCHAR, t->length);
+	case TYPE_TEXT:
+		return TYPE_LEN(TYPE_VARCHAR, TYPE_MAX);
+	case TYPE_NTEXT: case TYPE_XML:
+		return TYPE_LEN(TYPE_NVARCHAR, TYPE_MAX);
+	case TYPE_BINARY: case TYPE_VARBINARY:
+		return TYPE_LEN(TYPE_VARCHAR, t->length);
+	case TYPE_VARIANT: case TYPE_NULL:
+		return TYPE_LEN(TYPE_NVARCHAR, 4000);
+	default:
+		return TYPE_LEN(TYPE_VARCHAR, 64);
+	}
+}
+
+static struct type concatenated(const struct type *a, const struct type *b)
+{
+	bool unicode = type_info(a->id)->is_unicode || type_info(b->id)->is_unicode;
+	bool binary = type_info(a->id)->is_binary && type_info(b->id)->is_binary;
+	uint8_t id = binary ? TYPE_VARBINARY : unicode ? TYPE_NVARCHAR : TYPE_VARCHAR;
+
+	if (type_is_max(a) || type_is_max(b))
+		return TYPE_LEN(id, TYPE_MAX);
+	return TYPE_LEN(id, smaller(larger(1, a->length) + larger(0, b->length), unicode ? 4000 : 8000));
+}
+
+/* An operand of decimal arithmetic: integers count as decimals of their widest value. */
+static struct type as_decimal(const struct type *t)
+{
+	switch (t->id) {
+	case TYPE_BIT: return TYPE_NUM(TYPE_NUMERIC, 1, 0);
+	case TYPE_TINYINT: return TYPE_NUM(TYPE_NUMERIC, 3, 0);
+	case TYPE_SMALLINT: return TYPE_NUM(TYPE_NUMERIC, 5, 0);
+	case TYPE_INT: return TYPE_NUM(TYPE_NUMERIC, 10, 0);
+	case TYPE_BIGINT: return TYPE_NUM(TYPE_NUMERIC, 19, 0);
+	case TYPE_SMALLMONEY: return TYPE_NUM(TYPE_NUMERIC, 10, 4);
+	case TYPE_MONEY: return TYPE_NUM(TYPE_NUMERIC, 19, 4);
+	default: return *t;
+	}
+}
+
+/* T-SQL's table of precision and scale; more than 38 digits cost scale, down to 6. */
+static struct type decimal_result(uint8_t op, const struct type *a, const struct type *b)
+{
+	struct type x = as_decimal(a), y = as_decimal(b);
+	int p1 = x.precision, s1 = x.scale, p2 = y.precision, s2 = y.scale, p, s;
+
+	switch (op) {
+	case OP_MUL:
+		p = p1 + p2 + 1;
+		s = s1 + s2;
+		break;
+	case OP_DIV:
+		s = larger(6, s1 + p2 + 1);
+		p = p1 - s1 + s2 + s;
+		break;
+	case OP_MOD:
+		s = larger(s1, s2);
+		p = smaller(p1 - s1, p2 - s2) + s;
+		break;
+	default:
+		s = larger(s1, s2);
+		p = s + larger(p1 - s1, p2 - s2) + 1;
+		break;
+	}
+	if (p > 38) {
+		int whole = p - s;
+
+		s = (op == OP_MUL || op == OP_DIV) ? (whole < 32 ? smaller(s, 38 - whole) : smaller(s, 6)) : larger(0, smaller(s, 38 - whole));
+		p = 38;
+	}
+	if (p < 1)
+		p = 1;
+	return TYPE_NUM(x.id == TYPE_DECIMAL || y.id == TYPE_DECIMAL ? TYPE_DECIMAL : TYPE_NUMERIC, (uint8_t)p, (uint8_t)s);
+}
+
+static bool is_decimal(const struct type *t) { return t->id == TYPE_DECIMAL || t->id == TYPE_NUMERIC; }
+
+static struct type arithmetic(uint8_t op, const struct type *a, const struct type *b)
+{
+	struct type t;
+	bool bytes = type_info(a->id)->is_binary && type_info(b->id)->is_binary;
+
+	if (a->id == TYPE_NULL && b->id == TYPE_NULL)
+		return TYPE_OF(TYPE_INT);
+	if (a->id == TYPE_NULL)
+		return *b;
+	if (b->id == TYPE_NULL)
+		return *a;
+	if (op == OP_ADD && ((is_text(a) && is_text(b)) || bytes))
+		return concatenated(a, b);
+	t = type_common(a, b);
+	if (is_decimal(&t) && (is_decimal(a) || type_info(a->id)->is_exact) && (is_decimal(b) || type_info(b->id)->is_exact))
+		return decimal_result(op, a, b);
+	return t;
+}
+
+/* CASE without the conditions: the common type of its results. */
+static struct type case_type(const struct expr *e, const struct type *args)
+{
+	struct type t = TYPE_OF(TYPE_NULL);
+	size_t i = e->has_operand ? 2 : 1;
+
+	for (; i < e->nargs; i += 2)
+		t = type_common_known(&t, &args[i]);
+	if (e->has_else)
+		t = type_common_known(&t, &args[e->nargs - 1]);
+	return t;
+}
+
+struct type type_common_known(const struct type *a, const struct type *b)
+{
+	if (a->id == TYPE_NULL)
+		return *b;
+	if (b->id == TYPE_NULL)
+		return *a;
+	return type_common(a, b);
+}
+
+static struct type aggregate_type(const struct expr *e, const struct type *args)
+{
+	struct type t = e->nargs > 0 ? args[0] : TYPE_OF(TYPE_INT);
+
+	switch (e->op) {
+	case AGG_COUNT: return TYPE_OF(TYPE_INT);
+	case AGG_COUNT_BIG: return TYPE_OF(TYPE_BIGINT);
+	case AGG_SUM: case AGG_AVG:
+		if (t.id == TYPE_TINYINT || t.id == TYPE_SMALLINT || t.id == TYPE_BIT)
+			return TYPE_OF(TYPE_INT);
+		return t;
+	default: return t;
+	}
+}
+
+struct type infer_type(const struct expr *e, const struct type *args)
+{
+	switch (e->kind) {
+	case E_LITERAL: return e->literal.type;
+	case E_UNARY: return args[0].id == TYPE_BIT || args[0].id == TYPE_NULL ? TYPE_OF(TYPE_INT) : args[0];
+	case E_BINARY: return arithmetic(e->op, &args[0], &args[1]);
+	case E_CASE: return case_type(e, args);
+	case E_CAST: return e->cast;
+	case E_CALL: return function_type(e->fn, args, e->nargs);
+	case E_AGGREGATE: return aggregate_type(e, args);
+	default: return e->type;
+	}
+}
+
+bool infer_nullable(const struct expr *e)
+{
+	switch (e->kind) {
+	case E_LITERAL: return e->literal.null;
+	case E_CALL: return !function_never_null(e->fn);
+	case E_UNARY: return e->args[0]->kind != E_LITERAL || e->args[0]->nullable;
+	default: return true;
+	}
+}

@@ -1,0 +1,127 @@
+/* parser.h — private to the parse_*.c files: the state of a compilation and the steps they share. Every function returns 0, or -1 with p->err filled. */
+#ifndef TSQL_PARSE_PARSER_H
+#define TSQL_PARSE_PARSER_H
+
+#include "base/meter.h"
+#include "tsql/ast.h"
+#include "tsql/parse/lexer.h"
+
+struct loop {               /* the innermost WHILE */
+	struct loop *outer;
+	uint32_t start;
+	int64_t breaks;         /* chain of BREAK jumps through their target; -1: none */
+};
+
+#define EXPR_POINTER sizeof(const struct expr *)     /* size of an element of a list of expressions */
+
+struct parser {
+	struct lexer lx;
+	struct token tok;       /* the one to look at */
+	struct arena *arena;
+	struct err *err;
+	struct meter *meter;    /* NULL: nobody counts */
+	struct tsql_program *prog;
+	uint32_t *names;        /* hash of the variables' names: index + 1, or 0; half of it is empty at least */
+	size_t cap_names;
+	struct loop *loop;
+	unsigned depth;
+	bool in_store_query;    /* subqueries stay where they are; outside they are run first, into hidden variables */
+};
+
+/* parse.c */
+MUST_CHECK int p_next(struct parser *p);
+bool p_is_op(const struct parser *p, int op);
+bool p_is(const struct parser *p, const char *keyword);
+/* The token after the current one; T_END when it cannot be read. */
+struct token p_peek(const struct parser *p);
+/* Consumes the token if it is the one: 1, 0, or -1. */
+MUST_CHECK int p_accept(struct parser *p, const char *keyword);
+MUST_CHECK int p_accept_op(struct parser *p, int op);
+MUST_CHECK int p_expect(struct parser *p, const char *keyword);
+MUST_CHECK int p_expect_op(struct parser *p, int op);
+/* The four ways to fail: each is -1, and an analyzer can see that. */
+void p_set_line(struct parser *p, int line);
+void p_set_syntax(struct parser *p);
+static inline int p_fail(struct parser *p, int line)        /* err was filled: sets its line */
+{
+	p_set_line(p, line);
+	return -1;
+}
+static inline int p_syntax(struct parser *p)                /* 102 or 156 near the current token */
+{
+	p_set_syntax(p);
+	return -1;
+}
+static inline int p_nomem(struct parser *p)
+{
+	(void)err_nomem(p->err);
+	return p_fail(p, p->tok.line);
+}
+static inline int p_not_supported(struct parser *p, int line, const char *what, const char *advice)
+{
+	(void)err_set(p->err, ERR_NOT_SUPPORTED, what, advice);
+	return p_fail(p, line);
+}
+bool p_is_name(const struct parser *p);         /* an identifier: not reserved, or delimited */
+MUST_CHECK int p_name(struct parser *p, struct str *ret);
+/* a.b.c.d with empty parts; ret is as written, parts (may be NULL) hold the last four, ret_n how many. */
+MUST_CHECK int p_dotted_name(struct parser *p, struct str *ret, struct str parts[4], size_t *ret_n);
+MUST_CHECK int p_enter(struct parser *p);
+void p_leave(struct parser *p);
+/* An array that grows inside the arena: afterwards element n can be written. */
+MUST_CHECK int p_grow(struct parser *p, void **array, size_t n, size_t *cap, size_t size);
+MUST_CHECK int p_emit(struct parser *p, enum insn_op op, int line, struct insn **ret);
+int p_find_variable(struct parser *p, struct str name);       /* -1: none */
+MUST_CHECK int p_variable(struct parser *p, int *ret);        /* consumes @x; 137 */
+MUST_CHECK int p_add_variable(struct parser *p, struct str name, struct type type, int *ret);
+/* What stops the statement before it: END, ELSE, ';', the end, or a word that begins a statement. */
+bool p_at_end_of_statement(const struct parser *p);
+
+/* parse/type.c; in_cast: bare char types have 30 characters. index: of the variable, for messages */
+MUST_CHECK int p_type(struct parser *p, bool in_cast, int index, struct type *ret);
+
+/* parse/expr.c */
+MUST_CHECK int p_expr(struct parser *p, const struct expr **ret);             /* a value */
+MUST_CHECK int p_condition(struct parser *p, const struct expr **ret);
+MUST_CHECK int p_any(struct parser *p, const struct expr **ret);              /* either */
+MUST_CHECK int p_additive(struct parser *p, const struct expr **ret);         /* a value, or a parenthesis with either */
+/* parse/node.c: new nodes, with depth, type and flags */
+MUST_CHECK int p_node(struct parser *p, enum expr_kind kind, int line, const struct expr **args, size_t n, struct expr **ret);
+MUST_CHECK int p_node1(struct parser *p, enum expr_kind kind, int line, const struct expr *a, struct expr **ret);
+MUST_CHECK int p_node2(struct parser *p, enum expr_kind kind, int line, const struct expr *a, const struct expr *b, struct expr **ret);
+int p_literal(struct parser *p, const struct value *v, int line, const struct expr **ret);
+MUST_CHECK int p_finish_node(struct parser *p, struct expr *e);
+/* parse/primary.c */
+MUST_CHECK int p_primary(struct parser *p, const struct expr **ret);
+MUST_CHECK int p_constant(struct parser *p, bool *ret_found, const struct expr **ret);    /* a literal token */
+MUST_CHECK int p_hoist(struct parser *p, struct select *s, bool exists, int line, const struct expr **ret);
+/* parse/call.c */
+MUST_CHECK int p_call(struct parser *p, struct str name, int line, const struct expr **ret);
+MUST_CHECK int p_case(struct parser *p, const struct expr **ret);
+MUST_CHECK int p_global(struct parser *p, const struct expr **ret);
+MUST_CHECK int p_expr_list(struct parser *p, const struct expr ***ret, size_t *ret_n);    /* up to the closing parenthesis */
+
+/* parse/select.c, parse/from.c */
+MUST_CHECK int p_select(struct parser *p, bool nested, struct select **ret);
+MUST_CHECK int p_select_statement(struct parser *p);
+MUST_CHECK int p_from(struct parser *p, struct select *s);
+
+/* parse/stmt.c, parse/exec.c, parse/simple.c, parse/set.c */
+MUST_CHECK int p_statement(struct parser *p, bool first);
+/* 207 for a column name where no SELECT is. */
+MUST_CHECK int p_value_only(struct parser *p, const struct expr *e);
+MUST_CHECK int p_exec(struct parser *p);
+MUST_CHECK int p_bare_exec(struct parser *p);
+MUST_CHECK int p_declare(struct parser *p);
+MUST_CHECK int p_tran(struct parser *p, int kind, int line);
+MUST_CHECK int p_print(struct parser *p);
+MUST_CHECK int p_raiserror(struct parser *p);
+MUST_CHECK int p_throw(struct parser *p);
+MUST_CHECK int p_waitfor(struct parser *p);
+MUST_CHECK int p_use(struct parser *p);
+MUST_CHECK int p_return(struct parser *p);
+MUST_CHECK int p_kill(struct parser *p);
+MUST_CHECK int p_set(struct parser *p);
+MUST_CHECK int p_refused(struct parser *p, bool *ret_known);
+
+#endif

@@ -1,0 +1,196 @@
+/* set.c — SET of variables and of options. */
+#include "tsql/parse/parser.h"
+
+#include "tsql/set_options.h"
+
+static int set_variable(struct parser *p, int line)
+{
+	struct insn *in;
+	const struct expr *e;
+	int var, op;
+
+	if (p_variable(p, &var) < 0)
+		return -1;
+	if (p_is_op(p, '.'))
+		return p_not_supported(p, line, "A method of a variable", "Send the finished value instead.");
+	switch (p->tok.kind == T_OP ? p->tok.op : 0) {
+	case '=': op = -1; break;
+	case OP2('+', '='): op = OP_ADD; break;
+	case OP2('-', '='): op = OP_SUB; break;
+	case OP2('*', '='): op = OP_MUL; break;
+	case OP2('/', '='): op = OP_DIV; break;
+	case OP2('%', '='): op = OP_MOD; break;
+	case OP2('&', '='): op = OP_AND; break;
+	case OP2('|', '='): op = OP_OR; break;
+	case OP2('^', '='): op = OP_XOR; break;
+	default: return p_syntax(p);
+	}
+	if (p_next(p) < 0 || p_expr(p, &e) < 0 || p_value_only(p, e) < 0 || p_emit(p, I_ASSIGN, line, &in) < 0)
+		return -1;
+	in->var = var;
+	in->assign_op = (int8_t)op;
+	in->expr = e;
+	return 0;
+}
+
+static int emit_set(struct parser *p, const struct set_option *o, int line, struct set_insn **ret)
+{
+	struct set_insn *s = arena_alloc(p->arena, sizeof(*s));
+	struct insn *in;
+
+	if (s == NULL)
+		return p_nomem(p);
+	if (p_emit(p, I_SET, line, &in) < 0)
+		return -1;
+	s->option = o;
+	in->u.set = s;
+	*ret = s;
+	return 0;
+}
+
+static int on_off(struct parser *p, int *ret)
+{
+	if (!p_is(p, "ON") && !p_is(p, "OFF"))
+		return p_syntax(p);
+	*ret = p_is(p, "ON");
+	return p_next(p);
+}
+
+static int unknown_option(struct parser *p)
+{
+	char shown[129];
+
+	str_copy(shown, sizeof(shown), p->tok.text);
+	err_set(p->err, ERR_NOT_RECOGNIZED, shown, "SET option");
+	return p_fail(p, p->tok.line);
+}
+
+/* SET ANSI_NULLS, QUOTED_IDENTIFIER ON: several at once. */
+static int bool_options(struct parser *p, const struct set_option *first, int line)
+{
+	const struct set_option *list[32];
+	size_t n = 0;
+	int on, more = 1;
+
+	for (list[n++] = first; (more = p_accept_op(p, ',')) > 0;) {
+		const struct set_option *o = set_option_find(p->tok.text);
+
+		if (o == NULL)
+			return unknown_option(p);
+		if ((o->kind != SET_BOOL && o->kind != SET_SILENT) || n == ARRAY_LEN(list))
+			return p_syntax(p);
+		list[n++] = o;
+		if (p_next(p) < 0)
+			return -1;
+	}
+	if (more < 0 || on_off(p, &on) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		struct set_insn *s;
+
+		if (emit_set(p, list[i], line, &s) < 0)
+			return -1;
+		s->which = on;
+		if (list[i]->kind == SET_SILENT)
+			p->lx.quoted_identifier = on;       /* the rest of the text is read with it, as SQL Server does */
+	}
+	return 0;
+}
+
+static int isolation(struct parser *p, const struct set_option *o, int line)
+{
+	static const struct { const char *a, *b; int level; } levels[] = {
+		{ "READ", "UNCOMMITTED", TSQL_READ_UNCOMMITTED }, { "READ", "COMMITTED", TSQL_READ_COMMITTED },
+		{ "REPEATABLE", "READ", TSQL_REPEATABLE_READ }, { "SERIALIZABLE", NULL, TSQL_SERIALIZABLE },
+		{ "SNAPSHOT", NULL, TSQL_SNAPSHOT },
+	};
+	struct token after;
+	struct set_insn *s;
+
+	if (p_expect(p, "ISOLATION") < 0 || p_expect(p, "LEVEL") < 0)
+		return -1;
+	after = p_peek(p);
+	for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
+		if (!p_is(p, levels[i].a) || (levels[i].b != NULL && !token_is(&after, levels[i].b)))
+			continue;
+		if (p_next(p) < 0 || (levels[i].b != NULL && p_next(p) < 0) || emit_set(p, o, line, &s) < 0)
+			return -1;
+		s->which = levels[i].level;
+		return 0;
+	}
+	return p_syntax(p);
+}
+
+static int statistics(struct parser *p, const struct set_option *o, int line)
+{
+	struct set_insn *s;
+	int more = 1, on;
+
+	while (more > 0) {
+		if (!p_is(p, "IO") && !p_is(p, "TIME") && !p_is(p, "XML") && !p_is(p, "PROFILE"))
+			return p_syntax(p);
+		if (p_next(p) < 0)
+			return -1;
+		more = p_accept_op(p, ',');
+	}
+	if (more < 0 || on_off(p, &on) < 0 || emit_set(p, o, line, &s) < 0)
+		return -1;
+	s->which = on;
+	return 0;
+}
+
+/* A number, word, string or variable. */
+static int value_option(struct parser *p, const struct set_option *o, int line)
+{
+	struct set_insn *s;
+	const struct expr *e = NULL;
+	struct str word = { "", 0 };
+
+	if (o->kind == SET_WORD && p->tok.kind == T_NAME) {
+		word = p->tok.text;
+		if (p_next(p) < 0)
+			return -1;
+	} else if (o->kind == SET_WORD && p->tok.kind == T_QUOTED) {
+		if (p_name(p, &word) < 0)
+			return -1;
+	} else if (p_expr(p, &e) < 0 || p_value_only(p, e) < 0) {
+		return -1;
+	}
+	if (emit_set(p, o, line, &s) < 0)
+		return -1;
+	s->expr = e;
+	s->word = word;
+	return 0;
+}
+
+int p_set(struct parser *p)
+{
+	int line = p->tok.line;
+	const struct set_option *o;
+	char what[80] = "SET ";
+
+	if (p_next(p) < 0)
+		return -1;
+	if (p->tok.kind == T_VARIABLE)
+		return set_variable(p, line);
+	if (p->tok.kind != T_NAME)
+		return p_syntax(p);
+	o = set_option_find(p->tok.text);
+	if (o == NULL)
+		return unknown_option(p);
+	if (p_next(p) < 0)
+		return -1;
+	switch (o->kind) {
+	case SET_BOOL: case SET_SILENT:
+		return bool_options(p, o, line);
+	case SET_ISOLATION:
+		return isolation(p, o, line);
+	case SET_STATISTICS:
+		return statistics(p, o, line);
+	case SET_REFUSED:
+		str_copy(what + 4, sizeof(what) - 4, str_of(o->name));
+		return p_not_supported(p, line, what, o->advice);
+	default:
+		return value_option(p, o, line);
+	}
+}
