@@ -141,7 +141,7 @@ static int open_databases(struct server *srv, struct err *reterr)
 		.cache_mib = cache_mib(c),
 		.executor = { .execution_timeout_s = (int)c->execution_timeout, .lock_timeout_ms = (int)c->lock_timeout,
 			      .transaction_idle_s = (int)c->transaction_idle_timeout, .transaction_s = (int)c->transaction_timeout, .max_queue = (unsigned)c->max_queue,
-			      .readers = (unsigned)c->readers, .query_cost_limit = (unsigned)c->query_cost_limit, .max_log_mib = (unsigned)c->max_wal_size },
+			      .readers = (unsigned)c->readers, .query_cost_limit = (unsigned)c->query_cost_limit, .max_wal_mib = (unsigned)c->max_wal_size },
 		.set_aside = c->set_aside,
 		.accept = c->accept_as_found,
 	};

@@ -1,61 +1,90 @@
-/* checkpointer.c — the thread that copies the write-ahead log into the file beside the writer. Started when there is first something to do; sleeps without a time-out when there is
- * nothing. It has time, unlike the calls: where all cores are busy it lets them go first. */
+/* checkpointer.c — the thread that checkpoints beside the writer: it copies the write-ahead log into the database file while
+ * calls go on. Started when there is first something to do; sleeps without a time-out when there is nothing.
+ *
+ * It has time, unlike the calls, and a low priority: where all cores are busy it lets them go first. So it takes no lock that
+ * others wait for, or they would wait for its turn on a core. It is told by a semaphore, and tells by atomics. */
+#include <assert.h>
+#include <errno.h>
+
 #include "base/log.h"
 #include "base/thread.h"
 #include "executor/executor_int.h"
 
-/* Under the lock, which is given up meanwhile. */
+/* The one thing for which it takes the lock: the writer, which may be asleep, must mend a store whose flush has failed. Then
+ * nothing is answered in any case. */
+static void wake_the_mender(struct executor *ex)
+{
+	pthread_mutex_lock(&ex->lock);
+	pthread_cond_signal(&ex->wake);
+	pthread_mutex_unlock(&ex->lock);
+}
+
 static void checkpoint(struct executor *ex)
 {
 	const struct log_ctx ctx = { .database = ex->name };
+	struct checkpointer *k = &ex->checkpointer;
 	struct err err;
 
-	pthread_mutex_unlock(&ex->lock);
-	if (ex->checkpointer_conn == NULL && store_connect(ex->store, false, &ex->checkpointer_conn, &err) < 0)
+	if (k->conn == NULL && store_connect(ex->store, false, &k->conn, &err) < 0)
 		LOG(LOG_ERROR, &ctx, "checkpoint_failed", F_STR("reason", err.text));
-	if (ex->checkpointer_conn != NULL)
-		store_checkpoint(ex->checkpointer_conn, false);
-	pthread_mutex_lock(&ex->lock);
-	ex->checkpointing = false;
-	ex->checkpointed = true;
+	if (k->conn != NULL)
+		store_checkpoint(k->conn, false);
+	assert(atomic_load(&k->state) == CHECKPOINT_RUNS);
+	atomic_store(&k->state, CHECKPOINT_DONE);
 	if (store_sound(ex->store, &err) < 0)
-		pthread_cond_signal(&ex->wake); /* the writer mends the store */
+		wake_the_mender(ex);
 }
 
 static void *checkpointer_main(void *arg)
 {
 	struct executor *ex = arg;
+	struct checkpointer *k = &ex->checkpointer;
 
 	thread_name(ex, 'c');
 	thread_step_back();
-	pthread_mutex_lock(&ex->lock);
-	while (!ex->checkpointer_leaves) {
-		if (ex->checkpointing)
-			checkpoint(ex);
-		else
-			pthread_cond_wait(&ex->checkpointer_wake, &ex->lock);
+	for (;;) {
+		while (sem_wait(&k->wake) < 0 && errno == EINTR)
+			continue;
+		if (atomic_load(&k->leaves))
+			return NULL;
+		checkpoint(ex);
 	}
-	pthread_mutex_unlock(&ex->lock);
-	return NULL;
+}
+
+int checkpointer_init(struct checkpointer *k)
+{
+	atomic_init(&k->state, CHECKPOINT_NONE);
+	atomic_init(&k->leaves, false);
+	return sem_init(&k->wake, 0, 0);
+}
+
+void checkpointer_fini(struct checkpointer *k)
+{
+	store_disconnect(k->conn);
+	sem_destroy(&k->wake);
 }
 
 bool checkpointer_start(struct executor *ex)
 {
-	ex->checkpointing = true;
-	if (ex->has_checkpointer)
-		pthread_cond_signal(&ex->checkpointer_wake);
-	else
-		ex->checkpointing = ex->has_checkpointer = thread_start(&ex->checkpointer, checkpointer_main, ex) == 0;
-	return ex->checkpointing;
+	struct checkpointer *k = &ex->checkpointer;
+
+	assert(atomic_load(&k->state) != CHECKPOINT_RUNS);
+	if (!k->started)
+		k->started = thread_start(&k->thread, checkpointer_main, ex) == 0;
+	if (!k->started)
+		return false;
+	atomic_store(&k->state, CHECKPOINT_RUNS);
+	sem_post(&k->wake);
+	return true;
 }
 
 void checkpointer_stop(struct executor *ex)
 {
-	if (!ex->has_checkpointer)
+	struct checkpointer *k = &ex->checkpointer;
+
+	if (!k->started)
 		return;
-	pthread_mutex_lock(&ex->lock);
-	ex->checkpointer_leaves = true;
-	pthread_cond_signal(&ex->checkpointer_wake);
-	pthread_mutex_unlock(&ex->lock);
-	pthread_join(ex->checkpointer, NULL);
+	atomic_store(&k->leaves, true);
+	sem_post(&k->wake);
+	pthread_join(k->thread, NULL);
 }

@@ -52,14 +52,13 @@ static int init_sync(struct executor *ex, struct err *reterr)
 {
 	pthread_condattr_t attr;
 
-	if (pthread_condattr_init(&attr) != 0)
+	if (checkpointer_init(&ex->checkpointer) < 0 || pthread_condattr_init(&attr) != 0)
 		return err_nomem(reterr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);      /* the clock of clock_mono_ms() */
 	pthread_mutex_init(&ex->lock, NULL);
 	pthread_cond_init(&ex->wake, &attr);
 	pthread_cond_init(&ex->reader_wake, &attr);
 	pthread_cond_init(&ex->flusher_wake, &attr);
-	pthread_cond_init(&ex->checkpointer_wake, &attr);
 	pthread_cond_init(&ex->fetch_wake, &attr);
 	pthread_cond_init(&ex->flushed, &attr);
 	pthread_cond_init(&ex->deferred.over, &attr);
@@ -73,11 +72,10 @@ static void executor_free(struct executor *ex)
 		store_disconnect(ex->readers[i].conn);
 	for (unsigned i = 0; i < INLINE_READERS; i++)
 		store_disconnect(ex->inline_readers[i].conn);
-	store_disconnect(ex->checkpointer_conn);
+	checkpointer_fini(&ex->checkpointer);
 	store_disconnect(ex->writer.conn);      /* the last one: it copies the log into the file, as those that only read cannot */
 	pthread_cond_destroy(&ex->reader_wake);
 	pthread_cond_destroy(&ex->flusher_wake);
-	pthread_cond_destroy(&ex->checkpointer_wake);
 	pthread_cond_destroy(&ex->fetch_wake);
 	pthread_cond_destroy(&ex->flushed);
 	pthread_cond_destroy(&ex->deferred.over);
@@ -109,7 +107,7 @@ int executor_start(const struct executor_options *o, struct executor **ret, stru
 	ex->max_queue = o->max_queue;
 	ex->max_readers = o->readers < READERS_MAX - READERS_EXTRA ? o->readers : READERS_MAX - READERS_EXTRA;
 	ex->query_cost_limit = (uint64_t)o->query_cost_limit * 1000000 / STORE_STEPS_A_QUESTION;
-	ex->max_log_pages = o->max_log_mib * (1048576u / STORE_PAGE);
+	ex->max_wal_pages = o->max_wal_mib * (1048576u / STORE_PAGE);
 	atomic_init(&ex->next_deadline_ms, NEVER);
 	deferred_init(&ex->deferred);
 	list_init(&ex->queue);

@@ -24,7 +24,7 @@ struct executor_options {
 	unsigned max_queue;             /* calls that may wait: 50012 beyond */
 	unsigned readers;               /* reader threads, started when first needed; more where some are slow */
 	unsigned query_cost_limit;      /* of a query, in millions of the store's steps: 8649 beyond; 0: none */
-	unsigned max_log_mib;           /* the longest-running reader is ended when the log is longer: 3966; 0: none */
+	unsigned max_wal_mib;           /* the longest-running reader is ended when the log is longer: 3966; 0: none */
 };
 
 MUST_CHECK int executor_start(const struct executor_options *o, struct executor **ret, struct err *reterr);

@@ -6,6 +6,7 @@
 #define EXECUTOR_EXECUTOR_INT_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 #include "executor/executor.h"
@@ -87,13 +88,29 @@ struct deferred {
 	pthread_cond_t over;
 };
 
+/* What the writer asks of the checkpointer: NONE → RUNS by the writer, RUNS → DONE by the checkpointer, DONE → NONE or RUNS by the writer. */
+enum checkpoint_state {
+	CHECKPOINT_NONE,
+	CHECKPOINT_RUNS,                    /* or is about to */
+	CHECKPOINT_DONE,                    /* what came meanwhile is left: the writer does the rest, or asks again */
+};
+
+struct checkpointer {
+	atomic_int state;                   /* enum checkpoint_state */
+	atomic_bool leaves;
+	sem_t wake;
+	pthread_t thread;                   /* writer: valid once started */
+	bool started;
+	struct store_conn *conn;            /* owned; its own */
+};
+
 struct executor {
 	char name[129];
 	struct store *store;                /* borrowed */
 	atomic_bool literal;
 	int execution_timeout_s, lock_timeout_ms, transaction_idle_s, transaction_s;
 	uint64_t query_cost_limit;          /* questions of the store; 0: no limit */
-	unsigned max_log_pages;             /* 0: no limit */
+	unsigned max_wal_pages;             /* 0: no limit */
 	unsigned max_queue, max_readers;
 
 	pthread_mutex_t lock;
@@ -128,12 +145,7 @@ struct executor {
 	bool relaxed;                       /* commits are answered before they are flushed … */
 	int commit_interval_ms;             /* … and flushed so often */
 	int64_t unflushed_ms, flushing_ms;  /* when the oldest commit was made that no flush covers; that the flush under way covers; 0: none */
-	/* … and the checkpointer's */
-	pthread_t checkpointer;
-	pthread_cond_t checkpointer_wake;
-	bool has_checkpointer, checkpointer_leaves;
-	bool checkpointing, checkpointed;               /* it copies the log, or is about to; it has, and the writer may do the rest */
-	struct store_conn *checkpointer_conn;     /* owned; checkpointer only */
+	struct checkpointer checkpointer;
 
 	/* large values that are read after the commit: later.c */
 	pthread_t fetch_threads[FETCH_THREADS];
@@ -198,7 +210,9 @@ void later_init(struct executor *ex);
 /* After the writer: what is under way is still read and answered. */
 void later_stop(struct executor *ex);
 
-/* checkpointer.c. Under the lock: copies the log beside the writer, soon. False: there is no thread for it. */
+/* checkpointer.c. Writer: checkpoints beside it, soon; not while one runs. False: there is no thread for it. */
+MUST_CHECK int checkpointer_init(struct checkpointer *k);
+void checkpointer_fini(struct checkpointer *k);
 bool checkpointer_start(struct executor *ex);
 void checkpointer_stop(struct executor *ex);
 /* flusher.c. Writer, without the lock: there was a commit that is not flushed. Waits while too much could be lost. */

@@ -141,7 +141,7 @@ static bool stalled_first(const struct executor *ex, const struct runner *r)
 /* Ending one does not make the log shorter by itself: the next follows only when it has grown some more. */
 static bool pins_log(struct executor *ex, const struct runner *r)
 {
-	unsigned pages = store_log_pages(ex->store), limit = ex->max_log_pages;
+	unsigned pages = store_log_pages(ex->store), limit = ex->max_wal_pages;
 
 	if (limit == 0 || pages <= limit) {
 		ex->log_at_end = 0;

@@ -30,7 +30,7 @@ static void say_why(const struct runner *r, const struct call *c, struct err *e)
 	if (why == ERR_QUERY_COST)
 		err_set(e, why, (unsigned long long)(ex->query_cost_limit * STORE_STEPS_A_QUESTION / 1000000));
 	else if (why == ERR_LOG_PINNED)
-		err_set(e, why, ex->name, ex->max_log_pages / (1048576u / STORE_PAGE));
+		err_set(e, why, ex->name, ex->max_wal_pages / (1048576u / STORE_PAGE));
 	else if (why != ERR_NONE)
 		err_set(e, why, ex->name);
 	else if (r->timed_out)

@@ -48,9 +48,12 @@ static bool mend(struct executor *ex)
 	return store_sound(ex->store, &err) == 0;
 }
 
+/* The writer's own. One that the checkpointer has under way goes on: SQLite lets one of the two wait for nothing. */
 static void checkpoint(struct executor *ex)
 {
-	ex->checkpointed = false;
+	int done = CHECKPOINT_DONE;
+
+	atomic_compare_exchange_strong(&ex->checkpointer.state, &done, CHECKPOINT_NONE);
 	settle(ex);
 	pthread_mutex_unlock(&ex->lock);
 	store_checkpoint(ex->writer.conn, true);
@@ -61,11 +64,13 @@ static void checkpoint(struct executor *ex)
 static void keep_log_short(struct executor *ex)
 {
 	unsigned waiting = store_wal_waiting(ex->store);
+	int state = atomic_load(&ex->checkpointer.state);
 
-	if (waiting >= WAL_HUGE || (ex->checkpointed && waiting <= WAL_REST))
+	if (waiting >= WAL_HUGE || (state == CHECKPOINT_DONE && waiting <= WAL_REST))
 		checkpoint(ex);
-	else if ((ex->checkpointed || waiting >= store_checkpoint_worth(ex->store)) && !ex->checkpointing && !checkpointer_start(ex))
-		checkpoint(ex);
+	else if (state == CHECKPOINT_DONE || (state == CHECKPOINT_NONE && waiting >= store_checkpoint_worth(ex->store)))
+		if (!checkpointer_start(ex))
+			checkpoint(ex);
 }
 
 static int64_t idle_until(struct executor *ex)
