@@ -88,9 +88,10 @@ int sqlite_error(struct sqlite_conn *c, int code, struct err *reterr)
 		report(c, SQLITE_CORRUPT, message);
 		return err_set(reterr, ERR_DAMAGED, c->store->name, c->store->name);
 	}
-	if (c->bad_length != NULL) {
-		err_set(reterr, ERR_BAD_LENGTH, c->bad_length);
-		c->bad_length = NULL;
+	if (c->failed) {
+		c->failed = false;
+		if (reterr != NULL)
+			*reterr = c->failure;
 		return -1;
 	}
 	if (code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC)

@@ -16,7 +16,7 @@ static const char *const functions[] = {
 	"glob", "hex", "ifnull", "iif", "instr", "julianday", "lag", "last_value", "lead", "length", "like", "ln", "log", "log10", "lower", "ltrim",
 	"max", "min", "mod", "nth_value", "ntile", "nullif", "percent_rank", "pi", "pow", "power", "quote", "rank", "replace", "round", "row_number",
 	"rtrim", "sign", "sqrt", "strftime", "substr", "substring", "sum", "time", "total", "trim", "trunc",
-	"tsql_char", "tsql_charindex", "tsql_left", "tsql_len", "tsql_like", "tsql_lower", "tsql_replace", "tsql_right", "tsql_substring", "tsql_upper", "typeof", "unhex", "unicode", "unixepoch", "upper",
+	"tsql_cast", "tsql_charindex", "tsql_left", "tsql_len", "tsql_like", "tsql_lower", "tsql_replace", "tsql_right", "tsql_substring", "tsql_upper", "typeof", "unhex", "unicode", "unixepoch", "upper",
 };
 
 static bool same(const char *a, const char *b)

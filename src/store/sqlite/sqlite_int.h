@@ -76,7 +76,8 @@ struct sqlite_conn {
 	bool impatient, busy;               /* does not wait for other processes; had to, since it was told so */
 	bool sandbox;                       /* what is prepared or run now is a client's query */
 	bool damaged;                       /* a value did not have its checksum */
-	const char *bad_length;             /* the function (constant) that was given a negative length, or NULL */
+	bool failed;                        /* a function of tsql.c has … */
+	struct err failure;                 /* … for this reason */
 	char denied[160];                   /* what the sandbox refused last */
 	sqlite3_stmt *begin, *commit, *rollback;
 	sqlite3_stmt *savepoints[SAVEPOINT_VERBS][SQLITE_SAVEPOINTS];

@@ -1,23 +1,34 @@
-/* tsql.c — functions of text as T-SQL means them, for clients' SELECT over views (tsql/query/function.c): SQLite's own end a text at U+0000, count characters instead of
- * UTF-16 code units, know the case of ASCII only, and take lengths that T-SQL refuses. The evaluator computes the same with the same code (value/text.h, value/pattern.h). */
-#include <string.h>
-
+/* tsql.c — functions of text and CAST as T-SQL means them, for clients' SELECT over views (tsql/query/function.c): SQLite's own end a text at U+0000, count characters instead of
+ * UTF-16 code units, know the case of ASCII only, and take lengths and numbers that T-SQL refuses. The evaluator computes the same with the same code (value/text.h, value/pattern.h). */
+#include "base/arena.h"
 #include "base/utf.h"
 #include "store/sqlite/function.h"
+#include "value/convert.h"
 #include "value/text.h"
+
+#define CAST_ROOM 65536         /* char(8000) filled with blanks, a number as text */
 
 static void return_part(sqlite3_context *ctx, struct str s)
 {
 	sqlite3_result_text64(ctx, s.p, s.n, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-/* Error 537: sqlite_error() tells it. */
-static void bad_length(sqlite3_context *ctx, const char *function)
+/* sqlite_error() tells it. */
+static void fail(sqlite3_context *ctx, const struct err *why)
 {
 	struct sqlite_conn *c = sqlite3_user_data(ctx);
 
-	c->bad_length = function;
-	sqlite3_result_error(ctx, "a length is negative", -1);
+	c->failed = true;
+	c->failure = *why;
+	sqlite3_result_error(ctx, why->text, -1);
+}
+
+static void bad_length(sqlite3_context *ctx, const char *function)
+{
+	struct err e;
+
+	err_set(&e, ERR_BAD_LENGTH, function);
+	fail(ctx, &e);
 }
 
 static void fn_len(sqlite3_context *ctx, int n, sqlite3_value **v)
@@ -71,23 +82,41 @@ static void fn_right(sqlite3_context *ctx, int n, sqlite3_value **v)
 		return_part(ctx, text_right(function_text(v[0]), sqlite3_value_int64(v[1])));
 }
 
-/* CAST to char(n): as long as that, with blanks. n is a type's length. */
-static void fn_char(sqlite3_context *ctx, int n, sqlite3_value **v)
+/* What lies in a column of this type: text, a whole number or a float, which is all that the translation lets through. */
+static struct value value_of(sqlite3_value *v, enum type_id id)
 {
-	size_t units = (size_t)sqlite3_value_int64(v[1]), blanks;
-	struct str s;
-	char *dst;
+	struct value ret = value_int(id, 0);
+
+	if (type_info(id)->is_text)
+		return value_text(TYPE_LEN(id, TYPE_MAX), function_text(v));
+	if (id == TYPE_FLOAT || id == TYPE_REAL)
+		ret.u.f = sqlite3_value_double(v);
+	else
+		ret.u.i = sqlite3_value_int64(v);
+	return ret;
+}
+
+/* tsql_cast(value, its type, the type that it becomes, its length): the types as numbers of enum type_id, which only the translation writes. */
+static void fn_cast(sqlite3_context *ctx, int n, sqlite3_value **v)
+{
+	struct type to = TYPE_LEN((uint8_t)sqlite3_value_int(v[2]), sqlite3_value_int(v[3]));
+	struct value value;
+	struct arena arena;
+	struct err e;
 
 	if (function_any_null(n, v))
 		return;
-	s = text_part(function_text(v[0]), 1, (int64_t)units);
-	blanks = units - utf16_units(s.p, s.n);
-	dst = function_room(ctx, s.n + blanks);
-	if (dst == NULL)
-		return;
-	memcpy(dst, s.p, s.n);
-	memset(dst + s.n, ' ', blanks);
-	function_return(ctx, dst, s.n + blanks);
+	value = value_of(v[0], (enum type_id)sqlite3_value_int(v[1]));
+	arena_init(&arena, CAST_ROOM + (type_info(value.type.id)->is_text ? 3 * value.u.s.n : 0));
+	if (value_convert(&value, &to, CONVERT_CAST, NULL, &arena, &value, &e) < 0)
+		fail(ctx, &e);
+	else if (type_info(to.id)->is_text)
+		return_part(ctx, value.u.s);
+	else if (to.id == TYPE_FLOAT || to.id == TYPE_REAL)
+		sqlite3_result_double(ctx, value.u.f);
+	else
+		sqlite3_result_int64(ctx, value.u.i);
+	arena_fini(&arena);
 }
 
 /* A copy in lower case, owned by the caller; p NULL: SQLite has been told why not. */
@@ -161,7 +190,7 @@ int sqlite_tsql_functions(struct sqlite_conn *c)
 {
 	static const struct function_entry table[] = {
 		{ "tsql_len", 1, fn_len }, { "tsql_upper", 1, fn_upper }, { "tsql_lower", 1, fn_lower }, { "tsql_substring", 3, fn_substring }, { "tsql_left", 2, fn_left },
-		{ "tsql_right", 2, fn_right }, { "tsql_char", 2, fn_char }, { "tsql_charindex", 2, fn_charindex }, { "tsql_replace", 3, fn_replace },
+		{ "tsql_right", 2, fn_right }, { "tsql_cast", 4, fn_cast }, { "tsql_charindex", 2, fn_charindex }, { "tsql_replace", 3, fn_replace },
 		{ "tsql_like", 2, fn_like }, { "tsql_like", 3, fn_like },
 	};
 

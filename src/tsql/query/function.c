@@ -244,34 +244,28 @@ int query_call(struct query_translation *t, const struct scope *sc, const struct
 	return unsupported(t, e);
 }
 
-/* Text of a length: char and nchar are filled with blanks. */
-static struct str cast_text(struct query_translation *t, struct str sql, const struct type *to)
-{
-	const char *function = to->id == TYPE_CHAR || to->id == TYPE_NCHAR ? "tsql_char" : "tsql_left";
+static bool is_float(const struct type *t) { return t->id == TYPE_FLOAT || t->id == TYPE_REAL; }
 
-	return type_is_max(to) ? sql : query_sql(t, "%s(%.*s, %d)", function, STR_ARG(sql), (int)to->length);
+/* Text and numbers lie in a column as they are: the store converts them as the evaluator would. Dates and GUIDs are not for it. */
+static bool can_cast(const struct piece *p, const struct type *to)
+{
+	const struct type_info *info = type_info(to->id);
+	bool from = is_text(p) || is_integer(p) || is_float(&p->type);
+
+	return from && (info->is_text || info->is_integer || to->id == TYPE_BIT || is_float(to));
 }
 
 int query_cast(struct query_translation *t, const struct scope *sc, const struct expr *e, struct piece *ret)
 {
 	const struct type *to = &e->cast;
-	const struct type_info *info = type_info(to->id);
 	struct piece p;
 
 	if (query_expr(t, sc, e->args[0], &p) < 0)
 		return -1;
 	*ret = (struct piece){ .type = *to, .nullable = true, .nocase = p.nocase };
-	if (e->nargs == 1 && info->is_text && is_text(&p))
-		ret->sql = cast_text(t, p.sql, to);
-	else if (e->nargs == 1 && info->is_text && is_integer(&p))
-		ret->sql = query_sql(t, "CAST(%.*s AS TEXT)", STR_ARG(p.sql));
-	else if (e->nargs == 1 && info->is_integer && (is_text(&p) || is_integer(&p) || p.type.id == TYPE_FLOAT))
-		ret->sql = query_sql(t, "CAST(%.*s AS INTEGER)", STR_ARG(p.sql));
-	else if (e->nargs == 1 && to->id == TYPE_BIT && is_integer(&p))
-		ret->sql = query_sql(t, "(%.*s <> 0)", STR_ARG(p.sql));
-	else if (e->nargs == 1 && (to->id == TYPE_FLOAT || to->id == TYPE_REAL) && (is_text(&p) || is_integer(&p) || p.type.id == TYPE_FLOAT))
-		ret->sql = query_sql(t, "CAST(%.*s AS REAL)", STR_ARG(p.sql));
-	else if (to->id == p.type.id && !info->is_text)
+	if (e->nargs == 1 && can_cast(&p, to))
+		ret->sql = query_sql(t, "tsql_cast(%.*s, %d, %d, %d)", STR_ARG(p.sql), (int)p.type.id, (int)to->id, (int)to->length);
+	else if (to->id == p.type.id && !type_info(to->id)->is_text)
 		ret->sql = p.sql;
 	else
 		return query_refuse(t, e->line, "This CAST or CONVERT of a column");

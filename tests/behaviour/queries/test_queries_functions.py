@@ -24,6 +24,7 @@ EXPRESSIONS = (
     "CONCAT({}, 1.50, CAST('2020-01-02T03:04:00' AS datetime), NULL)", "REPLACE({}, 'a', CAST('2020-01-02' AS date))", "CHARINDEX(0x74, {})",
     "CASE WHEN {} = 'nul' + NCHAR(0) + 'inside' THEN 1 ELSE 0 END", "CASE WHEN {} = 'nul' THEN 1 ELSE 0 END", "CASE WHEN {} > 'nul' + NCHAR(0) THEN 1 ELSE 0 END",
 )
+GROUP = '<group xmlns="http://schemas.microsoft.com/office/server/word/2009/08/databaseJobAdd"><item {}/></group>'
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +35,17 @@ def texts(server):
     with open_path("wire", server, name, "WordAutomation") as db:
         for number, text in enumerate(TEXTS):
             assert db.call("proc_AddJob", JobId=number, Settings="<s/>", PartitionId=None, Name=text).status == 0
+        yield db
+
+
+@pytest.fixture(scope="module")
+def numbers(server):
+    """One job with one item."""
+    name = "Numbers" + uuid.uuid4().hex[:8]
+    create_database(server, name, "word")
+    with open_path("wire", server, name, "WordAutomation") as db:
+        assert db.call("proc_AddJob", JobId=4321, Settings="<s/>", PartitionId=None, Name="plain Text").status == 0
+        assert db.call("proc_AddGroup", JobId=4321, GroupId=1, InputRoot="in", MaxAttemptsCount=1, JobXml=GROUP.format('id="54321" in="77"')).status == 0
         yield db
 
 
@@ -54,6 +66,26 @@ def test_bad_lengths_are_told(texts, expression, error):
     computed = texts.batch(f"DECLARE @v nvarchar(256) = 'plain' SELECT {expression.replace('{}', '@v')}")
     assert over_rows.errors[0][:3] == computed.errors[0][:3] and over_rows.error == error
     assert texts.batch("SELECT COUNT(*) FROM dbo.Jobs WHERE LEFT(Name, 5) = 'plain'").rows == [(1,)]        # and nothing of it stays
+
+
+CASTS = {"j.Name": ("nvarchar(256)", "'plain Text'"), "j.JobId": ("bigint", "4321"), "i.ItemId": ("int", "54321"), "CAST(i.ItemId AS float)": ("float", "54321.0"),
+         "'1' + i.InputFile": ("nvarchar(99)", "'177'")}
+
+
+@pytest.mark.parametrize("target", ("varchar(3)", "nvarchar(3)", "char(9)", "nchar(12)", "varchar(max)", "varchar(20)", "tinyint", "smallint", "int", "bigint", "bit", "float", "real"))
+@pytest.mark.parametrize("column", CASTS)
+def test_casts_of_columns_are_as_of_variables(numbers, column, target):
+    """A number is shown whole or not at all, a text that is no number is told: SQLite cuts the one and takes the other for 0."""
+    kind, value = CASTS[column]
+    for form in (f"CAST({{}} AS {target})", f"CONVERT({target}, {{}})", f"ISNULL(CAST({{}} AS {target}), '0')"):
+        over_rows = numbers.batch(f"SELECT {form.format(column)} FROM dbo.Jobs j CROSS JOIN dbo.Items i")
+        computed = numbers.batch(f"DECLARE @v {kind} = {value} SELECT {form.format('@v')}")
+        assert [e[:3] for e in over_rows.errors] == [e[:3] for e in computed.errors]
+        assert (over_rows.rows or []) == (computed.rows or [])
+    if target in ("char(9)", "nchar(12)"):
+        padded = f"CAST({{}} AS {target}) + '|'"
+        assert numbers.batch(f"SELECT {padded.format(column)} FROM dbo.Jobs j CROSS JOIN dbo.Items i").rows == numbers.batch(
+            f"DECLARE @v {kind} = {value} SELECT {padded.format('@v')}").rows
 
 
 def test_identifiers_with_nul(db, key):
