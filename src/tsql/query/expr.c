@@ -94,20 +94,29 @@ int query_expr(struct query_translation *t, const struct scope *sc, const struct
 	}
 }
 
+/* A text that meets a number becomes one, as T-SQL's precedence has it. What is not a whole number is a float in the store. */
+static struct str as_number(struct query_translation *t, struct str sql, const struct piece *text, const struct piece *number)
+{
+	bool whole = type_info(number->type.id)->is_integer || number->type.id == TYPE_BIT;
+
+	return query_sql(t, "tsql_cast(%.*s, %d, %d, 0)", STR_ARG(sql), (int)text->type.id, whole ? (int)number->type.id : (int)TYPE_FLOAT);
+}
+
 int query_compare(struct query_translation *t, const struct piece *a, const char *op, const struct piece *b, struct str *ret)
 {
 	const char *nocase = a->nocase || b->nocase ? " COLLATE NOCASE" : "";
+	bool left = is_text(a) && !a->constant && is_number(b), right = is_text(b) && !b->constant && is_number(a);
+	struct type number = TYPE_OF(TYPE_FLOAT);
 	struct str sa, sb;
 
-	if (query_piece_sql(t, a, &b->type, &sa) < 0 || query_piece_sql(t, b, &a->type, &sb) < 0)
+	if (query_piece_sql(t, a, right ? &number : &b->type, &sa) < 0 || query_piece_sql(t, b, left ? &number : &a->type, &sb) < 0)
 		return -1;
-	if (is_text(a) && is_number(b)) {           /* the text becomes a number, as T-SQL's precedence has it */
-		sa = query_sql(t, "CAST(%.*s AS NUMERIC)", STR_ARG(sa));
+	if (left)
+		sa = as_number(t, sa, a, b);
+	if (right)
+		sb = as_number(t, sb, b, a);
+	if (left || right)
 		nocase = "";
-	} else if (is_text(b) && is_number(a) && !b->constant) {
-		sb = query_sql(t, "CAST(%.*s AS NUMERIC)", STR_ARG(sb));
-		nocase = "";
-	}
 	*ret = query_sql(t, "(%.*s %s %.*s%s)", STR_ARG(sa), op, STR_ARG(sb), nocase);
 	return ret->n == 0 ? -1 : 0;
 }

@@ -88,6 +88,18 @@ def test_casts_of_columns_are_as_of_variables(numbers, column, target):
             f"DECLARE @v {kind} = {value} SELECT {padded.format('@v')}").rows
 
 
+@pytest.mark.parametrize("condition", (
+    "{n} = '4321'", "'4321' = {n}", "{n} = 'x'", "'x' < {n}", "{n} BETWEEN '1' AND '9999'", "{t} = 5", "5 <> {t}", "CASE {t} WHEN 5 THEN 1 ELSE 0 END = 0", "LEFT('12', {n} - 4320) = 1",
+    "LEFT('12', {n} - 4320) = 1.0", "LEFT('1.5', {n}) = 1.5", "LEFT('1.5', {n}) = 1", "1.5 = LEFT('1.5', {n})", "LEFT('1', {n}) = CAST(1 AS money)", "LEFT('2', {n}) > 0.5e0", "{n} = LEFT(' 4321 ', {n})",
+    "LEFT('99999999999', {n}) = 1", "LEFT('', {n}) = 0", "LEFT('true', {n}) = CAST(1 AS bit)"))
+def test_a_text_that_meets_a_number_becomes_one(numbers, condition):
+    form = f"SELECT CASE WHEN {condition} THEN 1 ELSE 0 END"
+    over_rows = numbers.batch(form.format(n="JobId", t="Name") + " FROM dbo.Jobs")
+    computed = numbers.batch("DECLARE @n bigint = 4321, @t nvarchar(256) = 'plain Text' " + form.format(n="@n", t="@t"))
+    assert [e[:3] for e in over_rows.errors] == [e[:3] for e in computed.errors]
+    assert (over_rows.rows or []) == (computed.rows or [])
+
+
 def test_identifiers_with_nul(db, key):
     """The same through another service: StateService counts and cuts an identifier behind U+0000."""
     assert db.call("proc_AddItem", id=key + "\0tail", item=b"x", timeout=5).status == 0
