@@ -1,12 +1,15 @@
 """Both job services while the clock moves: years pass, days and years end, and nothing happens unless somebody calls."""
+import collections
+import contextlib
 import datetime
 import itertools
+import sqlite3
 
 import pytest
 
 from support import clients
 from support.clock import ClockServer
-from support.jobs import ERRATA, FAR, PART, ZERO, Jobs, new_database
+from support.jobs import ERRATA, FAR, PART, PART2, ZERO, Jobs, new_database
 from support.proves import proves
 
 BEGIN = datetime.datetime(2027, 12, 31, 22, 30, 0)
@@ -121,6 +124,49 @@ def test_jobs_expire_by_the_stops_that_their_items_have_when_the_clock_goes_back
     assert db.all_jobs() == [2]
 
 
+def stored(db, sql):
+    """A number from the file of the database, beside the running server."""
+    with contextlib.closing(sqlite3.connect(f"file:{db.server.data}/system.db?mode=ro", uri=True, timeout=20)) as system:
+        name, = system.execute("SELECT file FROM database WHERE name = ?", [db.database]).fetchone()
+    with contextlib.closing(sqlite3.connect(f"file:{db.server.data / name}?mode=ro", uri=True, timeout=20)) as store:
+        return store.execute(sql).fetchone()[0]
+
+
+# Each job has items 1 to 3, of which these stop at these hours, in this order: the clock goes back as well, and some stop again.
+STOPS = ("1@10 2@20 3@30", "1@30 2@20 3@10", "1@30 2@10 3@8 1@5", "1@10", "1@20 2@25 1@5", "1@5 2@15 3@15 1@25", "3@31 2@31 1@31 1@12", "2@12 2@26", "1@10 2@10.0001", "1@12 2@12 3@12")
+
+
+@proves("TRAN-JobsExpire-09", "TRAN-JobsExpire-10", "TRAN-JobsExpire-14", "TRAN-JobsExpire-17", "TRAN-UpdateSucceededItem-03", "TRAN-UpdateFailedItem-06",
+        "TRAN-UpdateConversionBatch-09")
+def test_jobs_and_items_expire_by_the_stops_that_they_have(db):
+    """By a threshold that moves on hour by hour: jobs all of whose items have stopped before it go, and such items of the other jobs."""
+    if db.word:
+        return
+    begin = datetime.datetime(2030, 6, 1)
+    db.clock.set(begin)
+    ways = (db.succeed, db.fail, lambda item, job: db.report(failed=[(job, 1, item, 3)]))
+    stops = {}
+    for job, (stop, plan) in enumerate(itertools.product(ways, STOPS)):
+        db.new_job(job, items=(1, 2, 3), attempts=0)
+        stops.update({(job, item): None for item in (1, 2, 3)})
+        for item, hour in (step.split("@") for step in plan.split()):
+            db.clock.set(begin + datetime.timedelta(hours=float(hour)))
+            stop(int(item), job=job)
+            stops[job, int(item)] = db.clock.now
+    for hour in (5, 5.1, 8.1, 10, 10.00005, 10.1, 12, 12.1, 15.1, 20, 20.1, 25.1, 26, 26.1, 30, 31, None):
+        threshold = None if hour is None else begin + datetime.timedelta(hours=hour)
+
+        def over(stopped):
+            return stopped is not None and (threshold is None or stopped < threshold)
+        gone = {job for job, _ in stops if all(over(s) for (j, _), s in stops.items() if j == job)}
+        stops = {key: s for key, s in stops.items() if key[0] not in gone and not over(s)}
+        db.ok("proc_JobsExpire", TimeThreshold=threshold, IncludeActiveJobs=0)
+        left = {(r.JobId, r.ItemId): r.StopTime for r in db.reader.run("SELECT JobId, ItemId, StopTime FROM dbo.Items").rows}
+        assert left == stops and db.all_jobs() == sorted({job for job, _ in stops}), hour
+        assert stored(db, "SELECT count(*) FROM item_text WHERE n IN (SELECT n FROM job)") == len(stops)        # nothing of them is left behind
+    assert db.active() == len({job for job, _ in stops}) == 12
+
+
 @proves("TRAN-AddJob-06", "TRAN-AddJob-07", "TRAN-AddJob-11", "TRAN-GetItemCount-03")
 def test_what_was_reserved_counts_for_24_hours(db):
     """From the hour of the reservation on, over the end of the year."""
@@ -139,6 +185,85 @@ def test_what_was_reserved_counts_for_24_hours(db):
     rows = db.reader.run("SELECT PartitionId, Hour, Items FROM dbo.ItemCounts ORDER BY Hour").rows
     assert [tuple(r) for r in rows] == ([] if db.literal else [(PART, datetime.datetime(2031, 12, 31, 22), 6), (PART, datetime.datetime(2032, 1, 1, 22), 6)])
     assert db.call("proc_GetItemCount", PartitionId=ZERO, Hour=22, Date=datetime.date(2031, 12, 31)).status == (0 if db.literal else 6)
+
+
+@proves("TRAN-AddJob-06", "TRAN-AddJob-07", "TRAN-AddJob-11")
+def test_the_limits_look_at_this_hour_and_the_23_before_it(db):
+    """In the first instant of an hour: what was counted a day ago is over, and what clients announced for later hours is not yet."""
+    if db.word:
+        return
+    now = datetime.datetime(2032, 6, 1, 10)
+    db.clock.set(now)
+    for hours, n in ((-24, 1000), (-23, 3), (0, 4), (1, 1000), (24 * 400, 1000)):
+        at = now + datetime.timedelta(hours=hours)
+        db.ok("proc_UpdateItemCount", PartitionId=PART, Hour=at.hour, Date=at.date(), ItemCount=n)
+
+    def added(job, items, **limits):
+        return db.call("proc_AddJob", **db.job_args(job, PartitionId=PART, ItemCount=items, **limits)).status == 0
+    for limit in ("MaxItemsPerDay", "MaxItemsPerPartitionPerDay"):
+        assert not added(1, 4, **{limit: 10})
+    assert added(1, 3, MaxItemsPerDay=10, MaxItemsPerPartitionPerDay=10)
+    assert added(2, 1, MaxItemsPerDay=10) == db.literal         # counted in this very hour
+
+
+def round_robin(waiting, partition):
+    """E-TRAN-09: the first of every partition, then the second of each …; a key begins with the times of its job."""
+    turns = collections.Counter()
+    numbered = []
+    for key in sorted(waiting):
+        turns[partition[key[1]]] += 1
+        numbered.append((turns[partition[key[1]]], key))
+    return [key for _, key in sorted(numbered)]
+
+
+@proves("WORD-GetConversionBatch-15", "TRAN-GetConversionBatch-15", "TRAN-GetConversionBatch-04", "TRAN-GetConversionBatch-05",
+        "TRAN-GetConversionBatchInterleaved-04", "TRAN-GetConversionBatchInterleaved-05", "TRAN-GetConversionBatchInterleaved-15",
+        "TRAN-GetConversionBatchInterleaved-16", "TRAN-GetConversionBatchInterleaved-17")
+def test_batches_of_every_size_are_what_the_order_says(db):
+    """Jobs of the same instant, numbers of items and jobs that run against that of groups and times; some of everything has started, ended or is canceled."""
+    partition = {8: PART, 7: PART, 3: PART, 5: PART2, 6: None, 2: PART2, 4: None, 1: PART, 9: PART, 10: PART2}
+    created, waiting, stale = {}, [], []
+
+    def add(*jobs):
+        for job in jobs:
+            db.add_job(job, partition[job])
+            for group, ids in ((2, (1, 3)), (1, (9, 4))):
+                db.add_group(job, group, ids)
+                waiting.extend((job, group, i) for i in ids)
+            if job != 10:
+                db.submit(job)
+            created[job] = db.clock.now
+
+    def start(*keys):
+        db.report(start=keys)
+        for key in keys:
+            waiting.remove(key)
+        return list(keys)
+    add(8)
+    moved(db, minutes=1)
+    add(7, 3, 6, 5)
+    stale += start((8, 1, 9), (8, 1, 4), (8, 2, 1), (8, 2, 3), (5, 2, 1))       # the oldest job has nothing left, and is not done
+    moved(db, minutes=1)
+    add(4, 2, 9, 1, 10)
+    stale += start((7, 1, 4), (2, 2, 3), (9, 1, 4), (6, 1, 9), (10, 1, 4))
+    threshold = moved(db, minutes=1)
+    start((3, 1, 4), (1, 2, 1))                                         # at the threshold is not before it
+    db.succeed(4, job=7)
+    stale.remove((7, 1, 4))
+    db.report(failed=[(4, 1, 4, 5)])                                    # ended without a start
+    waiting.remove((4, 1, 4))
+    db.cancel(9)
+    waiting, stale = ([(created[k[0]], *k) for k in keys if k[0] not in (9, 10)] for keys in (waiting, stale))
+    for n in (*range(len(waiting + stale) + 1), 1000):
+        if db.word:
+            batches = {"proc_GetConversionBatch": sorted(waiting + stale)[:n]}
+        else:
+            batches = {"proc_GetConversionBatch": sorted(sorted(waiting)[:n] + stale),
+                       "proc_GetConversionBatchInterleaved": sorted(round_robin(waiting, partition)[:n] + stale)}
+        for proc, expected in batches.items():
+            rows = db.handed(n, threshold, proc)
+            assert [(r.CreateTime, r.JobId, r.GroupId, r.ItemId) for r in rows] == expected, f"{proc} {n}"
+            assert [bool(r.InProgress) for r in rows] == [key in stale for key in expected]
 
 
 @proves("WORD-Transport-01", "TRAN-Transport-01")

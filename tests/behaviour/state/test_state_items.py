@@ -2,6 +2,7 @@
 import contextlib
 import sqlite3
 import threading
+import time
 
 import pytest
 from stateview import ABSENT, NOTHING, add, lock, peek, refused, view
@@ -41,6 +42,24 @@ def test_an_identifier_is_taken_once(db, key):
     refused(db, key, 2627, "proc_AddItem", id=key + "  ", item=b"second", timeout=20)      # trailing spaces do not count
     assert peek(db, key)[0] == b"first"
     assert peek(db, key + "   ")[0] == b"first"
+
+
+@proves("STATE-Model-01", "STATE-Model-12")
+def test_spaces_at_the_end_of_an_identifier_count_for_no_procedure(db, key):
+    add(db, key + " ", b"one")
+    assert lock(db, key + "  ") == (b"one", False, 0, 2)
+    before = view(db, key)[4]
+    time.sleep(0.02)
+    assert db.call("proc_RefreshItemExpiration", id=key + "   ").status == 0
+    assert view(db, key)[4] > before
+    assert db.call("proc_UpdateItem", id=key + " ", item=b"two", timeout=30, lockCookie=2).status == 0
+    assert lock(db, key) == (b"two", False, 0, 3)
+    assert db.call("proc_ReleaseItemLock", id=key + "  ", lockCookie=3).status == 0
+    assert peek(db, key)[:2] == (b"two", False)
+    assert db.call("proc_DeleteItem", id=key + "   ", lockCookie=3).status == 0
+    assert peek(db, key) == ABSENT
+    add(db, key + " ")
+    assert peek(db, key)[3] == 4            # and the cookies go on
 
 
 @proves("STATE-Model-01")
