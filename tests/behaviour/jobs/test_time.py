@@ -133,7 +133,7 @@ def stored(db, sql):
 
 
 # Each job has items 1 to 3, of which these stop at these hours, in this order: the clock goes back as well, and some stop again.
-STOPS = ("1@10 2@20 3@30", "1@30 2@20 3@10", "1@30 2@10 3@8 1@5", "1@10", "1@20 2@25 1@5", "1@5 2@15 3@15 1@25", "3@31 2@31 1@31 1@12", "2@12 2@26", "1@10 2@10.0001", "1@12 2@12 3@12")
+STOPS = ("1@10 2@20 3@30", "1@30 2@20 3@10", "1@30 2@10 3@8 1@5", "1@10", "1@20 2@25 1@5", "1@5 2@15 3@15 1@25", "3@31 2@31 1@31 1@12", "2@12 2@26", "1@10 2@10.0001", "1@12 2@12 3@12", "1@31")
 
 
 @proves("TRAN-JobsExpire-09", "TRAN-JobsExpire-10", "TRAN-JobsExpire-14", "TRAN-JobsExpire-17", "TRAN-UpdateSucceededItem-03", "TRAN-UpdateFailedItem-06",
@@ -144,27 +144,31 @@ def test_jobs_and_items_expire_by_the_stops_that_they_have(db):
         return
     begin = datetime.datetime(2030, 6, 1)
     db.clock.set(begin)
-    ways = (db.succeed, db.fail, lambda item, job: db.report(failed=[(job, 1, item, 3)]))
-    stops = {}
-    for job, (stop, plan) in enumerate(itertools.product(ways, STOPS)):
-        db.new_job(job, items=(1, 2, 3), attempts=0)
+    ways = ((PART, db.succeed), (PART2, db.fail), (None, lambda item, job: db.report(failed=[(job, 1, item, 3)])))
+    stops, partition = {}, {}
+    for job, ((part, stop), plan) in enumerate(itertools.product(ways, STOPS)):
+        db.new_job(job, items=(1, 2, 3), attempts=0, partition=part)
+        partition[job] = part
         stops.update({(job, item): None for item in (1, 2, 3)})
         for item, hour in (step.split("@") for step in plan.split()):
             db.clock.set(begin + datetime.timedelta(hours=float(hour)))
             stop(int(item), job=job)
             stops[job, int(item)] = db.clock.now
-    for hour in (5, 5.1, 8.1, 10, 10.00005, 10.1, 12, 12.1, 15.1, 20, 20.1, 25.1, 26, 26.1, 30, 31, None):
+    for step, hour in enumerate((5, 5.1, 8.1, 10, 10.00005, 10.1, 12, 12.1, 15.1, 20, 20.1, 25.1, 26, 26.1, 30, 31, None)):
         threshold = None if hour is None else begin + datetime.timedelta(hours=hour)
 
-        def over(stopped):
-            return stopped is not None and (threshold is None or stopped < threshold)
-        gone = {job for job, _ in stops if all(over(s) for (j, _), s in stops.items() if j == job)}
-        stops = {key: s for key, s in stops.items() if key[0] not in gone and not over(s)}
-        db.ok("proc_JobsExpire", TimeThreshold=threshold, IncludeActiveJobs=0)
-        left = {(r.JobId, r.ItemId): r.StopTime for r in db.reader.run("SELECT JobId, ItemId, StopTime FROM dbo.Items").rows}
-        assert left == stops and db.all_jobs() == sorted({job for job, _ in stops}), hour
-        assert stored(db, "SELECT count(*) FROM item_text WHERE n IN (SELECT n FROM job)") == len(stops)        # nothing of them is left behind
-    assert db.active() == len({job for job, _ in stops}) == 12
+        def over(job, stopped, among):
+            return partition[job] in among and stopped is not None and (threshold is None or stopped < threshold)
+        # One partition after the other, and all at once, by turns.
+        for args, among in ((({"PartitionId": PART}, {PART}), ({"PartitionId": PART2}, {PART2}), ({}, {None})) if step % 2 else (({"AllPartitions": 1}, {PART, PART2, None}),)):
+            gone = {job for job, _ in stops if all(over(j, s, among) for (j, _), s in stops.items() if j == job)}
+            stops = {key: s for key, s in stops.items() if key[0] not in gone and not over(key[0], s, among)}
+            db.ok("proc_JobsExpire", TimeThreshold=threshold, IncludeActiveJobs=0, **args)
+            left = {(r.JobId, r.ItemId): r.StopTime for r in db.reader.run("SELECT JobId, ItemId, StopTime FROM dbo.Items").rows}
+            assert left == stops and db.all_jobs() == sorted({job for job, _ in stops}), hour
+            for table in ("item", "item_text"):         # which the procedures join
+                assert stored(db, f"SELECT count(*) FROM {table} WHERE n IN (SELECT n FROM job)") == len(stops)
+    assert db.active() == len({job for job, _ in stops}) == 15
 
 
 @proves("TRAN-AddJob-06", "TRAN-AddJob-07", "TRAN-AddJob-11", "TRAN-GetItemCount-03")
