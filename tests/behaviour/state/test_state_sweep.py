@@ -248,7 +248,7 @@ def test_more_than_can_be_kept(clock, db, key):
 
 @proves("STATE-Model-12")
 def test_more_than_can_be_kept_at_once(key):
-    """Many that expire together are forgotten together: whatever comes starts above the highest of them. Before that, what is new starts at 1."""
+    """Many (10,001) that expire together are forgotten together: whatever comes starts above the highest of them. Before that, what is new starts at 1."""
     with ClockServer("2025-06-15 12:00:00", settings={"sweep_interval": 0}) as server, open_path("wire", server, "StateService") as db:
         add(db, key, timeout=1)
         with contextlib.closing(sqlite3.connect(server.data / "StateService.db", timeout=20)) as file, file:
@@ -259,7 +259,7 @@ def test_more_than_can_be_kept_at_once(key):
         add(db, key + "-other", timeout=1)
         assert (peek(db, key)[3], peek(db, key + "-other")[3]) == (20001, 1)
         with contextlib.closing(sqlite3.connect(server.data / "StateService.db", timeout=20)) as file, file:
-            file.execute("WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 10000) "
+            file.execute("WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 9999) "
                          "INSERT INTO item (id, cookie, locked, lock_time, timeout, expires, sweep) "
                          "SELECT id || i, 1 + i % 7, 0, lock_time, timeout, expires, sweep FROM item, c WHERE id = ?", [key])
         server.advance(minutes=3)
