@@ -11,7 +11,7 @@ case " $* " in
     tools/setup.sh bench
     mkdir -p build
     if [ ! -f $dir/build.ninja ]; then
-        meson setup $dir --buildtype=release -Db_lto=true -Db_ndebug=true -Dtests=false -Dwerror=false >build/setup-bench.log 2>&1 ||
+        meson setup $dir --buildtype=release -Db_lto=true -Dtests=false -Dwerror=false >build/setup-bench.log 2>&1 ||
             { cat build/setup-bench.log >&2; exit 1; }
     fi
     ninja -C $dir --quiet

@@ -148,7 +148,6 @@ static void fetch(sqlite3_int64 n)
 		room = malloc(opt.bytes);
 	if (opt.bytes >= SQLITE_LARGE)
 		sqlite_narrow(&conn);
-	sqlite_read_ahead(&conn, true);
 	if (room == NULL || sqlite3_blob_open(db, "main", "body", "data", n, 0, &b) != SQLITE_OK || sqlite3_blob_read(b, room, (int)opt.bytes, 0) != SQLITE_OK)
 		die("the item's data");
 	sqlite_widen(&conn);
