@@ -107,12 +107,13 @@ void log_out(const char *line, size_t n)
 /* As many whole lines as one write takes; a pipe then takes them whole, too. */
 static size_t ring_peek(char dst[LOG_LINE_MAX])
 {
-	size_t n = out.tail - out.head < LOG_LINE_MAX ? out.tail - out.head : LOG_LINE_MAX, whole;
+	size_t n = out.tail - out.head < LOG_LINE_MAX ? out.tail - out.head : LOG_LINE_MAX, whole = 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		dst[i] = out.bytes[(out.head + i) % RING_BYTES];
-	for (whole = n; whole > 0 && dst[whole - 1] != '\n'; whole--)
-		;
+		if (dst[i] == '\n')
+			whole = i + 1;
+	}
 	return whole > 0 ? whole : n;
 }
 

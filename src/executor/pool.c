@@ -59,6 +59,15 @@ static void add_reader(struct executor *ex)
 	ex->nreaders++;
 }
 
+/* One more only for a place that may be taken: calls that come in a burst wait for the readers there are, or threads and their
+ * connections would be made and given up again for every burst. */
+static bool may_add(const struct executor *ex)
+{
+	unsigned wanted = ex->max_readers + 1 + ex->slow_readers;
+
+	return ex->nreaders < (wanted < threads_max(ex) ? wanted : threads_max(ex));
+}
+
 /* Under the lock: somebody for the calls that wait, if they may begin. */
 static void call_reader(struct executor *ex)
 {
@@ -66,7 +75,7 @@ static void call_reader(struct executor *ex)
 		return;
 	if (ex->idle_readers > 0)
 		pthread_cond_signal(&ex->reader_wake);
-	else if (ex->nreaders < threads_max(ex))
+	else if (may_add(ex))
 		add_reader(ex);
 }
 
@@ -79,7 +88,7 @@ enum err_id pool_submit(struct executor *ex, struct call *c)
 	list_append(&ex->reader_queue[lane_of(c)], &c->link);
 	ex->waiting++;
 	ex->reader_waiting++;
-	if (ex->reader_waiting > ex->idle_readers && ex->nreaders < threads_max(ex) && some_may_begin(ex))
+	if (ex->reader_waiting > ex->idle_readers && may_add(ex) && some_may_begin(ex))
 		add_reader(ex);
 	if (ex->nreaders > 0)
 		return ERR_NONE;
