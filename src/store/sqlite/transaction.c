@@ -122,7 +122,7 @@ static int data_version(struct sqlite_conn *c, int64_t *ret, struct err *reterr)
 int sqlite_is_current(struct store_conn *conn, bool *ret, struct err *reterr)
 {
 	struct sqlite_conn *c = SQLITE_CONN(conn);
-	int64_t seen, newest;
+	int64_t seen = 0, newest = 0;
 
 	assert(c->read_only && sqlite_in_transaction(conn));
 	if (data_version(c, &seen, reterr) < 0)
