@@ -306,6 +306,8 @@ static void open_database(void)
 	if (sqlite3_open_v2(opt.database, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, SQLITE_VFS_NAME) != SQLITE_OK)
 		die(opt.database);
 	conn.db = db;
+	if (sqlite_checksum_register(&conn) != SQLITE_OK)       /* the schema uses it */
+		die("checksum()");
 	set_up();
 	if (is_new)
 		create();
