@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-
 #define SOURCES 200
 /* What one read may bring, several records of the largest size. */
 #define READ_AHEAD 65536
@@ -89,7 +88,8 @@ static SSL_CTX *context(void)
 
 bool channel_open(struct channel *ch, const struct sockaddr_in *to, bool tls, unsigned nth)
 {
-	struct sockaddr_in from = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7F000002u + nth % SOURCES) };
+	struct sockaddr_in from = { .sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(0x7F000002u + nth % SOURCES) };
 	BIO *bio;
 	int on = 1;
 
@@ -98,7 +98,8 @@ bool channel_open(struct channel *ch, const struct sockaddr_in *to, bool tls, un
 	if (ch->fd < 0)
 		return false;
 	setsockopt(ch->fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
-	if (bind(ch->fd, (struct sockaddr *)&from, sizeof(from)) < 0 || connect(ch->fd, (const struct sockaddr *)to, sizeof(*to)) < 0)
+	if (bind(ch->fd, (struct sockaddr *)&from, sizeof(from)) < 0 ||
+	    connect(ch->fd, (const struct sockaddr *)to, sizeof(*to)) < 0)
 		return false;
 	setsockopt(ch->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	fcntl(ch->fd, F_SETFL, O_NONBLOCK);

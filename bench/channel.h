@@ -8,7 +8,7 @@
 
 struct channel {
 	int fd;
-	struct ssl_st *ssl;         /* NULL: clear text */
+	struct ssl_st *ssl; /* NULL: clear text */
 };
 
 /* nth: which connection of this process it is; spreads them over the addresses of loopback, so that their ports do not run out. */

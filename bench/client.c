@@ -63,7 +63,8 @@ static void flush(struct client *c)
 	size_t n;
 
 	while (c->out != NULL && c->out_done < c->out->len) {
-		switch (channel_send(&c->channel, c->out->data + c->out_done, c->out->len - c->out_done, &n)) {
+		switch (channel_send(&c->channel, c->out->data + c->out_done, c->out->len - c->out_done,
+				     &n)) {
 		case CHANNEL_OK: break;
 		case CHANNEL_WANT_READ: return;
 		case CHANNEL_WANT_WRITE: arm(c, EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD); return;
@@ -84,7 +85,8 @@ static void start(struct client *c, const struct message *m)
 
 static void next_call(struct client *c)
 {
-	const struct message *m = c->idle ? NULL : opt.workload->next(&c->script, c->has_last ? &c->last : NULL);
+	const struct message *m = c->idle ? NULL
+					  : opt.workload->next(&c->script, c->has_last ? &c->last : NULL);
 
 	if (m == NULL) {
 		c->phase = STOPPED;
@@ -204,7 +206,8 @@ static bool read_some(struct client *c)
 	if (status == CHANNEL_WANT_READ || status == CHANNEL_WANT_WRITE)
 		return false;
 	if (status == CHANNEL_FAILED || n == 0)
-		die("recv", n == 0 && status == CHANNEL_OK ? "the server closed the connection" : strerror(errno));
+		die("recv",
+		    n == 0 && status == CHANNEL_OK ? "the server closed the connection" : strerror(errno));
 	c->in_len += n;
 	len = opt.workload->protocol->length(c->in, c->in_len, &c->in_mark);
 	if (len == 0)
@@ -263,7 +266,10 @@ void clients_open(void)
 		c->idle = i < opt.idle;
 		if (!c->idle) {
 			unsigned k = i - opt.idle;
-			c->script = (struct script){ .connection = k, .connections = opt.connections, .random = 88172645463325252u + k * 7919, .sizes = &opt.sizes };
+			c->script = (struct script){ .connection = k,
+						     .connections = opt.connections,
+						     .random = 88172645463325252u + k * 7919,
+						     .sizes = &opt.sizes };
 			opt.workload->prepare(&c->script);
 		}
 		client_open(c);

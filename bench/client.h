@@ -13,11 +13,11 @@ struct options {
 	const char *user;
 	const struct workload *workload;
 	struct sizes sizes;
-	unsigned connections;       /* that work */
-	unsigned idle;              /* that are only logged in */
+	unsigned connections; /* that work */
+	unsigned idle;        /* that are only logged in */
 	double seconds, warmup;
-	int pid;                    /* of the server, to measure it */
-	bool storm;                 /* a connection for every call */
+	int pid;    /* of the server, to measure it */
+	bool storm; /* a connection for every call */
 	bool tls;
 };
 
@@ -28,7 +28,7 @@ struct totals {
 
 extern struct options opt;
 extern struct totals totals;
-extern bool measuring;          /* answers are counted while this is set */
+extern bool measuring; /* answers are counted while this is set */
 
 uint64_t now_ns(void);
 __attribute__((noreturn)) void die(const char *what, const char *why);

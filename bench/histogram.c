@@ -43,8 +43,11 @@ void histogram_print_members(const struct histogram *h, FILE *f)
 {
 	double n = h->count == 0 ? 1 : (double)h->count;
 
-	fprintf(f, "\"calls\":%lu,\"mean_us\":%.1f,\"p50_us\":%.1f,\"p95_us\":%.1f,\"p99_us\":%.1f,\"p999_us\":%.1f,\"max_us\":%.1f", h->count,
-		(double)h->sum_ns / n / 1000.0, histogram_percentile_us(h, 0.5), histogram_percentile_us(h, 0.95), histogram_percentile_us(h, 0.99),
+	fprintf(f,
+		"\"calls\":%lu,\"mean_us\":%.1f,\"p50_us\":%.1f,\"p95_us\":%.1f,\"p99_us\":%.1f,\"p999_us\":%"
+		".1f,\"max_us\":%.1f",
+		h->count, (double)h->sum_ns / n / 1000.0, histogram_percentile_us(h, 0.5),
+		histogram_percentile_us(h, 0.95), histogram_percentile_us(h, 0.99),
 		histogram_percentile_us(h, 0.999), (double)h->max_ns / 1000.0);
 }
 

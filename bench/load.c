@@ -1,5 +1,5 @@
 /* load.c — the load generator: requests encoded in advance, every answer checked. Prints one line of JSON. Without a list of options: its help. */
-#define _GNU_SOURCE              /* SCHED_BATCH */
+#define _GNU_SOURCE /* SCHED_BATCH */
 #include <arpa/inet.h>
 #include <getopt.h>
 #include <sched.h>
@@ -30,31 +30,53 @@ static void parse_server(char *text)
 	*colon = '\0';
 	opt.address.sin_family = AF_INET;
 	opt.address.sin_port = htons((uint16_t)strtoul(colon + 1, NULL, 10));
-	if (inet_pton(AF_INET, text, &opt.address.sin_addr) != 1 || (ntohl(opt.address.sin_addr.s_addr) >> 24) != 127)
+	if (inet_pton(AF_INET, text, &opt.address.sin_addr) != 1 ||
+	    (ntohl(opt.address.sin_addr.s_addr) >> 24) != 127)
 		die(text, "only loopback addresses are loaded");
 }
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: load --server 127.0.0.1:PORT --workload NAME [--password-file FILE] [--user NAME]\n"
-			"  --connections N    that work (32)\n"
-			"  --idle N           more that are only logged in (0)\n"
-			"  --seconds S        to measure (5), after --warmup S (1)\n"
-			"  --pid N            of the server: its CPU, memory and writes are measured\n"
-			"  --tls              TLS from the first byte, as TDS 8.0 does it\n"
-			"  --login-storm      a new connection and login for every call\n"
-			"  --bytes N          of an item (state_large)\n"
-			"  --items N          of the big group (word_group, word_items)\n"
-			"  --jobs N           of 100 items each (word_fill, word_batch100, word_status100, word_done, word_again, and translation_…)\n"
-			"  --first-job N, --last-job N   which of them word_fill and translation_fill add (all)\n"
-			"  --text SQL         sent once (text)\n"
-			"  --request N, --answer N   sizes of messages (echo)\nworkloads:\n");
+	fprintf(stderr,
+		"usage: load --server 127.0.0.1:PORT --workload NAME [--password-file FILE] [--user NAME]\n"
+		"  --connections N    that work (32)\n"
+		"  --idle N           more that are only logged in (0)\n"
+		"  --seconds S        to measure (5), after --warmup S (1)\n"
+		"  --pid N            of the server: its CPU, memory and writes are measured\n"
+		"  --tls              TLS from the first byte, as TDS 8.0 does it\n"
+		"  --login-storm      a new connection and login for every call\n"
+		"  --bytes N          of an item (state_large)\n"
+		"  --items N          of the big group (word_group, word_items)\n"
+		"  --jobs N           of 100 items each (word_fill, word_batch100, word_status100, "
+		"word_done, word_again, and translation_…)\n"
+		"  --first-job N, --last-job N   which of them word_fill and translation_fill add (all)\n"
+		"  --text SQL         sent once (text)\n"
+		"  --request N, --answer N   sizes of messages (echo)\nworkloads:\n");
 	workload_list();
 	exit(2);
 }
 
-enum { OPT_SERVER = 256, OPT_PASSWORD, OPT_USER, OPT_WORKLOAD, OPT_CONNECTIONS, OPT_IDLE, OPT_SECONDS, OPT_WARMUP, OPT_PID, OPT_TLS, OPT_STORM,
-	OPT_BYTES, OPT_ITEMS, OPT_JOBS, OPT_FIRST_JOB, OPT_LAST_JOB, OPT_TEXT, OPT_REQUEST, OPT_ANSWER };
+enum {
+	OPT_SERVER = 256,
+	OPT_PASSWORD,
+	OPT_USER,
+	OPT_WORKLOAD,
+	OPT_CONNECTIONS,
+	OPT_IDLE,
+	OPT_SECONDS,
+	OPT_WARMUP,
+	OPT_PID,
+	OPT_TLS,
+	OPT_STORM,
+	OPT_BYTES,
+	OPT_ITEMS,
+	OPT_JOBS,
+	OPT_FIRST_JOB,
+	OPT_LAST_JOB,
+	OPT_TEXT,
+	OPT_REQUEST,
+	OPT_ANSWER
+};
 
 static void take(int o)
 {
@@ -87,16 +109,41 @@ static void take(int o)
 static void parse(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "server", 1, 0, OPT_SERVER }, { "password-file", 1, 0, OPT_PASSWORD }, { "user", 1, 0, OPT_USER }, { "workload", 1, 0, OPT_WORKLOAD },
-		{ "connections", 1, 0, OPT_CONNECTIONS }, { "idle", 1, 0, OPT_IDLE }, { "seconds", 1, 0, OPT_SECONDS }, { "warmup", 1, 0, OPT_WARMUP },
-		{ "pid", 1, 0, OPT_PID }, { "tls", 0, 0, OPT_TLS }, { "login-storm", 0, 0, OPT_STORM }, { "bytes", 1, 0, OPT_BYTES },
-		{ "items", 1, 0, OPT_ITEMS }, { "jobs", 1, 0, OPT_JOBS }, { "first-job", 1, 0, OPT_FIRST_JOB }, { "last-job", 1, 0, OPT_LAST_JOB }, { "text", 1, 0, OPT_TEXT },
-		{ "request", 1, 0, OPT_REQUEST }, { "answer", 1, 0, OPT_ANSWER }, { 0 },
+		{ "server", 1, 0, OPT_SERVER },
+		{ "password-file", 1, 0, OPT_PASSWORD },
+		{ "user", 1, 0, OPT_USER },
+		{ "workload", 1, 0, OPT_WORKLOAD },
+		{ "connections", 1, 0, OPT_CONNECTIONS },
+		{ "idle", 1, 0, OPT_IDLE },
+		{ "seconds", 1, 0, OPT_SECONDS },
+		{ "warmup", 1, 0, OPT_WARMUP },
+		{ "pid", 1, 0, OPT_PID },
+		{ "tls", 0, 0, OPT_TLS },
+		{ "login-storm", 0, 0, OPT_STORM },
+		{ "bytes", 1, 0, OPT_BYTES },
+		{ "items", 1, 0, OPT_ITEMS },
+		{ "jobs", 1, 0, OPT_JOBS },
+		{ "first-job", 1, 0, OPT_FIRST_JOB },
+		{ "last-job", 1, 0, OPT_LAST_JOB },
+		{ "text", 1, 0, OPT_TEXT },
+		{ "request", 1, 0, OPT_REQUEST },
+		{ "answer", 1, 0, OPT_ANSWER },
+		{ 0 },
 	};
 	int o;
 
-	opt = (struct options){ .user = "sa", .connections = 32, .seconds = 5, .warmup = 1,
-		.sizes = { .bytes = 1024, .request = 64, .answer = 64, .items = 1000, .jobs = 100, .first_job = 1, .last_job = UINT64_MAX, .text = "select 1" } };
+	opt = (struct options){ .user = "sa",
+				.connections = 32,
+				.seconds = 5,
+				.warmup = 1,
+				.sizes = { .bytes = 1024,
+					   .request = 64,
+					   .answer = 64,
+					   .items = 1000,
+					   .jobs = 100,
+					   .first_job = 1,
+					   .last_job = UINT64_MAX,
+					   .text = "select 1" } };
 	while ((o = getopt_long(argc, argv, "", longs, NULL)) >= 0)
 		take(o);
 	if (opt.workload == NULL || opt.address.sin_port == 0 || opt.connections + opt.idle == 0)
@@ -110,7 +157,8 @@ static double own_cpu(void)
 	struct rusage u;
 
 	getrusage(RUSAGE_SELF, &u);
-	return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+	return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
 static void print_kinds(void)
@@ -129,7 +177,11 @@ static void print_kinds(void)
 	printf("},");
 }
 
-struct measure { uint64_t at_ns; double own_cpu_s; struct usage server; };
+struct measure {
+	uint64_t at_ns;
+	double own_cpu_s;
+	struct usage server;
+};
 
 static struct measure measure(void)
 {
@@ -138,16 +190,23 @@ static struct measure measure(void)
 
 static void report(const struct measure *idle, const struct measure *from, const struct measure *to)
 {
-	double n = totals.all.count == 0 ? 1 : (double)totals.all.count, seconds = (double)(to->at_ns - from->at_ns) / 1e9;
+	double n = totals.all.count == 0 ? 1 : (double)totals.all.count,
+	       seconds = (double)(to->at_ns - from->at_ns) / 1e9;
 
-	printf("{\"workload\":\"%s\",\"connections\":%u,\"idle\":%u,\"storm\":%s,\"tls\":%s,\"seconds\":%.3f,\"calls_per_s\":%.1f,", opt.workload->name,
-	       opt.connections, opt.idle, opt.storm ? "true" : "false", opt.tls ? "true" : "false", seconds, (double)totals.all.count / seconds);
+	printf("{\"workload\":\"%s\",\"connections\":%u,\"idle\":%u,\"storm\":%s,\"tls\":%s,\"seconds\":%.3f,"
+	       "\"calls_per_s\":%.1f,",
+	       opt.workload->name, opt.connections, opt.idle, opt.storm ? "true" : "false",
+	       opt.tls ? "true" : "false", seconds, (double)totals.all.count / seconds);
 	histogram_print_members(&totals.all, stdout);
-	printf(",\"server_cpu_s\":%.2f,\"server_cpu_us_per_call\":%.2f,\"load_cpu_us_per_call\":%.2f,\"written_bytes_per_call\":%.0f,",
-	       to->server.cpu_s - from->server.cpu_s, (to->server.cpu_s - from->server.cpu_s) * 1e6 / n, (to->own_cpu_s - from->own_cpu_s) * 1e6 / n,
+	printf(",\"server_cpu_s\":%.2f,\"server_cpu_us_per_call\":%.2f,\"load_cpu_us_per_call\":%.2f,"
+	       "\"written_bytes_per_call\":%.0f,",
+	       to->server.cpu_s - from->server.cpu_s, (to->server.cpu_s - from->server.cpu_s) * 1e6 / n,
+	       (to->own_cpu_s - from->own_cpu_s) * 1e6 / n,
 	       (double)(to->server.written - from->server.written) / n);
-	printf("\"request_bytes\":%.0f,\"answer_bytes\":%.0f,", (double)totals.sent_bytes / n, (double)totals.received_bytes / n);
-	printf("\"rss_before_kb\":%ld,\"rss_kb\":%ld,\"peak_kb\":%ld,", idle->server.rss_kb, to->server.rss_kb, to->server.peak_kb);
+	printf("\"request_bytes\":%.0f,\"answer_bytes\":%.0f,", (double)totals.sent_bytes / n,
+	       (double)totals.received_bytes / n);
+	printf("\"rss_before_kb\":%ld,\"rss_kb\":%ld,\"peak_kb\":%ld,", idle->server.rss_kb,
+	       to->server.rss_kb, to->server.peak_kb);
 	print_kinds();
 	printf("\"histogram_us\":");
 	histogram_print_steps(&totals.all, stdout);

@@ -27,7 +27,12 @@ size_t resp_string(struct message *m, const void *p, size_t n)
 	return m->len - n - 2;
 }
 
-struct line { char kind; const char *text; size_t len; long number; };
+struct line {
+	char kind;
+	const char *text;
+	size_t len;
+	long number;
+};
 
 /* The line at *at; false when it has not arrived as a whole. */
 static bool read_line(const uint8_t *p, size_t n, size_t *at, struct line *ret)

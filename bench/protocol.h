@@ -5,7 +5,7 @@
 #include "wire.h"
 
 struct protocol {
-	bool login;                 /* PRELOGIN and LOGIN7 come first */
+	bool login; /* PRELOGIN and LOGIN7 come first */
 	/* Length of the whole answer at p, or 0 when it is not complete yet. *at is the protocol's own mark, 0 at first. */
 	size_t (*length)(const uint8_t *p, size_t n, size_t *at);
 	/* Reads it; false: the bytes make no sense. scratch: at least n bytes. */
@@ -13,8 +13,8 @@ struct protocol {
 };
 
 extern const struct protocol protocol_tds;
-extern const struct protocol protocol_resp;         /* Redis */
-extern const struct protocol protocol_echo;         /* bench/peers/echo.c */
+extern const struct protocol protocol_resp; /* Redis */
+extern const struct protocol protocol_echo; /* bench/peers/echo.c */
 
 /* Builds a RESP request: an array of n strings. */
 void resp_begin(struct message *m, unsigned n);

@@ -6,7 +6,7 @@
 
 struct usage {
 	double cpu_s;
-	uint64_t written;           /* bytes sent to the disk */
+	uint64_t written; /* bytes sent to the disk */
 	long rss_kb, peak_kb;
 };
 

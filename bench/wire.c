@@ -56,7 +56,8 @@ static void frame(struct message *m, uint8_t type)
 		exit(1);
 	for (size_t i = 0; i < n; i++) {
 		size_t at = i * per, k = body - at < per ? body - at : per;
-		uint8_t head[8] = { type, i + 1 == n, (uint8_t)((k + 8) >> 8), (uint8_t)(k + 8), 0, 0, (uint8_t)(i + 1), 0 };
+		uint8_t head[8] = { type, i + 1 == n, (uint8_t)((k + 8) >> 8), (uint8_t)(k + 8),
+				    0,    0,          (uint8_t)(i + 1),        0 };
 
 		memcpy(out + at + i * 8, head, 8);
 		memcpy(out + at + i * 8 + 8, m->data + at, k);
@@ -75,7 +76,8 @@ void message_prelogin(struct message *m)
 	frame(m, 0x12);
 }
 
-void message_login(struct message *m, const char *user, const char *password, const char *database, const char *app)
+void message_login(struct message *m, const char *user, const char *password, const char *database,
+		   const char *app)
 {
 	const char *texts[] = { "bench", user, password, app, "localhost", "", "bench", "", database };
 	uint8_t fixed[94] = { 0 };
@@ -248,7 +250,10 @@ size_t answer_length(const uint8_t *p, size_t n, size_t *at)
 	return 0;
 }
 
-struct reader { const uint8_t *p, *end; bool bad; };
+struct reader {
+	const uint8_t *p, *end;
+	bool bad;
+};
 
 static uint64_t get(struct reader *r, size_t n)
 {
@@ -273,26 +278,70 @@ static void skip(struct reader *r, size_t n)
 }
 
 enum { LEN_FIXED, LEN_BYTE, LEN_SHORT, LEN_PLP, LEN_POINTER };
-struct wire_type { uint8_t code, how; size_t fixed; };
+struct wire_type {
+	uint8_t code, how;
+	size_t fixed;
+};
 
 static struct wire_type read_type(struct reader *r)
 {
 	struct wire_type t = { .code = (uint8_t)get(r, 1) };
 
 	switch (t.code) {
-	case 0x30: case 0x32: t.fixed = 1; break;
+	case 0x30:
+	case 0x32: t.fixed = 1; break;
 	case 0x34: t.fixed = 2; break;
-	case 0x38: case 0x3B: case 0x3A: case 0x7A: t.fixed = 4; break;
-	case 0x7F: case 0x3E: case 0x3D: case 0x3C: t.fixed = 8; break;
-	case 0x26: case 0x68: case 0x6D: case 0x6E: case 0x6F: case 0x24: t.how = LEN_BYTE; skip(r, 1); break;
-	case 0x6A: case 0x6C: t.how = LEN_BYTE; skip(r, 3); break;
+	case 0x38:
+	case 0x3B:
+	case 0x3A:
+	case 0x7A: t.fixed = 4; break;
+	case 0x7F:
+	case 0x3E:
+	case 0x3D:
+	case 0x3C: t.fixed = 8; break;
+	case 0x26:
+	case 0x68:
+	case 0x6D:
+	case 0x6E:
+	case 0x6F:
+	case 0x24:
+		t.how = LEN_BYTE;
+		skip(r, 1);
+		break;
+	case 0x6A:
+	case 0x6C:
+		t.how = LEN_BYTE;
+		skip(r, 3);
+		break;
 	case 0x28: t.how = LEN_BYTE; break;
-	case 0x29: case 0x2A: case 0x2B: t.how = LEN_BYTE; skip(r, 1); break;
-	case 0xA7: case 0xAF: case 0xE7: case 0xEF: t.how = get(r, 2) == 0xFFFF ? LEN_PLP : LEN_SHORT; skip(r, 5); break;
-	case 0xA5: case 0xAD: t.how = get(r, 2) == 0xFFFF ? LEN_PLP : LEN_SHORT; break;
-	case 0xF1: t.how = LEN_PLP; skip(r, 1); break;
-	case 0x23: case 0x63: t.how = LEN_POINTER; skip(r, 9); break;
-	case 0x22: t.how = LEN_POINTER; skip(r, 4); break;
+	case 0x29:
+	case 0x2A:
+	case 0x2B:
+		t.how = LEN_BYTE;
+		skip(r, 1);
+		break;
+	case 0xA7:
+	case 0xAF:
+	case 0xE7:
+	case 0xEF:
+		t.how = get(r, 2) == 0xFFFF ? LEN_PLP : LEN_SHORT;
+		skip(r, 5);
+		break;
+	case 0xA5:
+	case 0xAD: t.how = get(r, 2) == 0xFFFF ? LEN_PLP : LEN_SHORT; break;
+	case 0xF1:
+		t.how = LEN_PLP;
+		skip(r, 1);
+		break;
+	case 0x23:
+	case 0x63:
+		t.how = LEN_POINTER;
+		skip(r, 9);
+		break;
+	case 0x22:
+		t.how = LEN_POINTER;
+		skip(r, 4);
+		break;
 	default: r->bad = true;
 	}
 	return t;
@@ -305,7 +354,10 @@ static void skip_value(struct reader *r, const struct wire_type *t)
 	switch (t->how) {
 	case LEN_FIXED: skip(r, t->fixed); break;
 	case LEN_BYTE: skip(r, get(r, 1)); break;
-	case LEN_SHORT: n = get(r, 2); skip(r, n == 0xFFFF ? 0 : n); break;
+	case LEN_SHORT:
+		n = get(r, 2);
+		skip(r, n == 0xFFFF ? 0 : n);
+		break;
 	case LEN_POINTER:
 		if (get(r, 1) != 0) {
 			skip(r, 24);
@@ -322,7 +374,10 @@ static void skip_value(struct reader *r, const struct wire_type *t)
 }
 
 #define COLUMNS_MAX 64
-struct columns { struct wire_type types[COLUMNS_MAX]; size_t n; };
+struct columns {
+	struct wire_type types[COLUMNS_MAX];
+	size_t n;
+};
 
 static void read_columns(struct reader *r, struct columns *c)
 {
@@ -405,8 +460,12 @@ bool answer_read(const uint8_t *p, size_t n, uint8_t *scratch, struct answer *re
 		case 0x79: a.status = (int32_t)get(&r, 4); break;
 		case 0xAC: read_returnvalue(&r, &a); break;
 		case 0xAA: read_error(&r, &a); break;
-		case 0xAB: case 0xE3: case 0xAD: skip(&r, get(&r, 2)); break;
-		case 0xFD: case 0xFE: case 0xFF:
+		case 0xAB:
+		case 0xE3:
+		case 0xAD: skip(&r, get(&r, 2)); break;
+		case 0xFD:
+		case 0xFE:
+		case 0xFF:
 			if ((get(&r, 2) & 2) != 0)
 				a.error = true;
 			skip(&r, 10);

@@ -112,9 +112,11 @@ static const char *const sched_kinds[] = { "add", "by_id", "refresh", "in_interv
 
 static void sched_prepare(struct script *s)
 {
-	static const char assembly[] = "Microsoft.Office.Server, Version=12.0.0.0, Culture=neutral, PublicKeyToken=71e9bce111e9429c";
-	static const char *const procs[] = { "proc_MIP_GetScheduledJobById", "proc_MIP_RefreshScheduledJob", "proc_MIP_GetScheduledJobsInInterval",
-		"proc_MIP_RemoveScheduledJob" };
+	static const char assembly[] =
+		"Microsoft.Office.Server, Version=12.0.0.0, Culture=neutral, PublicKeyToken=71e9bce111e9429c";
+	static const char *const procs[] = { "proc_MIP_GetScheduledJobById", "proc_MIP_RefreshScheduledJob",
+					     "proc_MIP_GetScheduledJobsInInterval",
+					     "proc_MIP_RemoveScheduledJob" };
 	static const uint8_t zero[16];
 	struct message *m = s->messages;
 
@@ -163,13 +165,15 @@ const struct workload workloads_basic[] = {
 	{ "text", "master", &protocol_tds, text_prepare, once, NULL, true, NULL },
 	{ "select1", "master", &protocol_tds, select1_prepare, first_message, check_one_row, false, NULL },
 	{ "echo", "", &protocol_echo, echo_prepare, first_message, NULL, false, NULL },
-	{ "sched_cycle", "ScheduledJobs", &protocol_tds, sched_prepare, sched_next, sched_check, false, sched_kinds },
+	{ "sched_cycle", "ScheduledJobs", &protocol_tds, sched_prepare, sched_next, sched_check, false,
+	  sched_kinds },
 	{ .name = NULL },
 };
 
 /* ---- the list ---- */
 
-static const struct workload *const lists[] = { workloads_basic, workloads_state, workloads_jobs, workloads_scale, workloads_redis };
+static const struct workload *const lists[] = { workloads_basic, workloads_state, workloads_jobs,
+						workloads_scale, workloads_redis };
 
 const struct workload *workload_find(const char *name)
 {

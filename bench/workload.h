@@ -7,16 +7,16 @@
 #define MESSAGES_MAX 8
 #define KINDS_MAX 8
 #define KEYS 100000
-#define FEW_KEYS 64             /* of a connection, when items shall be large: soon all of them are */
+#define FEW_KEYS 64 /* of a connection, when items shall be large: soon all of them are */
 
 /* What the command line says about sizes. */
 struct sizes {
-	size_t bytes;               /* of an item's data */
-	size_t request, answer;     /* of echo */
-	uint64_t items;             /* of the one big group */
-	uint64_t jobs;              /* of the filled database … */
-	uint64_t first_job, last_job;       /* … and those that are added now */
-	const char *text;           /* of the workload text */
+	size_t bytes;                 /* of an item's data */
+	size_t request, answer;       /* of echo */
+	uint64_t items;               /* of the one big group */
+	uint64_t jobs;                /* of the filled database … */
+	uint64_t first_job, last_job; /* … and those that are added now */
+	const char *text;             /* of the workload text */
 };
 
 /* State of one connection's script. */
@@ -24,13 +24,13 @@ struct script {
 	unsigned connection, connections;
 	const struct sizes *sizes;
 	uint64_t random;
-	unsigned step, kind;                /* kind: which of the workload's kinds the last request was */
+	unsigned step, kind; /* kind: which of the workload's kinds the last request was */
 	uint64_t round;
 	struct message messages[MESSAGES_MAX];
-	size_t at[MESSAGES_MAX][16];        /* places to patch */
+	size_t at[MESSAGES_MAX][16]; /* places to patch */
 	uint64_t key;
 	bool few_keys;
-	bool translation;           /* not word */
+	bool translation; /* not word */
 };
 
 struct workload {
@@ -41,15 +41,16 @@ struct workload {
 	const struct message *(*next)(struct script *s, const struct answer *last);
 	/* Is this answer right? NULL: no error is enough. */
 	const char *(*check)(const struct script *s, const struct answer *a);
-	bool once;                          /* ends by itself (fill) */
-	const char *const *kinds;           /* names of the kinds of request, NULL at the end; NULL: one kind */
+	bool once;                /* ends by itself (fill) */
+	const char *const *kinds; /* names of the kinds of request, NULL at the end; NULL: one kind */
 };
 
 const struct workload *workload_find(const char *name);
 void workload_list(void);
 
 /* The workloads by file; each list ends with a NULL name. */
-extern const struct workload workloads_basic[], workloads_state[], workloads_redis[], workloads_jobs[], workloads_scale[];
+extern const struct workload workloads_basic[], workloads_state[], workloads_redis[], workloads_jobs[],
+	workloads_scale[];
 
 /* ---- tools of the scripts ---- */
 
@@ -75,7 +76,7 @@ const char *check_found(const struct script *s, const struct answer *a);
 #define WORD_URI "http://schemas.microsoft.com/office/server/word/2009/08/"
 #define TRANSLATION_URI "http://schemas.microsoft.com/office/server/translation/2010/11/"
 
-size_t jobs_add(struct message *m, bool word);                      /* all return the offset of @JobId */
+size_t jobs_add(struct message *m, bool word); /* all return the offset of @JobId */
 size_t jobs_group(struct message *m, const char *uri, uint64_t items);
 size_t jobs_one_id(struct message *m, const char *proc);
 size_t jobs_done(struct message *m, size_t *ret_item_at);

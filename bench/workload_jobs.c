@@ -9,8 +9,14 @@
 #define WSI "b00ae9a1-0474-474e-b348-f6a8bcc95331"
 
 enum { JOB_ADD, JOB_GROUP, JOB_SUBMIT, JOB_FETCH, JOB_BATCH, JOB_DONE, JOB_STATUS };
-static const char *const kinds[] = { "AddJob", "AddGroup", "SubmitJob", "GetConversionBatch", "UpdateConversionBatch", "UpdateSucceededItem",
-	"GetJobStatus", NULL };
+static const char *const kinds[] = { "AddJob",
+				     "AddGroup",
+				     "SubmitJob",
+				     "GetConversionBatch",
+				     "UpdateConversionBatch",
+				     "UpdateSucceededItem",
+				     "GetJobStatus",
+				     NULL };
 
 size_t jobs_add(struct message *m, bool word)
 {
@@ -35,7 +41,10 @@ size_t jobs_group(struct message *m, const char *uri, uint64_t items)
 		exit(1);
 	n = (size_t)snprintf(xml, size, "<group xmlns=\"%sdatabaseJobAdd\">", uri);
 	for (uint64_t i = 1; i <= items; i++)
-		n += (size_t)snprintf(xml + n, size - n, "<item id=\"%lu\" in=\"letters/2026/letter-%04lu.docx\" out=\"letters/2026/letter-%04lu.pdf\"/>", i, i, i);
+		n += (size_t)snprintf(xml + n, size - n,
+				      "<item id=\"%lu\" in=\"letters/2026/letter-%04lu.docx\" "
+				      "out=\"letters/2026/letter-%04lu.pdf\"/>",
+				      i, i, i);
 	snprintf(xml + n, size - n, "</group>");
 	message_rpc(m, "proc_AddGroup");
 	at = message_bigint(m, "@JobId", 0);
@@ -83,12 +92,14 @@ void jobs_fetch(struct message *m, int32_t n)
 static void batch_message(struct script *s, const char *uri)
 {
 	static char xml[8192];
-	size_t places[ITEMS], base, n = (size_t)snprintf(xml, sizeof(xml), "<batch xmlns=\"%sdatabaseBatchUpdate\"><start>", uri);
+	size_t places[ITEMS], base,
+		n = (size_t)snprintf(xml, sizeof(xml), "<batch xmlns=\"%sdatabaseBatchUpdate\"><start>", uri);
 
 	for (int i = 1; i <= ITEMS; i++) {
 		n += (size_t)snprintf(xml + n, sizeof(xml) - n, "<item job=\"");
 		places[i - 1] = n;
-		n += (size_t)snprintf(xml + n, sizeof(xml) - n, JOB_TEXT "\" group=\"1\" id=\"%d\" wsi=\"" WSI "\"/>", i);
+		n += (size_t)snprintf(xml + n, sizeof(xml) - n,
+				      JOB_TEXT "\" group=\"1\" id=\"%d\" wsi=\"" WSI "\"/>", i);
 	}
 	snprintf(xml + n, sizeof(xml) - n, "</start><failed/></batch>");
 	message_rpc(&s->messages[JOB_BATCH], "proc_UpdateConversionBatch");

@@ -34,10 +34,12 @@ static void translation_prepare(struct script *s)
 static const struct message *finish_message(const struct script *s, struct message *m, uint64_t job)
 {
 	static char xml[16384];
-	size_t n = (size_t)snprintf(xml, sizeof(xml), "<batch xmlns=\"%sdatabaseBatchUpdate\"><start/><failed>", uri_of(s));
+	size_t n = (size_t)snprintf(xml, sizeof(xml),
+				    "<batch xmlns=\"%sdatabaseBatchUpdate\"><start/><failed>", uri_of(s));
 
 	for (int i = 1; i <= JOB_ITEMS; i++)
-		n += (size_t)snprintf(xml + n, sizeof(xml) - n, "<item job=\"%lu\" group=\"1\" id=\"%d\" error=\"12\"/>", job, i);
+		n += (size_t)snprintf(xml + n, sizeof(xml) - n,
+				      "<item job=\"%lu\" group=\"1\" id=\"%d\" error=\"12\"/>", job, i);
 	snprintf(xml + n, sizeof(xml) - n, "</failed></batch>");
 	message_rpc(m, "proc_UpdateConversionBatch");
 	message_nvarchar(m, "@BatchXml", xml);
@@ -153,7 +155,8 @@ static const struct message *group_next(struct script *s, const struct answer *l
 
 static void items_prepare(struct script *s)
 {
-	static const char *const flags[] = { "@NotSubmitted", "@NotStarted", "@InProgress", "@Succeeded", "@Failed", "@Canceled" };
+	static const char *const flags[] = { "@NotSubmitted", "@NotStarted", "@InProgress",
+					     "@Succeeded",    "@Failed",     "@Canceled" };
 	struct message *m = &s->messages[0];
 
 	message_rpc(m, "proc_GetItems");
@@ -177,13 +180,18 @@ static const char *items_check(const struct script *s, const struct answer *a)
 
 const struct workload workloads_scale[] = {
 	{ "word_fill", "WordAutomation", &protocol_tds, fill_prepare, fill_next, NULL, true, fill_kinds },
-	{ "translation_fill", "Translation", &protocol_tds, translation_prepare, fill_next, NULL, true, fill_kinds },
-	{ "translation_batch100", "Translation", &protocol_tds, batch_prepare, batch_next, batch_check, false, NULL },
-	{ "translation_status100", "Translation", &protocol_tds, status_prepare, status_next, check_one_row, false, NULL },
+	{ "translation_fill", "Translation", &protocol_tds, translation_prepare, fill_next, NULL, true,
+	  fill_kinds },
+	{ "translation_batch100", "Translation", &protocol_tds, batch_prepare, batch_next, batch_check, false,
+	  NULL },
+	{ "translation_status100", "Translation", &protocol_tds, status_prepare, status_next, check_one_row,
+	  false, NULL },
 	{ "translation_done", "Translation", &protocol_tds, done_prepare, done_next, NULL, false, NULL },
 	{ "translation_again", "Translation", &protocol_tds, done_prepare, again_next, NULL, false, NULL },
-	{ "word_batch100", "WordAutomation", &protocol_tds, batch_prepare, batch_next, batch_check, false, NULL },
-	{ "word_status100", "WordAutomation", &protocol_tds, status_prepare, status_next, check_one_row, false, NULL },
+	{ "word_batch100", "WordAutomation", &protocol_tds, batch_prepare, batch_next, batch_check, false,
+	  NULL },
+	{ "word_status100", "WordAutomation", &protocol_tds, status_prepare, status_next, check_one_row,
+	  false, NULL },
 	{ "word_done", "WordAutomation", &protocol_tds, done_prepare, done_next, NULL, false, NULL },
 	{ "word_again", "WordAutomation", &protocol_tds, done_prepare, again_next, NULL, false, NULL },
 	{ "word_group", "WordAutomation", &protocol_tds, group_prepare, group_next, NULL, true, group_kinds },

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #define KEY_TEXT "bench-00000000"
-#define KEY_DIGITS 6        /* offset of the digits in the text */
+#define KEY_DIGITS 6 /* offset of the digits in the text */
 
 enum { GET_LOCK, UPDATE, GET, ADD, UPDATE_OTHER };
 static const char *const kinds[] = { "get_lock", "update", "get", "add", NULL };
@@ -24,7 +24,8 @@ static size_t get_message(struct message *m, const char *proc, const char *key)
 	return at;
 }
 
-static void update_message(struct script *s, unsigned which, const char *key, const uint8_t *body, size_t bytes)
+static void update_message(struct script *s, unsigned which, const char *key, const uint8_t *body,
+			   size_t bytes)
 {
 	struct message *m = &s->messages[which];
 

@@ -41,7 +41,10 @@ static int take_message(struct sink *s, const struct err *e)
 	return 0;
 }
 
-static size_t take_mark(struct sink *s) { return (size_t)CONTAINER_OF(s, struct host, sink)->rows; }
+static size_t take_mark(struct sink *s)
+{
+	return (size_t)CONTAINER_OF(s, struct host, sink)->rows;
+}
 
 static bool take_rewind(struct sink *s, size_t mark)
 {
@@ -49,16 +52,22 @@ static bool take_rewind(struct sink *s, size_t mark)
 	return true;
 }
 
-static const struct sink_ops sink_ops = { .columns = take_columns, .row = take_row, .rows_done = take_rows_done, .message = take_message, .mark = take_mark,
+static const struct sink_ops sink_ops = { .columns = take_columns,
+					  .row = take_row,
+					  .rows_done = take_rows_done,
+					  .message = take_message,
+					  .mark = take_mark,
 					  .rewind = take_rewind };
 
-static void statement_done(struct tsql_host *h, enum tsql_command cmd, bool has_count, uint64_t count, bool error)
+static void statement_done(struct tsql_host *h, enum tsql_command cmd, bool has_count, uint64_t count,
+			   bool error)
 {
 	(void)h;
 	HOLDS(cmd != CMD_NONE && (has_count || count == 0) && !(has_count && error));
 }
 
-static int give_value(struct tsql_host *h, const char *name, const struct value *args, size_t nargs, struct arena *a, struct value *ret, struct err *reterr)
+static int give_value(struct tsql_host *h, const char *name, const struct value *args, size_t nargs,
+		      struct arena *a, struct value *ret, struct err *reterr)
 {
 	(void)h;
 	(void)args;
@@ -89,12 +98,16 @@ static int end_session(struct tsql_host *h, int64_t session, struct err *reterr)
 	return session % 2 == 0 ? 0 : err_set(reterr, ERR_KILL_SELF);
 }
 
-static const struct tsql_host_ops host_ops = { .statement_done = statement_done, .value = give_value, .use = use, .service = service, .kill = end_session };
+static const struct tsql_host_ops host_ops = { .statement_done = statement_done,
+					       .value = give_value,
+					       .use = use,
+					       .service = service,
+					       .kill = end_session };
 
 static void check_query(const struct query *q)
 {
 	HOLDS(q->sql != NULL && q->ncolumns > 0);
-	for (const char *p = q->sql; (p = strchr(p, '?')) != NULL; p++)     /* every mark has its value */
+	for (const char *p = q->sql; (p = strchr(p, '?')) != NULL; p++) /* every mark has its value */
 		HOLDS(strtoul(p + 1, NULL, 10) >= 1 && strtoul(p + 1, NULL, 10) <= q->nvalues);
 }
 
@@ -123,24 +136,15 @@ static bool answer(struct tsql_run *r, enum tsql_wants w, struct arena *a)
 			outputs[i] = value_int(TYPE_INT, (int64_t)i);
 		tsql_exec_done(r, 0, 0, false, &status, r->exec.nargs <= ARRAY_LEN(outputs) ? outputs : NULL);
 		return true;
-	case TSQL_EXEC_TEXT:
-		tsql_exec_done(r, -1, 50000, false, NULL, NULL);
-		return true;
-	case TSQL_QUERY:
-		answer_query(r, a);
-		return true;
-	case TSQL_TRAN:
-		tsql_tran_done(r, 0, NULL);
-		return true;
+	case TSQL_EXEC_TEXT: tsql_exec_done(r, -1, 50000, false, NULL, NULL); return true;
+	case TSQL_QUERY: answer_query(r, a); return true;
+	case TSQL_TRAN: tsql_tran_done(r, 0, NULL); return true;
 	case TSQL_WAIT:
 		HOLDS(r->wait_ms <= 86400000);
 		tsql_wait_done(r);
 		return true;
-	case TSQL_FAILED:
-		HOLDS(r->err.number != 0);
-		return false;
-	default:
-		return false;
+	case TSQL_FAILED: HOLDS(r->err.number != 0); return false;
+	default: return false;
 	}
 }
 
@@ -185,7 +189,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = (struct str){ (const char *)data + 1, size - 1 };
 	arena_init(&a, 8 << 20);
 	if ((data[0] & 2) != 0) {
-		HOLDS(tsql_parse_declarations(text, &a, &declared, &n, &e) == 0 || (e.number != 0 && e.line >= 0));
+		HOLDS(tsql_parse_declarations(text, &a, &declared, &n, &e) == 0 ||
+		      (e.number != 0 && e.line >= 0));
 	} else if (tsql_compile(text, &h.vars, NULL, 0, NULL, &a, &p, &e) == 0) {
 		run(&h, p, &a);
 	} else {

@@ -17,14 +17,11 @@ static bool step(struct tds_cursor *c, struct tds_message *m)
 	}
 	HOLDS((size_t)(c->pos - before.pos) == p.length && tds_left(&p.body) + TDS_HEADER_LEN == p.length);
 	switch (tds_message_add(m, &p)) {
-	case TDS_MORE:
-		HOLDS(m->started);
-		return true;
+	case TDS_MORE: HOLDS(m->started); return true;
 	case TDS_OK:
 		HOLDS(!m->started && m->body.len <= m->body.max && (!m->too_big || m->body.len == 0));
 		return true;
-	default:
-		return false;
+	default: return false;
 	}
 }
 

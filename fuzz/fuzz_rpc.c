@@ -17,9 +17,7 @@ static void check_value(const struct value *v)
 	case TYPE_TEXT:
 	case TYPE_NCHAR:
 	case TYPE_NVARCHAR:
-	case TYPE_NTEXT:
-		HOLDS(utf8_valid(v->u.s.p, v->u.s.n, true));
-		break;
+	case TYPE_NTEXT: HOLDS(utf8_valid(v->u.s.p, v->u.s.n, true)); break;
 	case TYPE_VARIANT:
 		HOLDS(v->u.variant != NULL && v->u.variant->type.id != TYPE_VARIANT);
 		check_value(v->u.variant);
@@ -62,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	v = (enum tds_version)(data[0] % (TDS_80 + 1));
 	limits.max_value = (size_t)data[1] * 64;
 	size -= 2;
-	body = malloc(size == 0 ? 1 : size);    /* writable: chunks are joined in place */
+	body = malloc(size == 0 ? 1 : size); /* writable: chunks are joined in place */
 	HOLDS(body != NULL);
 	memcpy(body, data + 2, size);
 	c = tds_cursor_of(body, size);

@@ -13,7 +13,9 @@
 static struct auth_gss *acceptor(void)
 {
 	static char path[] = "/tmp/procession-fuzz-XXXXXX";
-	struct auth_gss_options o = { .ntlm = true, .channel_binding = true, .keytab = "", .ntlm_user_file = path };
+	struct auth_gss_options o = {
+		.ntlm = true, .channel_binding = true, .keytab = "", .ntlm_user_file = path
+	};
 	struct auth_gss *g;
 	struct err e;
 	int fd = mkstemp(path);
@@ -21,7 +23,7 @@ static struct auth_gss *acceptor(void)
 	HOLDS(fd >= 0 && write(fd, USERS, strlen(USERS)) == (ssize_t)strlen(USERS));
 	close(fd);
 	HOLDS(auth_gss_open(&o, &g, &e) == 0);
-	unlink(path);           /* the passwords are not to be guessed: every answer is refused */
+	unlink(path); /* the passwords are not to be guessed: every answer is refused */
 	return g;
 }
 
@@ -67,12 +69,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size -= 2;
 		n = n > size ? size : n;
 		check_token(data, n);
-		token = malloc(n > 0 ? n : 1);          /* of its own: reading beyond it shows */
+		token = malloc(n > 0 ? n : 1); /* of its own: reading beyond it shows */
 		HOLDS(token != NULL);
 		memcpy(token, data, n);
 		if (x != NULL) {
 			step = auth_exchange_step(x, token, n, &answer);
-			HOLDS(step != AUTH_STEP_DONE && ++legs <= 11 && (step != AUTH_STEP_MORE || (answer.n > 0 && legs <= 10)));
+			HOLDS(step != AUTH_STEP_DONE && ++legs <= 11 &&
+			      (step != AUTH_STEP_MORE || (answer.n > 0 && legs <= 10)));
 			HOLDS(step != AUTH_STEP_REFUSED || auth_exchange_reason(x)[0] != '\0');
 		}
 		free(token);

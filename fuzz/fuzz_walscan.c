@@ -32,7 +32,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!all.sound)
 		return 0;
 	HOLDS(WAL_HEADER + (uint64_t)all.frames * (WAL_FRAME_HEADER + all.page_size) <= size);
-	in.size = WAL_HEADER + (size_t)all.committed * (WAL_FRAME_HEADER + all.page_size);     /* what is behind the last commit does not matter */
+	in.size = WAL_HEADER + (size_t)all.committed *
+				       (WAL_FRAME_HEADER +
+					all.page_size); /* what is behind the last commit does not matter */
 	HOLDS(walscan_run(read_input, &in, UINT32_MAX, &part) == 0);
 	HOLDS(part.frames == all.committed && part.committed == all.committed);
 	return 0;

@@ -12,10 +12,13 @@ struct seen {
 };
 
 static const struct xml_attribute_rule attributes[] = {
-	{ "job", XML_LONG, true }, { "group", XML_SHORT, true }, { "id", XML_INT, false }, { "wsi", XML_GUID, false }, { "in", XML_STRING, false },
+	{ "job", XML_LONG, true },  { "group", XML_SHORT, true }, { "id", XML_INT, false },
+	{ "wsi", XML_GUID, false }, { "in", XML_STRING, false },
 };
-static const struct xml_element_rule items[] = { { "item", 0, XML_UNBOUNDED, 1, attributes, ARRAY_LEN(attributes), NULL, 0 } };
-static const struct xml_element_rule parts[] = { { "start", 1, 1, -1, NULL, 0, items, 1 }, { "failed", 0, 1, -1, NULL, 0, items, 1 } };
+static const struct xml_element_rule items[] = { { "item", 0, XML_UNBOUNDED, 1, attributes,
+						   ARRAY_LEN(attributes), NULL, 0 } };
+static const struct xml_element_rule parts[] = { { "start", 1, 1, -1, NULL, 0, items, 1 },
+						 { "failed", 0, 1, -1, NULL, 0, items, 1 } };
 static const struct xml_element_rule root = { "batch", 1, 1, -1, NULL, 0, parts, ARRAY_LEN(parts) };
 static const struct xml_model model = { URI, &root };
 
@@ -27,7 +30,8 @@ static int take_row(void *arg, int row, const struct value *fields, size_t nfiel
 	HOLDS(row == 1 && nfields == ARRAY_LEN(attributes) && !fields[0].null && !fields[1].null);
 	HOLDS(fields[1].u.i >= INT16_MIN && fields[1].u.i <= INT16_MAX);
 	HOLDS(fields[2].null || (fields[2].u.i >= INT32_MIN && fields[2].u.i <= INT32_MAX));
-	HOLDS(fields[4].null || memchr(fields[4].u.s.p, '\0', fields[4].u.s.n) == NULL);     /* no document has one */
+	HOLDS(fields[4].null ||
+	      memchr(fields[4].u.s.p, '\0', fields[4].u.s.n) == NULL); /* no document has one */
 	s->rows++;
 	return 0;
 }
@@ -52,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	arena_init(&a, 32 << 20);
 	rc = xml_read(&v, &model, &meter, &a, take_row, &seen, &e);
 	HOLDS(rc == 0 || e.number != 0);
-	HOLDS(rc < 0 || (e.number == 0 && !meter.gave_up));         /* who is told to stop does not succeed */
+	HOLDS(rc < 0 || (e.number == 0 && !meter.gave_up)); /* who is told to stop does not succeed */
 	HOLDS(strlen(e.text) < sizeof(e.text));
 	arena_fini(&a);
 	return 0;

@@ -18,7 +18,7 @@ static void replay_file(const char *path)
 	HOLDS(f != NULL && big != NULL);
 	n = fread(big, 1, FILE_MAX, f);
 	fclose(f);
-	exact = malloc(n == 0 ? 1 : n);         /* exactly as long, for the address sanitizer */
+	exact = malloc(n == 0 ? 1 : n); /* exactly as long, for the address sanitizer */
 	HOLDS(exact != NULL);
 	memcpy(exact, big, n);
 	free(big);

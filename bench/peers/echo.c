@@ -15,18 +15,20 @@
 #include <sys/socket.h>
 #include <uv.h>
 
-
 #define LOOPS_MAX 16
 #define REQUEST_MAX (256u << 20)
 
 /* All answers are pieces of these zeros, but for their first eight bytes. */
 static uint8_t *zeros;
 
-static SSL_CTX *context;                /* NULL: clear text */
+static SSL_CTX *context; /* NULL: clear text */
 static BIO_METHOD *input_method;
 
 /* What the loop has just read: OpenSSL takes all of it before the next read. A loop is a thread. */
-static _Thread_local struct { uint8_t data[65536]; size_t at, len; } input;
+static _Thread_local struct {
+	uint8_t data[65536];
+	size_t at, len;
+} input;
 
 struct peer {
 	uv_tcp_t tcp;
@@ -64,7 +66,8 @@ static int input_read(BIO *b, char *dst, size_t size, size_t *ret)
 	return *ret > 0;
 }
 
-static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *ret_n, const unsigned char *offered, unsigned n, void *arg)
+static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *ret_n,
+			   const unsigned char *offered, unsigned n, void *arg)
 {
 	static const unsigned char ours[] = "\x07tds/8.0";
 	int found = SSL_select_next_proto((unsigned char **)ret, ret_n, ours, sizeof(ours) - 1, offered, n);
@@ -86,7 +89,8 @@ static bool tls_init(const char *certificate, const char *key)
 	SSL_CTX_set_num_tickets(context, 0);
 	SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
-	return SSL_CTX_use_certificate_chain_file(context, certificate) == 1 && SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1;
+	return SSL_CTX_use_certificate_chain_file(context, certificate) == 1 &&
+	       SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1;
 }
 
 /* OpenSSL writes to the socket itself: a record is one write, and so is a flight of the handshake. */
@@ -202,7 +206,7 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
 	if (n >= 0 && p->ssl == NULL)
 		requests(p, (size_t)n);
 	else if (n < 0 || !tls_requests(p, (size_t)n)) {
-		ERR_clear_error();              /* it is the thread's, and would be taken for the next peer's */
+		ERR_clear_error(); /* it is the thread's, and would be taken for the next peer's */
 		uv_close((uv_handle_t *)s, on_close);
 	}
 }
@@ -230,7 +234,8 @@ static int listener(struct sockaddr_in *at)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
 	socklen_t len = sizeof(*at);
 
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)) < 0 || bind(fd, (struct sockaddr *)at, sizeof(*at)) < 0 ||
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)) < 0 ||
+	    bind(fd, (struct sockaddr *)at, sizeof(*at)) < 0 ||
 	    getsockname(fd, (struct sockaddr *)at, &len) < 0) {
 		perror("echo");
 		exit(1);
@@ -244,8 +249,8 @@ static void *run(void *arg)
 	uv_tcp_t *tcp = calloc(1, sizeof(*tcp));
 	int fd = *(int *)arg;
 
-	if (loop == NULL || tcp == NULL || uv_loop_init(loop) < 0 || uv_tcp_init(loop, tcp) < 0 || uv_tcp_open(tcp, fd) < 0 ||
-	    uv_listen((uv_stream_t *)tcp, 1024, on_connection) < 0)
+	if (loop == NULL || tcp == NULL || uv_loop_init(loop) < 0 || uv_tcp_init(loop, tcp) < 0 ||
+	    uv_tcp_open(tcp, fd) < 0 || uv_listen((uv_stream_t *)tcp, 1024, on_connection) < 0)
 		abort();
 	uv_run(loop, UV_RUN_DEFAULT);
 	return NULL;

@@ -17,48 +17,78 @@
 #include "store/sqlite/sqlite_int.h"
 
 #define ITEMS 100000
-#define TIMES_MAX 100000            /* updates whose time is kept */
-#define TIMEOUT 60                  /* minutes */
-#define LOG_MOST 40000              /* pages, then they are copied into the file; as the server does */
-#define READS_HELD 100000           /* renewals that share a commit: the server holds those of five seconds */
+#define TIMES_MAX 100000  /* updates whose time is kept */
+#define TIMEOUT 60        /* minutes */
+#define LOG_MOST 40000    /* pages, then they are copied into the file; as the server does */
+#define READS_HELD 100000 /* renewals that share a commit: the server holds those of five seconds */
 #define CONNECTIONS_MAX 1024
 
-static const struct workload { const char *name; bool writes, large; } workloads[] = { { "state_read", false, false }, { "state_rw", true, false }, { "state_large", true, true } };
+static const struct workload {
+	const char *name;
+	bool writes, large;
+} workloads[] = { { "state_read", false, false },
+		  { "state_rw", true, false },
+		  { "state_large", true, true } };
 
 /* What the procedures in procedures/state do for an item that is there, is small and does not expire sooner than before. */
 enum { BEGIN, COMMIT, ADD, ADD_BODY, GET, RENEW, LOOK, LOCK, FIND, UPDATE, UPDATE_BODY, STATEMENTS };
-#define STATE "CASE WHEN locked <> 0 THEN 1 ELSE 0 END, CASE WHEN locked <> 0 AND lock_time < ?2 THEN ?2 / 300 - lock_time / 300 ELSE 0 END"
-#define DATA "CASE WHEN locked = 0 AND length(data) <= 100000 THEN data END, CASE WHEN locked = 0 AND length(data) > 100000 THEN item.n END" \
+#define STATE \
+	"CASE WHEN locked <> 0 THEN 1 ELSE 0 END, CASE WHEN locked <> 0 AND lock_time < ?2 THEN ?2 / 300 - " \
+	"lock_time / 300 ELSE 0 END"
+#define DATA \
+	"CASE WHEN locked = 0 AND length(data) <= 100000 THEN data END, CASE WHEN locked = 0 AND " \
+	"length(data) > 100000 THEN item.n END" \
 	" FROM item LEFT JOIN body ON body.n = item.n WHERE id = ?1"
 static const char *const sql[STATEMENTS] = {
 	[BEGIN] = "BEGIN IMMEDIATE",
 	[COMMIT] = "COMMIT",
 	[ADD] = "INSERT INTO item (id, cookie, locked, lock_time, timeout, expires, sweep)"
-		" VALUES (?1, 1, 0, ?2, ?3 * 18000, ?2 + ?3 * 18000, (?2 + ?3 * 18000) / 18000) ON CONFLICT (id) DO NOTHING RETURNING n",
+		" VALUES (?1, 1, 0, ?2, ?3 * 18000, ?2 + ?3 * 18000, (?2 + ?3 * 18000) / 18000) ON CONFLICT "
+		"(id) DO NOTHING RETURNING n",
 	[ADD_BODY] = "INSERT INTO body (n, data) VALUES (?1, ?2)",
 	[GET] = "SELECT item.n, " STATE ", cookie, " DATA,
 	[RENEW] = "UPDATE item SET expires = ?2 + timeout WHERE n = ?1",
-	[LOOK] = "SELECT item.n, " STATE ", CASE WHEN locked <> 0 THEN cookie WHEN cookie = 2147483647 THEN 1 ELSE cookie + 1 END, " DATA,
-	[LOCK] = "UPDATE item SET expires = ?2 + timeout, cookie = ?3, lock_time = CASE WHEN locked <> 0 THEN lock_time ELSE ?2 END, locked = 1 WHERE n = ?1",
-	[FIND] = "SELECT n, CASE WHEN sweep > (?2 + ?3 * 18000) / 18000 THEN (?2 + ?3 * 18000) / 18000 END FROM item WHERE id = ?1 AND cookie = ?4",
+	[LOOK] = "SELECT item.n, " STATE ", CASE WHEN locked <> 0 THEN cookie WHEN cookie = 2147483647 THEN "
+					 "1 ELSE cookie + 1 END, " DATA,
+	[LOCK] = "UPDATE item SET expires = ?2 + timeout, cookie = ?3, lock_time = CASE WHEN locked <> 0 "
+		 "THEN lock_time ELSE ?2 END, locked = 1 WHERE n = ?1",
+	[FIND] = "SELECT n, CASE WHEN sweep > (?2 + ?3 * 18000) / 18000 THEN (?2 + ?3 * 18000) / 18000 END "
+		 "FROM item WHERE id = ?1 AND cookie = ?4",
 	[UPDATE] = "UPDATE item SET locked = 0, timeout = ?3 * 18000, expires = ?2 + ?3 * 18000 WHERE n = ?1",
 	[UPDATE_BODY] = "UPDATE body SET data = ?2 WHERE n = ?1",
 };
 
-struct connection { unsigned key; int cookie; };        /* cookie 0: nothing is locked */
+struct connection {
+	unsigned key;
+	int cookie;
+}; /* cookie 0: nothing is locked */
 
-static struct { const char *workload, *database, *schema; double seconds, warmup; unsigned group, connections, items, bytes; } opt = {
-	.seconds = 5, .warmup = 1, .group = 19, .connections = 32, .items = ITEMS, .bytes = 1024,
+static struct {
+	const char *workload, *database, *schema;
+	double seconds, warmup;
+	unsigned group, connections, items, bytes;
+} opt = {
+	.seconds = 5,
+	.warmup = 1,
+	.group = 19,
+	.connections = 32,
+	.items = ITEMS,
+	.bytes = 1024,
 };
 static const struct workload *workload;
 static sqlite3 *db;
 static struct sqlite_store store;
-static struct sqlite_conn conn = { .store = &store };   /* for what the server does with large values: little memory beside them, many pages a read */
+static struct sqlite_conn conn = {
+	.store = &store
+}; /* for what the server does with large values: little memory beside them, many pages a read */
 static sqlite3_stmt *statements[STATEMENTS];
 static struct connection connections[CONNECTIONS_MAX];
-static uint8_t *body;               /* one byte more than an item has: the same from there on is another one */
+static uint8_t *body; /* one byte more than an item has: the same from there on is another one */
 static uint64_t seed = 88172645463325252u, calls;
-static struct { double us[TIMES_MAX]; size_t n; } gets, updates;    /* of single calls */
+static struct {
+	double us[TIMES_MAX];
+	size_t n;
+} gets, updates; /* of single calls */
 static int wal_pages;
 
 __attribute__((noreturn)) static void die(const char *what)
@@ -148,7 +178,8 @@ static void fetch(sqlite3_int64 n)
 		room = malloc(opt.bytes);
 	if (opt.bytes >= SQLITE_LARGE)
 		sqlite_narrow(&conn);
-	if (room == NULL || sqlite3_blob_open(db, "main", "body", "data", n, 0, &b) != SQLITE_OK || sqlite3_blob_read(b, room, (int)opt.bytes, 0) != SQLITE_OK)
+	if (room == NULL || sqlite3_blob_open(db, "main", "body", "data", n, 0, &b) != SQLITE_OK ||
+	    sqlite3_blob_read(b, room, (int)opt.bytes, 0) != SQLITE_OK)
 		die("the item's data");
 	sqlite_widen(&conn);
 	sqlite3_blob_close(b);
@@ -166,7 +197,8 @@ static int get(unsigned key, bool lock)
 	n = sqlite3_column_int64(s, 0);
 	cookie = sqlite3_column_int(s, 3);
 	large = sqlite3_column_type(s, 5) != SQLITE_NULL;
-	if (!large && sqlite3_column_int(s, 1) == 0 && (sqlite3_column_blob(s, 4) == NULL || (unsigned)sqlite3_column_bytes(s, 4) != opt.bytes))
+	if (!large && sqlite3_column_int(s, 1) == 0 &&
+	    (sqlite3_column_blob(s, 4) == NULL || (unsigned)sqlite3_column_bytes(s, 4) != opt.bytes))
 		die("the item's data");
 	sqlite3_reset(s);
 	if (lock)
@@ -238,7 +270,8 @@ static void calls_run(double seconds)
 		bool update = connections[0].cookie != 0;
 
 		run(statements[BEGIN]);
-		for (unsigned i = 0; i < (workload->writes ? opt.group : READS_HELD) && now_ns(CLOCK_MONOTONIC) < end; i++)
+		for (unsigned i = 0;
+		     i < (workload->writes ? opt.group : READS_HELD) && now_ns(CLOCK_MONOTONIC) < end; i++)
 			call((unsigned)(calls++ % opt.connections));
 		run(statements[COMMIT]);
 		if (workload->large && updates.n < TIMES_MAX && gets.n < TIMES_MAX) {
@@ -290,7 +323,8 @@ static void set_up(void)
 {
 	sqlite3_int64 mib = (sqlite3_int64)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) >> 20;
 
-	script("PRAGMA mmap_size=0; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA secure_delete=FAST");
+	script("PRAGMA mmap_size=0; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA "
+	       "temp_store=MEMORY; PRAGMA secure_delete=FAST");
 	store.cache_mib = mib / 16 > 256 ? 256 : mib / 16 < 16 ? 16 : (unsigned)(mib / 16);
 	if (sqlite_set_cache(&conn) != SQLITE_OK)
 		die("cache_size");
@@ -301,18 +335,21 @@ static void open_database(void)
 {
 	bool is_new = access(opt.database, F_OK) != 0;
 
-	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);      /* as the server */
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* as the server */
 	sqlite_register_vfs();
-	if (sqlite3_open_v2(opt.database, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, SQLITE_VFS_NAME) != SQLITE_OK)
+	if (sqlite3_open_v2(opt.database, &db,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+			    SQLITE_VFS_NAME) != SQLITE_OK)
 		die(opt.database);
 	conn.db = db;
-	if (sqlite_checksum_register(&conn) != SQLITE_OK)       /* the schema uses it */
+	if (sqlite_checksum_register(&conn) != SQLITE_OK) /* the schema uses it */
 		die("checksum()");
 	set_up();
 	if (is_new)
 		create();
 	for (int i = 0; i < STATEMENTS; i++)
-		if (sqlite3_prepare_v3(db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &statements[i], NULL) != SQLITE_OK)
+		if (sqlite3_prepare_v3(db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &statements[i], NULL) !=
+		    SQLITE_OK)
 			die(sql[i]);
 	body = malloc((size_t)opt.bytes + 1);
 	if (body == NULL)
@@ -322,7 +359,8 @@ static void open_database(void)
 	if (is_new)
 		fill();
 	/* The server has filled its database itself, and so has it in its cache. */
-	script("SELECT sum(length(data)) FROM body; SELECT sum(expires) FROM item; SELECT count(id) FROM item");
+	script("SELECT sum(length(data)) FROM body; SELECT sum(expires) FROM item; SELECT count(id) FROM "
+	       "item");
 	/* A read renews, and its renewal may reach the disk later. */
 	sqlite_wal_set_lazy(db, !workload->writes);
 }
@@ -334,14 +372,16 @@ static double cpu_seconds(void)
 	struct rusage u;
 
 	getrusage(RUSAGE_SELF, &u);
-	return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+	return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
 static void parse(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "workload", 1, 0, 'w' }, { "database", 1, 0, 'd' }, { "schema", 1, 0, 's' }, { "seconds", 1, 0, 't' }, { "warmup", 1, 0, 'u' },
-		{ "group", 1, 0, 'g' }, { "connections", 1, 0, 'c' }, { "bytes", 1, 0, 'b' }, { 0 },
+		{ "workload", 1, 0, 'w' },    { "database", 1, 0, 'd' }, { "schema", 1, 0, 's' },
+		{ "seconds", 1, 0, 't' },     { "warmup", 1, 0, 'u' },   { "group", 1, 0, 'g' },
+		{ "connections", 1, 0, 'c' }, { "bytes", 1, 0, 'b' },    { 0 },
 	};
 	int o;
 
@@ -360,9 +400,12 @@ static void parse(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]) && opt.workload != NULL; i++)
 		if (strcmp(opt.workload, workloads[i].name) == 0)
 			workload = &workloads[i];
-	if (workload == NULL || opt.database == NULL || opt.schema == NULL || opt.group == 0 || opt.connections == 0 || opt.connections > CONNECTIONS_MAX || opt.bytes == 0 ||
+	if (workload == NULL || opt.database == NULL || opt.schema == NULL || opt.group == 0 ||
+	    opt.connections == 0 || opt.connections > CONNECTIONS_MAX || opt.bytes == 0 ||
 	    opt.bytes > INT32_MAX / 2) {
-		fprintf(stderr, "usage: store --workload state_read|state_rw|state_large --database FILE --schema FILE [--seconds S] [--warmup S] [--group N] [--connections N] [--bytes N]\n");
+		fprintf(stderr,
+			"usage: store --workload state_read|state_rw|state_large --database FILE --schema "
+			"FILE [--seconds S] [--warmup S] [--group N] [--connections N] [--bytes N]\n");
 		exit(2);
 	}
 	if (workload->large)
@@ -399,8 +442,12 @@ int main(int argc, char **argv)
 	seconds = (double)(now_ns(CLOCK_MONOTONIC) - from) / 1e9;
 	cpu = cpu_seconds() - cpu;
 	after = usage_of(getpid());
-	printf("{\"workload\":\"%s\",\"connections\":%u,\"group\":%u,\"seconds\":%.3f,\"calls\":%lu,\"calls_per_s\":%.1f,\"server_cpu_us_per_call\":%.2f,"
-	       "\"written_bytes_per_call\":%.0f,\"rss_kb\":%ld,\"get_p50_us\":%.1f,\"update_p50_us\":%.1f}\n", opt.workload, opt.connections, opt.group, seconds, (unsigned long)calls, (double)calls / seconds,
-	       cpu * 1e6 / (double)calls, (double)(after.written - before.written) / (double)calls, after.rss_kb, median(gets.us, gets.n), median(updates.us, updates.n));
+	printf("{\"workload\":\"%s\",\"connections\":%u,\"group\":%u,\"seconds\":%.3f,\"calls\":%lu,\"calls_"
+	       "per_s\":%.1f,\"server_cpu_us_per_call\":%.2f,"
+	       "\"written_bytes_per_call\":%.0f,\"rss_kb\":%ld,\"get_p50_us\":%.1f,\"update_p50_us\":%.1f}\n",
+	       opt.workload, opt.connections, opt.group, seconds, (unsigned long)calls,
+	       (double)calls / seconds, cpu * 1e6 / (double)calls,
+	       (double)(after.written - before.written) / (double)calls, after.rss_kb,
+	       median(gets.us, gets.n), median(updates.us, updates.n));
 	return 0;
 }

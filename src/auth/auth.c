@@ -24,7 +24,8 @@ int auth_open(const struct auth_options *o, struct auth **ret, struct err *reter
 	pthread_mutex_init(&a->lock, NULL);
 	a->verified = calloc((size_t)AUTH_CACHE_SETS * AUTH_CACHE_WAYS, sizeof(*a->verified));
 	a->rights = calloc(AUTH_RIGHTS_SLOTS, sizeof(*a->rights));
-	if (a->principal_map == NULL || a->verified == NULL || a->rights == NULL || auth_throttle_init(&a->throttle, o->fail_limit, o->fail_window_s) < 0 ||
+	if (a->principal_map == NULL || a->verified == NULL || a->rights == NULL ||
+	    auth_throttle_init(&a->throttle, o->fail_limit, o->fail_window_s) < 0 ||
 	    auth_known_init(&a->logins) < 0 || auth_known_init(&a->peers) < 0) {
 		err_nomem(reterr);
 		goto fail;
@@ -33,7 +34,8 @@ int auth_open(const struct auth_options *o, struct auth **ret, struct err *reter
 		err_set(reterr, ERR_START, "No random bytes. Check the system's random number generator.");
 		goto fail;
 	}
-	if (auth_hash_password((struct str){ (const char *)a->key, sizeof(a->key) }, a->dummy_hash, reterr) < 0)
+	if (auth_hash_password((struct str){ (const char *)a->key, sizeof(a->key) }, a->dummy_hash, reterr) <
+	    0)
 		goto fail;
 	if (auth_store_open(a, o->system_file, reterr) < 0)
 		goto fail;
@@ -103,10 +105,10 @@ const char *auth_result_text(enum auth_result r)
 
 /* One attempt: its keys in the tables. */
 struct attempt {
-	struct auth_digest peer, login;         /* in the throttle */
-	struct auth_digest pair;                /* this login from this address */
-	struct auth_digest password;            /* in the cache of verified ones */
-	bool local;                             /* from this machine */
+	struct auth_digest peer, login; /* in the throttle */
+	struct auth_digest pair;        /* this login from this address */
+	struct auth_digest password;    /* in the cache of verified ones */
+	bool local;                     /* from this machine */
 };
 
 static void peer_key(const struct auth *a, const char *peer, struct auth_digest *ret)
@@ -137,7 +139,8 @@ static void set_keys(const struct auth *a, struct attempt *at, struct str login,
 {
 	peer_key(a, peer, &at->peer);
 	login_key(a, login, &at->login);
-	auth_digest(a, (const struct str[]){ STR("pair"), bytes_of(&at->login), bytes_of(&at->peer) }, 3, &at->pair);
+	auth_digest(a, (const struct str[]){ STR("pair"), bytes_of(&at->login), bytes_of(&at->peer) }, 3,
+		    &at->pair);
 	at->local = auth_throttle_is_local(peer);
 }
 
@@ -196,7 +199,8 @@ static void remember(struct auth *a, const struct attempt *at)
 	auth_known_put(&a->peers, &at->peer, &at->peer, now);
 }
 
-static enum auth_result succeeded(struct auth *a, const struct attempt *at, const struct auth_row *row, struct auth_login *ret)
+static enum auth_result succeeded(struct auth *a, const struct attempt *at, const struct auth_row *row,
+				  struct auth_login *ret)
 {
 	pthread_mutex_lock(&a->lock);
 	remember(a, at);
@@ -268,7 +272,8 @@ static enum auth_result look(struct auth *a, const struct attempt *at, bool *ret
 	return r;
 }
 
-enum auth_result auth_check_password(struct auth *a, struct str login, struct str password, const char *peer, struct auth_login *ret)
+enum auth_result auth_check_password(struct auth *a, struct str login, struct str password, const char *peer,
+				     struct auth_login *ret)
 {
 	struct auth_row row = { .disabled = false };
 	enum auth_result r;
@@ -280,7 +285,10 @@ enum auth_result auth_check_password(struct auth *a, struct str login, struct st
 	if (found < 0)
 		return AUTH_ERROR;
 	set_keys(a, &at, login, peer);
-	auth_digest(a, (const struct str[]){ STR("password"), str_of(row.login.name), password, str_of(row.hash) }, 4, &at.password);
+	auth_digest(
+		a,
+		(const struct str[]){ STR("password"), str_of(row.login.name), password, str_of(row.hash) },
+		4, &at.password);
 	r = look(a, &at, &known);
 	if (r != AUTH_OK)
 		return r;

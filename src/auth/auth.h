@@ -8,11 +8,11 @@
 struct auth;
 
 struct auth_options {
-	const char *system_file;        /* DIR/system.db */
-	unsigned fail_delay_ms;         /* first delay of the throttle */
-	unsigned fail_limit;            /* failures per address and per login before it is refused for a while */
+	const char *system_file; /* DIR/system.db */
+	unsigned fail_delay_ms;  /* first delay of the throttle */
+	unsigned fail_limit;     /* failures per address and per login before it is refused for a while */
 	unsigned fail_window_s;
-	const char *principal_map;      /* "PATTERN=LOGIN; …": shell patterns over "REALM\\name" */
+	const char *principal_map; /* "PATTERN=LOGIN; …": shell patterns over "REALM\\name" */
 };
 MUST_CHECK int auth_open(const struct auth_options *o, struct auth **ret, struct err *reterr);
 void auth_close(struct auth *a);
@@ -21,18 +21,18 @@ void auth_reload(struct auth *a);
 
 enum auth_result {
 	AUTH_OK = 0,
-	AUTH_NO_LOGIN,      /* log: no such login */
+	AUTH_NO_LOGIN, /* log: no such login */
 	AUTH_DISABLED,
 	AUTH_WRONG_PASSWORD,
-	AUTH_THROTTLED,     /* too many failures */
-	AUTH_LATER,         /* others fail with this login: strangers are let to it one at a time. Nothing was looked at; ask again after AUTH_LATER_MS */
-	AUTH_ERROR,         /* trouble with the store or memory: no verdict, and never counted as a failure */
+	AUTH_THROTTLED, /* too many failures */
+	AUTH_LATER, /* others fail with this login: strangers are let to it one at a time. Nothing was looked at; ask again after AUTH_LATER_MS */
+	AUTH_ERROR, /* trouble with the store or memory: no verdict, and never counted as a failure */
 };
 #define AUTH_LATER_MS 500u
-const char *auth_result_text(enum auth_result r);       /* for the log, never for the client */
+const char *auth_result_text(enum auth_result r); /* for the log, never for the client */
 
 struct auth_login {
-	char name[129];         /* as stored */
+	char name[129]; /* as stored */
 	char default_database[129];
 	bool admin;
 };
@@ -41,7 +41,7 @@ struct auth_identity {
 	char name[129];
 	int32_t id;
 	uint8_t sid[16];
-	size_t sid_len;         /* 1 for sa, 16 for the others */
+	size_t sid_len; /* 1 for sa, 16 for the others */
 	bool admin;
 };
 /* Which login is asked for: by name, by number or by security identifier; what is not asked for is empty. */
@@ -53,7 +53,8 @@ struct auth_question {
 int auth_identify(struct auth *a, const struct auth_question *q, struct auth_identity *ret);
 /* Blocks (memory-hard hash): on a work thread only. peer is the address without port. A password that was right a moment ago is recognised by a keyed digest in
  * memory, without hashing again. */
-enum auth_result auth_check_password(struct auth *a, struct str login, struct str password, const char *peer, struct auth_login *ret);
+enum auth_result auth_check_password(struct auth *a, struct str login, struct str password, const char *peer,
+				     struct auth_login *ret);
 /* A failure that another module found (a refused token): counts for the throttle. */
 void auth_failed(struct auth *a, const char *peer);
 /* A success that another module found (a token that was taken). */

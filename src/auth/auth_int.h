@@ -15,65 +15,65 @@ struct sqlite3;
 struct sqlite3_stmt;
 
 #define AUTH_DIGEST 32
-#define AUTH_ALL_RIGHTS 7u              /* every bit of enum call_right */
+#define AUTH_ALL_RIGHTS 7u /* every bit of enum call_right */
 #define AUTH_CACHE_SETS 256u
 #define AUTH_CACHE_WAYS 4u
-#define AUTH_CACHE_MS (10 * 60 * 1000)  /* then the password is hashed again */
+#define AUTH_CACHE_MS (10 * 60 * 1000) /* then the password is hashed again */
 #define AUTH_RIGHTS_SLOTS 256u
-#define AUTH_THROTTLE_MAX 16384u        /* addresses, logins, and logins from an address remembered */
+#define AUTH_THROTTLE_MAX 16384u /* addresses, logins, and logins from an address remembered */
 #define AUTH_THROTTLE_BUCKETS 8192u
-#define AUTH_TRICKLE_MS 1000            /* a login under attack is tried for strangers so often */
+#define AUTH_TRICKLE_MS 1000 /* a login under attack is tried for strangers so often */
 #define AUTH_KNOWN_SETS 128u
-#define AUTH_KNOWN_WAYS 64u             /* addresses remembered for a login */
+#define AUTH_KNOWN_WAYS 64u /* addresses remembered for a login */
 #define AUTH_KNOWN_MS (24 * 60 * 60 * 1000)
 #define AUTH_PENALTY_MAX_MS 2000u
 #define AUTH_PASSWORD_MAX 4096u
 
-typedef int64_t auth_clock(void);       /* milliseconds, never going back */
+typedef int64_t auth_clock(void); /* milliseconds, never going back */
 
 struct auth_verified {
-	uint8_t digest[AUTH_DIGEST];    /* of login, password and stored hash, keyed */
-	int64_t since, used;            /* 0: free */
+	uint8_t digest[AUTH_DIGEST]; /* of login, password and stored hash, keyed */
+	int64_t since, used;         /* 0: free */
 };
 
 struct auth_seen {
 	uint8_t key[16];
-	int64_t until;                  /* ms; 0: free */
+	int64_t until; /* ms; 0: free */
 };
 
 struct auth_known {
-	struct auth_seen *seen;         /* AUTH_KNOWN_SETS * AUTH_KNOWN_WAYS; owned */
+	struct auth_seen *seen; /* AUTH_KNOWN_SETS * AUTH_KNOWN_WAYS; owned */
 };
 
 struct auth_right {
 	char login[129], database[129];
 	uint8_t rights;
-	unsigned generation;            /* 0: free */
+	unsigned generation; /* 0: free */
 };
 
 /* Failures of one address or login, in two adjoining windows: the older one counts less the further it is gone. */
 struct auth_failures {
-	struct list by_age;             /* oldest first */
-	struct auth_failures *next;     /* in its bucket */
+	struct list by_age;         /* oldest first */
+	struct auth_failures *next; /* in its bucket */
 	uint8_t key[16];
-	int64_t window;                 /* start of the present one, ms */
+	int64_t window; /* start of the present one, ms */
 	unsigned now, before;
-	int64_t trickle;                /* of a login under attack: when the next stranger is tried, ms */
+	int64_t trickle; /* of a login under attack: when the next stranger is tried, ms */
 };
 
 struct auth_bucket {
-	struct auth_failures *first;    /* owned, with those behind it */
+	struct auth_failures *first; /* owned, with those behind it */
 };
 
 struct auth_throttle {
-	struct auth_bucket *buckets;    /* owned */
+	struct auth_bucket *buckets; /* owned */
 	struct list by_age;
 	unsigned count;
-	unsigned limit;                 /* failures */
+	unsigned limit; /* failures */
 	int64_t window_ms;
 };
 
-struct auth_row {                       /* a login as stored */
+struct auth_row { /* a login as stored */
 	struct auth_login login;
 	char hash[256];
 	bool disabled;
@@ -82,16 +82,16 @@ struct auth_row {                       /* a login as stored */
 struct auth {
 	auth_clock *clock;
 	unsigned fail_delay_ms;
-	uint8_t key[AUTH_DIGEST];       /* of this process: digests are worth nothing elsewhere */
-	char dummy_hash[256];           /* verified for logins that do not exist, to take the same time */
+	uint8_t key[AUTH_DIGEST]; /* of this process: digests are worth nothing elsewhere */
+	char dummy_hash[256];     /* verified for logins that do not exist, to take the same time */
 
-	char *principal_map;            /* owned */
+	char *principal_map; /* owned */
 
-	pthread_mutex_t db_lock;        /* guards the connection and its statements */
+	pthread_mutex_t db_lock; /* guards the connection and its statements */
 	struct sqlite3 *db;
 	struct sqlite3_stmt *find_login, *find_rights, *identify;
 
-	pthread_mutex_t lock;           /* guards the rest; never held while hashing or reading the store */
+	pthread_mutex_t lock; /* guards the rest; never held while hashing or reading the store */
 	struct auth_throttle throttle;
 	struct auth_known logins;       /* let in from an address */
 	struct auth_known peers;        /* addresses from which anybody was let in */
@@ -112,7 +112,9 @@ int auth_store_login(struct auth *a, struct str name, struct auth_row *ret);
 int auth_store_rights(struct auth *a, const char *login, const char *database, uint8_t *ret);
 
 /* cache.c; the lock is held, except for the digests */
-struct auth_digest { uint8_t bytes[AUTH_DIGEST]; };
+struct auth_digest {
+	uint8_t bytes[AUTH_DIGEST];
+};
 /* Keyed digest of the parts; their borders count. */
 void auth_digest(const struct auth *a, const struct str *parts, size_t n, struct auth_digest *ret);
 bool auth_cache_find(struct auth *a, const struct auth_digest *d);
@@ -137,7 +139,9 @@ bool auth_throttle_is_local(const char *peer);
 /* known.c; the lock is held. set chooses where it is looked for: what may push each other out. */
 MUST_CHECK int auth_known_init(struct auth_known *k);
 void auth_known_fini(struct auth_known *k);
-bool auth_known_find(struct auth_known *k, const struct auth_digest *set, const struct auth_digest *key, int64_t now);
-void auth_known_put(struct auth_known *k, const struct auth_digest *set, const struct auth_digest *key, int64_t now);
+bool auth_known_find(struct auth_known *k, const struct auth_digest *set, const struct auth_digest *key,
+		     int64_t now);
+void auth_known_put(struct auth_known *k, const struct auth_digest *set, const struct auth_digest *key,
+		    int64_t now);
 
 #endif

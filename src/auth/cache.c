@@ -17,7 +17,8 @@ void auth_digest(const struct auth *a, const struct str *parts, size_t n, struct
 	/* A digest of each part, then one of all: the parts may be long, and cannot run into each other. */
 	memset(ret->bytes, 0, sizeof(ret->bytes));
 	for (size_t i = 0; i < n && at + AUTH_DIGEST <= sizeof(inner); i++) {
-		HMAC(EVP_sha256(), a->key, sizeof(a->key), (const uint8_t *)(parts[i].n > 0 ? parts[i].p : ""), parts[i].n, inner + at, &len);
+		HMAC(EVP_sha256(), a->key, sizeof(a->key),
+		     (const uint8_t *)(parts[i].n > 0 ? parts[i].p : ""), parts[i].n, inner + at, &len);
 		at += AUTH_DIGEST;
 	}
 	HMAC(EVP_sha256(), a->key, sizeof(a->key), inner, at, ret->bytes, &len);
@@ -65,7 +66,7 @@ void auth_cache_put(struct auth *a, const struct auth_digest *d)
 		memcpy(v->digest, d->bytes, AUTH_DIGEST);
 		v->since = now;
 	}
-	v->used = now + 1;                      /* 0 means free, also at the clock's beginning */
+	v->used = now + 1; /* 0 means free, also at the clock's beginning */
 }
 
 void auth_cache_clear(struct auth *a)
@@ -75,5 +76,6 @@ void auth_cache_clear(struct auth *a)
 
 struct auth_right *auth_rights_slot(struct auth *a, const char *login, const char *database)
 {
-	return &a->rights[(str_hash_nocase(str_of(login)) * 31 + str_hash_nocase(str_of(database))) % AUTH_RIGHTS_SLOTS];
+	return &a->rights[(str_hash_nocase(str_of(login)) * 31 + str_hash_nocase(str_of(database))) %
+			  AUTH_RIGHTS_SLOTS];
 }

@@ -1,5 +1,5 @@
 /* gss.c — see gss.h. The first token says which kind it is: raw NTLM, raw Kerberos or SPNEGO; each kind has credentials of its own. */
-#define _GNU_SOURCE             /* memrchr */
+#define _GNU_SOURCE /* memrchr */
 #include "auth/gss.h"
 
 #include <ctype.h>
@@ -16,15 +16,18 @@
 #include "base/log.h"
 
 #define LEGS_MAX 10
-#define OID(bytes) { sizeof(bytes) - 1, (void *)(bytes) }
+#define OID(bytes) \
+	{ \
+		sizeof(bytes) - 1, (void *)(bytes) \
+	}
 
 static gss_OID_desc oid_krb5 = OID("\x2a\x86\x48\x86\xf7\x12\x01\x02\x02");
 static gss_OID_desc oid_spnego = OID("\x2b\x06\x01\x05\x05\x02");
 static gss_OID_desc oid_ntlm = OID("\x2b\x06\x01\x04\x01\x82\x37\x02\x02\x0a");
 
 struct auth_gss {
-	gss_cred_id_t creds[TOKEN_KINDS];       /* GSS_C_NO_CREDENTIAL: switched off or not to be had */
-	gss_cred_id_t again[TOKEN_KINDS];       /* the same without replay cache: see accept_token */
+	gss_cred_id_t creds[TOKEN_KINDS]; /* GSS_C_NO_CREDENTIAL: switched off or not to be had */
+	gss_cred_id_t again[TOKEN_KINDS]; /* the same without replay cache: see accept_token */
 };
 
 struct auth_exchange {
@@ -52,7 +55,8 @@ static void describe(OM_uint32 major, OM_uint32 minor, gss_OID mech, char *dst, 
 		n = (size_t)snprintf(dst, size, "%.*s", (int)text.length, (char *)text.value);
 	gss_release_buffer(&ignored, &text);
 	ctx = 0;
-	if (n < size && minor != 0 && gss_display_status(&ignored, minor, GSS_C_MECH_CODE, mech, &ctx, &text) == GSS_S_COMPLETE)
+	if (n < size && minor != 0 &&
+	    gss_display_status(&ignored, minor, GSS_C_MECH_CODE, mech, &ctx, &text) == GSS_S_COMPLETE)
 		snprintf(dst + n, size - n, ": %.*s", (int)text.length, (char *)text.value);
 	gss_release_buffer(&ignored, &text);
 }
@@ -67,7 +71,8 @@ static gss_cred_id_t acquire(gss_OID mech, bool again, const char *name)
 	OM_uint32 minor, major;
 	char why[300];
 
-	major = gss_acquire_cred_from(&minor, GSS_C_NO_NAME, GSS_C_INDEFINITE, &set, GSS_C_ACCEPT, again ? &store : GSS_C_NO_CRED_STORE, &cred, NULL, NULL);
+	major = gss_acquire_cred_from(&minor, GSS_C_NO_NAME, GSS_C_INDEFINITE, &set, GSS_C_ACCEPT,
+				      again ? &store : GSS_C_NO_CRED_STORE, &cred, NULL, NULL);
 	if (!GSS_ERROR(major))
 		return cred;
 	describe(major, minor, mech, why, sizeof(why));
@@ -91,7 +96,8 @@ static gss_cred_id_t acquire_spnego(bool again, bool kerberos, bool ntlm)
 		return GSS_C_NO_CREDENTIAL;
 	cred = acquire(&oid_spnego, again, "spnego");
 	if (cred != GSS_C_NO_CREDENTIAL && GSS_ERROR(gss_set_neg_mechs(&minor, cred, &set))) {
-		LOG(LOG_WARN, NULL, "mechanism_off", F_STR("mechanism", "spnego"), F_STR("reason", "its choice cannot be limited"));
+		LOG(LOG_WARN, NULL, "mechanism_off", F_STR("mechanism", "spnego"),
+		    F_STR("reason", "its choice cannot be limited"));
 		gss_release_cred(&minor, &cred);
 	}
 	return cred;
@@ -104,7 +110,8 @@ static void acquire_all(struct auth_gss *g, const struct auth_gss_options *o)
 		g->creds[TOKEN_KERBEROS] = acquire(&oid_krb5, false, "kerberos");
 	if (o->ntlm)
 		g->creds[TOKEN_NTLM] = acquire(&oid_ntlm, false, "ntlm");
-	g->creds[TOKEN_SPNEGO] = acquire_spnego(false, g->creds[TOKEN_KERBEROS] != GSS_C_NO_CREDENTIAL, g->creds[TOKEN_NTLM] != GSS_C_NO_CREDENTIAL);
+	g->creds[TOKEN_SPNEGO] = acquire_spnego(false, g->creds[TOKEN_KERBEROS] != GSS_C_NO_CREDENTIAL,
+						g->creds[TOKEN_NTLM] != GSS_C_NO_CREDENTIAL);
 	if (!o->channel_binding || g->creds[TOKEN_KERBEROS] == GSS_C_NO_CREDENTIAL)
 		return;
 	g->again[TOKEN_KERBEROS] = acquire(&oid_krb5, true, "kerberos");
@@ -116,7 +123,8 @@ static bool name_files(const struct auth_gss_options *o)
 {
 	if (o->ntlm && o->ntlm_user_file[0] != '\0' && setenv("NTLM_USER_FILE", o->ntlm_user_file, 1) < 0)
 		return false;
-	return !o->kerberos || o->keytab[0] == '\0' || krb5_gss_register_acceptor_identity(o->keytab) == GSS_S_COMPLETE;
+	return !o->kerberos || o->keytab[0] == '\0' ||
+	       krb5_gss_register_acceptor_identity(o->keytab) == GSS_S_COMPLETE;
 }
 
 int auth_gss_open(const struct auth_gss_options *o, struct auth_gss **ret, struct err *reterr)
@@ -194,7 +202,8 @@ static enum auth_step no_memory(struct auth_exchange *x)
 
 static bool is_mech(const gss_OID_desc *mech, const gss_OID_desc *wanted)
 {
-	return mech != NULL && mech->length == wanted->length && memcmp(mech->elements, wanted->elements, mech->length) == 0;
+	return mech != NULL && mech->length == wanted->length &&
+	       memcmp(mech->elements, wanted->elements, mech->length) == 0;
 }
 
 /* Kerberos: "user@REALM". An escaped character (a backslash, a second @) would let a name of one realm look like one of another. */
@@ -224,11 +233,12 @@ static bool take_name(struct auth_exchange *x, struct str name, bool ntlm)
 {
 	struct str realm = { 0 }, user = { 0 };
 
-	if (name.n > 0 && name.p[name.n - 1] == '\0')           /* gss-ntlmssp counts the end of the string */
+	if (name.n > 0 && name.p[name.n - 1] == '\0') /* gss-ntlmssp counts the end of the string */
 		name.n--;
 	if (!(ntlm ? split_ntlm : split_kerberos)(name, &realm, &user))
 		return false;
-	if (user.n == 0 || realm.n + user.n + 2 > sizeof(x->principal) || memchr(name.p, '\0', name.n) != NULL)
+	if (user.n == 0 || realm.n + user.n + 2 > sizeof(x->principal) ||
+	    memchr(name.p, '\0', name.n) != NULL)
 		return false;
 	snprintf(x->principal, sizeof(x->principal), "%.*s\\%.*s", STR_ARG(realm), STR_ARG(user));
 	for (size_t i = 0; i < realm.n; i++)
@@ -255,24 +265,28 @@ struct accepted {
 	gss_OID mech;
 };
 
-static void accept_with(struct auth_exchange *x, gss_cred_id_t cred, gss_buffer_t in, const struct auth_binding *binding, struct accepted *ret)
+static void accept_with(struct auth_exchange *x, gss_cred_id_t cred, gss_buffer_t in,
+			const struct auth_binding *binding, struct accepted *ret)
 {
-	struct gss_channel_bindings_struct cb = { .initiator_addrtype = GSS_C_AF_UNSPEC, .acceptor_addrtype = GSS_C_AF_UNSPEC };
+	struct gss_channel_bindings_struct cb = { .initiator_addrtype = GSS_C_AF_UNSPEC,
+						  .acceptor_addrtype = GSS_C_AF_UNSPEC };
 	OM_uint32 ignored;
 
 	if (binding != NULL)
 		cb.application_data = (gss_buffer_desc){ binding->n, (void *)binding->data };
 	*ret = (struct accepted){ .source = GSS_C_NO_NAME, .mech = GSS_C_NO_OID };
 	gss_release_buffer(&ignored, &x->out);
-	ret->major = gss_accept_sec_context(&ret->minor, &x->ctx, cred, in, binding == NULL ? GSS_C_NO_CHANNEL_BINDINGS : &cb, &ret->source, &ret->mech,
-					    &x->out, &ret->flags, NULL, NULL);
+	ret->major = gss_accept_sec_context(&ret->minor, &x->ctx, cred, in,
+					    binding == NULL ? GSS_C_NO_CHANNEL_BINDINGS : &cb, &ret->source,
+					    &ret->mech, &x->out, &ret->flags, NULL, NULL);
 }
 
 /* Clients may bind to the connection in two ways, and do not say in which: Kerberos tokens are tried with both. The replay cache has seen the token in
  * the first try and would take the second for a replay; so the second goes without it. A token that is a replay already fails the first try. */
 static bool may_try_again(const struct auth_exchange *x, const struct accepted *r)
 {
-	return GSS_ROUTINE_ERROR(r->major) == GSS_S_BAD_BINDINGS && x->legs == 1 && x->bindings.n > 1 && x->gss->again[x->kind] != GSS_C_NO_CREDENTIAL;
+	return GSS_ROUTINE_ERROR(r->major) == GSS_S_BAD_BINDINGS && x->legs == 1 && x->bindings.n > 1 &&
+	       x->gss->again[x->kind] != GSS_C_NO_CREDENTIAL;
 }
 
 static enum auth_step accept_token(struct auth_exchange *x, gss_buffer_t in)
@@ -332,9 +346,12 @@ static enum auth_step accept_any(struct auth_exchange *x, const uint8_t *token, 
 	return accept_token(x, &in);
 }
 
-static const char *const kind_names[TOKEN_KINDS] = { [TOKEN_KERBEROS] = "kerberos", [TOKEN_NTLM] = "ntlm", [TOKEN_SPNEGO] = "spnego" };
+static const char *const kind_names[TOKEN_KINDS] = {
+	[TOKEN_KERBEROS] = "kerberos", [TOKEN_NTLM] = "ntlm", [TOKEN_SPNEGO] = "spnego"
+};
 
-enum auth_step auth_exchange_step(struct auth_exchange *x, const uint8_t *token, size_t n, struct str *ret_token)
+enum auth_step auth_exchange_step(struct auth_exchange *x, const uint8_t *token, size_t n,
+				  struct str *ret_token)
 {
 	enum auth_step step;
 

@@ -22,7 +22,8 @@ static struct auth_seen *set_of(struct auth_known *k, const struct auth_digest *
 	return k->seen + (size_t)(set->bytes[0] % AUTH_KNOWN_SETS) * AUTH_KNOWN_WAYS;
 }
 
-static struct auth_seen *find(struct auth_known *k, const struct auth_digest *set, const struct auth_digest *key)
+static struct auth_seen *find(struct auth_known *k, const struct auth_digest *set,
+			      const struct auth_digest *key)
 {
 	struct auth_seen *s = set_of(k, set);
 
@@ -32,21 +33,24 @@ static struct auth_seen *find(struct auth_known *k, const struct auth_digest *se
 	return NULL;
 }
 
-bool auth_known_find(struct auth_known *k, const struct auth_digest *set, const struct auth_digest *key, int64_t now)
+bool auth_known_find(struct auth_known *k, const struct auth_digest *set, const struct auth_digest *key,
+		     int64_t now)
 {
 	const struct auth_seen *s = find(k, set, key);
 
 	return s != NULL && now < s->until;
 }
 
-void auth_known_put(struct auth_known *k, const struct auth_digest *set, const struct auth_digest *key, int64_t now)
+void auth_known_put(struct auth_known *k, const struct auth_digest *set, const struct auth_digest *key,
+		    int64_t now)
 {
 	struct auth_seen *s = find(k, set, key), *first = set_of(k, set);
 
 	if (s == NULL) {
 		s = first;
 		for (unsigned i = 1; i < AUTH_KNOWN_WAYS; i++)
-			if (first[i].until < s->until)          /* free, or least recently used: all live equally long */
+			if (first[i].until <
+			    s->until) /* free, or least recently used: all live equally long */
 				s = &first[i];
 		memcpy(s->key, key->bytes, sizeof(s->key));
 	}

@@ -7,17 +7,22 @@
 
 #include "base/log.h"
 
-#define SQL_LOGIN "SELECT name, password_hash, admin, disabled, default_database FROM login WHERE name = ?1 COLLATE NOCASE"
+#define SQL_LOGIN \
+	"SELECT name, password_hash, admin, disabled, default_database FROM login WHERE name = ?1 COLLATE " \
+	"NOCASE"
 #define SQL_RIGHTS \
 	"SELECT rights FROM permission WHERE login = ?1 COLLATE NOCASE AND database = ?2 COLLATE NOCASE"
 
-#define SQL_IDENTITY "SELECT name, id, sid, admin FROM login WHERE name = ?1 COLLATE NOCASE OR id = ?2 OR sid = ?3"
+#define SQL_IDENTITY \
+	"SELECT name, id, sid, admin FROM login WHERE name = ?1 COLLATE NOCASE OR id = ?2 OR sid = ?3"
 
 static int open_failed(struct auth *a, const char *file, struct err *reterr)
 {
 	char text[900];
 
-	snprintf(text, sizeof(text), "The logins in %s cannot be read: %s. The file is made on the first start of the server; restore it from a backup if it was damaged.",
+	snprintf(text, sizeof(text),
+		 "The logins in %s cannot be read: %s. The file is made on the first start of the server; "
+		 "restore it from a backup if it was damaged.",
 		 file, a->db != NULL ? sqlite3_errmsg(a->db) : "out of memory");
 	return err_set(reterr, ERR_START, text);
 }
@@ -27,9 +32,12 @@ int auth_store_open(struct auth *a, const char *file, struct err *reterr)
 	if (sqlite3_open_v2(file, &a->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
 		return open_failed(a, file, reterr);
 	sqlite3_busy_timeout(a->db, 2000);
-	if (sqlite3_prepare_v3(a->db, SQL_LOGIN, -1, SQLITE_PREPARE_PERSISTENT, &a->find_login, NULL) != SQLITE_OK ||
-	    sqlite3_prepare_v3(a->db, SQL_RIGHTS, -1, SQLITE_PREPARE_PERSISTENT, &a->find_rights, NULL) != SQLITE_OK ||
-	    sqlite3_prepare_v3(a->db, SQL_IDENTITY, -1, SQLITE_PREPARE_PERSISTENT, &a->identify, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v3(a->db, SQL_LOGIN, -1, SQLITE_PREPARE_PERSISTENT, &a->find_login, NULL) !=
+		    SQLITE_OK ||
+	    sqlite3_prepare_v3(a->db, SQL_RIGHTS, -1, SQLITE_PREPARE_PERSISTENT, &a->find_rights, NULL) !=
+		    SQLITE_OK ||
+	    sqlite3_prepare_v3(a->db, SQL_IDENTITY, -1, SQLITE_PREPARE_PERSISTENT, &a->identify, NULL) !=
+		    SQLITE_OK)
 		return open_failed(a, file, reterr);
 	return 0;
 }
@@ -112,7 +120,8 @@ static void read_identity(sqlite3_stmt *st, struct auth_identity *ret)
 	const void *sid = sqlite3_column_blob(st, 2);
 	int n = sqlite3_column_bytes(st, 2);
 
-	*ret = (struct auth_identity){ .id = sqlite3_column_int(st, 1), .admin = sqlite3_column_int(st, 3) != 0 };
+	*ret = (struct auth_identity){ .id = sqlite3_column_int(st, 1),
+				       .admin = sqlite3_column_int(st, 3) != 0 };
 	copy_column(st, 0, ret->name, sizeof(ret->name));
 	if (n > 0 && (size_t)n <= sizeof(ret->sid)) {
 		memcpy(ret->sid, sid, (size_t)n);

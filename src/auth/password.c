@@ -15,8 +15,11 @@ int auth_hash_password(struct str password, char dst[256], struct err *reterr)
 	int rc;
 
 	if (RAND_bytes(salt, sizeof(salt)) != 1)
-		return err_set(reterr, ERR_START, "No random bytes for a password's salt. Check the system's random number generator.");
-	rc = argon2id_hash_encoded(PASSES, MEMORY_KIB, LANES, password.p, password.n, salt, sizeof(salt), HASH_LEN, dst, 256);
+		return err_set(
+			reterr, ERR_START,
+			"No random bytes for a password's salt. Check the system's random number generator.");
+	rc = argon2id_hash_encoded(PASSES, MEMORY_KIB, LANES, password.p, password.n, salt, sizeof(salt),
+				   HASH_LEN, dst, 256);
 	if (rc == ARGON2_MEMORY_ALLOCATION_ERROR)
 		return err_nomem(reterr);
 	if (rc != ARGON2_OK)
@@ -30,7 +33,8 @@ int auth_verify_password(struct str password, const char *hash)
 	int rc = argon2id_verify(hash, password.p, password.n);
 
 	if (rc == ARGON2_MEMORY_ALLOCATION_ERROR || rc == ARGON2_THREAD_FAIL) {
-		LOG(LOG_ERROR, NULL, "password_not_checked", F_STR("error", argon2_error_message(rc)), F_STR("remedy", "a login takes 19 MiB while it is checked: give the server more memory"));
+		LOG(LOG_ERROR, NULL, "password_not_checked", F_STR("error", argon2_error_message(rc)),
+		    F_STR("remedy", "a login takes 19 MiB while it is checked: give the server more memory"));
 		return -1;
 	}
 	return rc == ARGON2_OK;

@@ -1,5 +1,5 @@
 /* principal.c — from a proved principal to a login: a row of its own, or a rule of the setting principal_map. */
-#define _GNU_SOURCE             /* FNM_CASEFOLD, memrchr */
+#define _GNU_SOURCE /* FNM_CASEFOLD, memrchr */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,15 +1,24 @@
 /* token.c — see token.h. */
-#define _GNU_SOURCE             /* memmem */
+#define _GNU_SOURCE /* memmem */
 #include "auth/token.h"
 
 #include <string.h>
 
 enum { NTLM_NEGOTIATE = 1, NTLM_AUTHENTICATE = 3 };
 /* [MS-NLMP] 2.2.1: where things are */
-enum { NEGOTIATE_FLAGS = 12, AUTHENTICATE_FIELDS = 12, AUTHENTICATE_ANSWER = 20, AUTHENTICATE_FLAGS = 60, AUTHENTICATE_VERSION = 64 };
-enum { PROOF_LEN = 16, ANSWER_OLD = 24 };       /* LM and NTLMv1 have 24 bytes; NTLMv2 has the proof and 28 more at least */
-#define REQUEST_TARGET 0x04u            /* in the first byte of the flags */
-#define NEGOTIATE_VERSION 0x02u         /* in the last */
+enum {
+	NEGOTIATE_FLAGS = 12,
+	AUTHENTICATE_FIELDS = 12,
+	AUTHENTICATE_ANSWER = 20,
+	AUTHENTICATE_FLAGS = 60,
+	AUTHENTICATE_VERSION = 64
+};
+enum {
+	PROOF_LEN = 16,
+	ANSWER_OLD = 24
+};                              /* LM and NTLMv1 have 24 bytes; NTLMv2 has the proof and 28 more at least */
+#define REQUEST_TARGET 0x04u    /* in the first byte of the flags */
+#define NEGOTIATE_VERSION 0x02u /* in the last */
 
 static const uint8_t oid_krb5[] = { 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x12, 0x01, 0x02, 0x02 };
 static const uint8_t oid_spnego[] = { 0x2b, 0x06, 0x01, 0x05, 0x05, 0x02 };
@@ -64,7 +73,8 @@ static bool is_message(const uint8_t *p, size_t n, uint8_t type, size_t size)
 
 static bool lacks_target(const uint8_t *p, size_t n)
 {
-	return is_message(p, n, NTLM_NEGOTIATE, NEGOTIATE_FLAGS + 4) && (p[NEGOTIATE_FLAGS] & REQUEST_TARGET) == 0;
+	return is_message(p, n, NTLM_NEGOTIATE, NEGOTIATE_FLAGS + 4) &&
+	       (p[NEGOTIATE_FLAGS] & REQUEST_TARGET) == 0;
 }
 
 static bool ends_early(const uint8_t *p, size_t n)
@@ -85,7 +95,8 @@ static unsigned le16(const uint8_t *p)
 /* Six fields (length, room, offset) point to the data behind the head: some of it begins where the version should be. */
 static bool lies_about_version(const uint8_t *p, size_t n)
 {
-	if (!is_message(p, n, NTLM_AUTHENTICATE, AUTHENTICATE_VERSION) || (p[AUTHENTICATE_FLAGS + 3] & NEGOTIATE_VERSION) == 0)
+	if (!is_message(p, n, NTLM_AUTHENTICATE, AUTHENTICATE_VERSION) ||
+	    (p[AUTHENTICATE_FLAGS + 3] & NEGOTIATE_VERSION) == 0)
 		return false;
 	for (size_t at = AUTHENTICATE_FIELDS; at < AUTHENTICATE_FLAGS; at += 8)
 		if (le16(p + at) != 0 && le32(p + at + 4) == AUTHENTICATE_VERSION)
@@ -98,13 +109,16 @@ static bool cuts_answer_short(const uint8_t *p, size_t n)
 {
 	uint32_t answer;
 
-	if (!is_message(p, n, NTLM_AUTHENTICATE, AUTHENTICATE_VERSION) || le16(p + AUTHENTICATE_ANSWER) != PROOF_LEN)
+	if (!is_message(p, n, NTLM_AUTHENTICATE, AUTHENTICATE_VERSION) ||
+	    le16(p + AUTHENTICATE_ANSWER) != PROOF_LEN)
 		return false;
 	answer = le32(p + AUTHENTICATE_ANSWER + 4);
-	if (answer < AUTHENTICATE_VERSION || answer > n || n - answer <= ANSWER_OLD || n - answer > UINT16_MAX)
+	if (answer < AUTHENTICATE_VERSION || answer > n || n - answer <= ANSWER_OLD ||
+	    n - answer > UINT16_MAX)
 		return false;
 	for (size_t at = AUTHENTICATE_FIELDS; at < AUTHENTICATE_FLAGS; at += 8)
-		if (at != AUTHENTICATE_ANSWER && le16(p + at) != 0 && (le32(p + at + 4) >= answer || answer - le32(p + at + 4) < le16(p + at)))
+		if (at != AUTHENTICATE_ANSWER && le16(p + at) != 0 &&
+		    (le32(p + at + 4) >= answer || answer - le32(p + at + 4) < le16(p + at)))
 			return false;
 	return true;
 }
@@ -131,7 +145,7 @@ size_t token_ntlm_mend(uint8_t *p, size_t n)
 
 bool token_ntlm_is_old(const uint8_t *p, size_t n)
 {
-	static const uint8_t head[] = "NTLMSSP\0\3\0\0";          /* and the literal's own zero */
+	static const uint8_t head[] = "NTLMSSP\0\3\0\0"; /* and the literal's own zero */
 	const uint8_t *end = p + n, *at = p;
 
 	/* Whichever of several looks like a message may be taken for it: all must be new. */

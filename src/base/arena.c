@@ -13,8 +13,8 @@
 #define CHUNK_LARGEST ((size_t)65536)
 
 struct arena_chunk {
-	struct arena_chunk *next;   /* older one; owned */
-	size_t size, pos;           /* of data */
+	struct arena_chunk *next; /* older one; owned */
+	size_t size, pos;         /* of data */
 	_Alignas(16) uint8_t data[];
 };
 
@@ -128,7 +128,7 @@ static void *arena_grow(struct arena *a, size_t n, size_t asked)
 	}
 	c = chunk_new(a, size);
 	if (c == NULL)
-		c = chunk_new(a, n);        /* near the limit: just what is needed */
+		c = chunk_new(a, n); /* near the limit: just what is needed */
 	if (c == NULL)
 		return NULL;
 	c->next = a->head;
@@ -144,7 +144,7 @@ void *arena_alloc_raw(struct arena *a, size_t n)
 		return NULL;
 	rounded = (n + ARENA_ALIGN - 1) & ~(ARENA_ALIGN - 1);
 	if (rounded == 0)
-		rounded = ARENA_ALIGN;      /* so that two empty ones differ */
+		rounded = ARENA_ALIGN; /* so that two empty ones differ */
 	if (a->head != NULL && rounded <= a->head->size - a->head->pos)
 		return chunk_cut(a->head, rounded, n);
 	return arena_grow(a, rounded, n);

@@ -7,9 +7,9 @@
 
 struct arena_chunk;
 struct arena {
-	struct arena_chunk *head;   /* newest chunk; owned */
-	size_t used, limit;         /* bytes handed out by malloc to this arena, and their bound */
-	struct budget *budget;      /* that they are taken from; NULL: nobody counts */
+	struct arena_chunk *head; /* newest chunk; owned */
+	size_t used, limit;       /* bytes handed out by malloc to this arena, and their bound */
+	struct budget *budget;    /* that they are taken from; NULL: nobody counts */
 };
 
 void arena_init(struct arena *a, size_t limit);
@@ -22,7 +22,7 @@ void arena_reset(struct arena *a);
 MUST_CHECK void *arena_alloc(struct arena *a, size_t n);
 /* The same, not zeroed: for large buffers that are written at once. */
 MUST_CHECK void *arena_alloc_raw(struct arena *a, size_t n);
-MUST_CHECK void *arena_array(struct arena *a, size_t n, size_t size);   /* refuses n*size that wraps */
+MUST_CHECK void *arena_array(struct arena *a, size_t n, size_t size); /* refuses n*size that wraps */
 /* A copy with a terminating NUL. */
 MUST_CHECK char *arena_strndup(struct arena *a, const char *s, size_t n);
 

@@ -11,9 +11,9 @@
 
 #define HUGE_PAGE ((size_t)2 << 20)
 #define SPARES 4
-#define SPARES_MAX ((size_t)160 << 20)      /* their bytes together */
+#define SPARES_MAX ((size_t)160 << 20) /* their bytes together */
 #if defined(__SANITIZE_ADDRESS__)
-#define LARGE SIZE_MAX                      /* the sanitizer watches malloc's blocks */
+#define LARGE SIZE_MAX /* the sanitizer watches malloc's blocks */
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
 #define LARGE SIZE_MAX
@@ -31,8 +31,8 @@ struct mapping {
 
 static struct {
 	pthread_mutex_t lock;
-	struct mapping *all[SPARES];        /* owned; NULL: no spare here */
-	size_t length;                      /* of all of them */
+	struct mapping *all[SPARES]; /* owned; NULL: no spare here */
+	size_t length;               /* of all of them */
 } spares = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static bool is_large(size_t size)
@@ -112,14 +112,15 @@ static struct mapping *map(size_t length)
 
 	if (m == MAP_FAILED)
 		return NULL;
-	madvise(m, length, MADV_HUGEPAGE);  /* a wish: without it the block is only slower */
+	madvise(m, length, MADV_HUGEPAGE); /* a wish: without it the block is only slower */
 	m->length = length;
 	return m;
 }
 
 static void *large_new(size_t size)
 {
-	struct mapping *spare = take_spare(length_for(size)), *m = spare == NULL ? map(length_for(size)) : grow(spare, length_for(size));
+	struct mapping *spare = take_spare(length_for(size)),
+		       *m = spare == NULL ? map(length_for(size)) : grow(spare, length_for(size));
 
 	if (m == NULL && spare != NULL)
 		munmap(spare, spare->length);
@@ -140,7 +141,7 @@ void *block_resize(void *p, size_t old, size_t size)
 	void *made;
 
 	if (size > SIZE_MAX / 2)
-		return NULL;                        /* no system has that much */
+		return NULL; /* no system has that much */
 	if (!is_large(size) && (p == NULL || !is_large(old)))
 		return realloc(p, size);
 	if (p != NULL && is_large(size) && is_large(old)) {

@@ -32,7 +32,7 @@ bool budget_take(struct budget *b, size_t n)
 	for (struct budget *at = b; at != NULL; at = at->up) {
 		size_t before;
 
-		if (n > at->limit) {            /* and nothing wraps */
+		if (n > at->limit) { /* and nothing wraps */
 			put(b, at, n);
 			return false;
 		}

@@ -8,7 +8,7 @@
 #include "base/base.h"
 
 struct budget {
-	struct budget *up;          /* outlives this one; NULL: this is the topmost */
+	struct budget *up; /* outlives this one; NULL: this is the topmost */
 	atomic_size_t used;
 	size_t limit;
 };

@@ -6,12 +6,12 @@
 #include "base/budget.h"
 
 struct buf {
-	uint8_t *data;      /* owned */
+	uint8_t *data; /* owned */
 	size_t len, cap;
-	size_t max;         /* bound on len */
+	size_t max; /* bound on len */
 	bool failed;
-	bool denied;        /* it failed for want of memory, not for its bound */
-	struct budget *budget;  /* that cap is taken from; NULL: nobody counts */
+	bool denied;           /* it failed for want of memory, not for its bound */
+	struct budget *budget; /* that cap is taken from; NULL: nobody counts */
 };
 
 void buf_init(struct buf *b, size_t max);

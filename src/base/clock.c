@@ -18,7 +18,8 @@ int64_t clock_ticks(void)
 {
 	int64_t us = clock_unix_us();
 
-	return DAYS_1900_TO_1970 * TICKS_PER_DAY + us / 1000000 * TICKS_PER_SECOND + us % 1000000 * TICKS_PER_SECOND / 1000000;
+	return DAYS_1900_TO_1970 * TICKS_PER_DAY + us / 1000000 * TICKS_PER_SECOND +
+	       us % 1000000 * TICKS_PER_SECOND / 1000000;
 }
 
 int64_t clock_mono_ms(void)

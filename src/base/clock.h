@@ -7,8 +7,8 @@
 #define TICKS_PER_SECOND INT64_C(300)
 #define TICKS_PER_DAY (INT64_C(86400) * TICKS_PER_SECOND)
 
-int64_t clock_ticks(void);          /* UTC now */
-int64_t clock_unix_us(void);        /* microseconds since 1970, UTC */
-int64_t clock_mono_ms(void);        /* never goes back; for time-outs */
+int64_t clock_ticks(void);   /* UTC now */
+int64_t clock_unix_us(void); /* microseconds since 1970, UTC */
+int64_t clock_mono_ms(void); /* never goes back; for time-outs */
 
 #endif

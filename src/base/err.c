@@ -20,7 +20,8 @@ static const struct err_entry entries[ERR_COUNT] = {
 #undef ERR
 };
 
-static void err_fill(struct err *e, int32_t number, uint8_t severity, uint8_t state, const char *fmt, va_list ap)
+static void err_fill(struct err *e, int32_t number, uint8_t severity, uint8_t state, const char *fmt,
+		     va_list ap)
 {
 	char text[sizeof(e->text) + 4];
 
@@ -41,7 +42,7 @@ int err_set(struct err *reterr, enum err_id id, ...)
 	if (reterr == NULL)
 		return -1;
 	if ((int)id <= ERR_NONE || id >= ERR_COUNT)
-		id = ERR_OUT_OF_MEMORY;         /* our own mistake; its text takes no argument */
+		id = ERR_OUT_OF_MEMORY; /* our own mistake; its text takes no argument */
 	entry = &entries[id];
 	va_start(ap, id);
 	err_fill(reterr, entry->number, entry->severity, entry->state, entry->text, ap);

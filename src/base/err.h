@@ -17,19 +17,23 @@ struct err {
 	int32_t number;
 	uint8_t severity;
 	uint8_t state;
-	int32_t line;           /* 1-based line in the batch; 0: none */
-	char proc[130];         /* procedure in which it happened; empty in a batch */
-	char text[1024];        /* UTF-8, cut at a character */
+	int32_t line;    /* 1-based line in the batch; 0: none */
+	char proc[130];  /* procedure in which it happened; empty in a batch */
+	char text[1024]; /* UTF-8, cut at a character */
 };
 
 /* Fills *reterr (which may be NULL) from the table and returns -1; arguments as the entry's text wants them. */
 int err_set(struct err *reterr, enum err_id id, ...);
 /* The same for a number and text that are not in the table (texts declared by procedures, XML messages). */
-int err_raise(struct err *reterr, int32_t number, uint8_t severity, uint8_t state, const char *fmt, ...) PRINTF_LIKE(5, 6);
+int err_raise(struct err *reterr, int32_t number, uint8_t severity, uint8_t state, const char *fmt, ...)
+	PRINTF_LIKE(5, 6);
 int err_nomem(struct err *reterr);
 void err_clear(struct err *e);
 /* True for what goes out as ERROR (class 11 and up), false for INFO. */
-static inline bool err_is_error(const struct err *e) { return e->severity > 10; }
+static inline bool err_is_error(const struct err *e)
+{
+	return e->severity > 10;
+}
 
 #ifdef __clang_analyzer__
 /* The static analyzer sees one file at a time and does not know that these always fail: without this it follows paths that cannot be. */

@@ -4,10 +4,18 @@
 
 #include "base/base.h"
 
-struct list { struct list *prev, *next; };
+struct list {
+	struct list *prev, *next;
+};
 
-static inline void list_init(struct list *l) { l->prev = l->next = l; }
-static inline bool list_empty(const struct list *l) { return l->next == l; }
+static inline void list_init(struct list *l)
+{
+	l->prev = l->next = l;
+}
+static inline bool list_empty(const struct list *l)
+{
+	return l->next == l;
+}
 static inline void list_append(struct list *head, struct list *item)
 {
 	item->prev = head->prev;

@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "base/utf.h"
 
-#define VALUE_MAX_BYTES 1024    /* a longer value is cut, and ends in … */
+#define VALUE_MAX_BYTES 1024 /* a longer value is cut, and ends in … */
 
 static const char *const level_names[] = { "error", "warn", "info", "debug" };
 
@@ -22,7 +22,7 @@ static atomic_int current_level = LOG_INFO;
 /* Volume bound. Lines are counted per second of the monotonic clock. */
 static struct {
 	pthread_mutex_t lock;
-	unsigned rate;              /* 0: no bound */
+	unsigned rate; /* 0: no bound */
 	int64_t second;
 	unsigned written;
 	unsigned long left_out;
@@ -119,7 +119,8 @@ static size_t plain_char(const char *s, size_t n)
 		return 0;
 	if (c == 0xC2 && (unsigned char)s[1] < 0xA0)
 		return 0;
-	if (c == 0xE2 && (unsigned char)s[1] == 0x80 && (unsigned char)s[2] >= 0xA8 && (unsigned char)s[2] <= 0xAE)
+	if (c == 0xE2 && (unsigned char)s[1] == 0x80 && (unsigned char)s[2] >= 0xA8 &&
+	    (unsigned char)s[2] <= 0xAE)
 		return 0;
 	return len;
 }
@@ -129,24 +130,12 @@ static void line_put_escaped(struct line *l, char c)
 	char hex[8];
 
 	switch (c) {
-	case '"':
-		line_put_str(l, "\\\"");
-		break;
-	case '\\':
-		line_put_str(l, "\\\\");
-		break;
-	case '\n':
-		line_put_str(l, "\\n");
-		break;
-	case '\r':
-		line_put_str(l, "\\r");
-		break;
-	case '\t':
-		line_put_str(l, "\\t");
-		break;
-	default:
-		snprintf(hex, sizeof(hex), "\\x%02x", (unsigned char)c);
-		line_put_str(l, hex);
+	case '"': line_put_str(l, "\\\""); break;
+	case '\\': line_put_str(l, "\\\\"); break;
+	case '\n': line_put_str(l, "\\n"); break;
+	case '\r': line_put_str(l, "\\r"); break;
+	case '\t': line_put_str(l, "\\t"); break;
+	default: snprintf(hex, sizeof(hex), "\\x%02x", (unsigned char)c); line_put_str(l, hex);
 	}
 }
 
@@ -216,8 +205,8 @@ static void line_begin(struct line *l, enum log_level level, const char *event)
 
 	l->n = 0;
 	gmtime_r(&seconds, &tm);
-	snprintf(stamp, sizeof(stamp), "time=%04d-%02d-%02dT%02d:%02d:%02d.%03dZ level=", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
-		 tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(us % 1000000 / 1000));
+	snprintf(stamp, sizeof(stamp), "time=%04d-%02d-%02dT%02d:%02d:%02d.%03dZ level=", tm.tm_year + 1900,
+		 tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(us % 1000000 / 1000));
 	line_put_str(l, stamp);
 	line_put_str(l, level_names[level]);
 	line_put_text(l, "event", event);
@@ -241,7 +230,8 @@ size_t log_line_dropped(char *dst, unsigned long lines)
 	return l.n;
 }
 
-void log_write(enum log_level level, const struct log_ctx *ctx, const char *event, const struct log_field *fields, size_t n)
+void log_write(enum log_level level, const struct log_ctx *ctx, const char *event,
+	       const struct log_field *fields, size_t n)
 {
 	struct line l;
 	unsigned long left_out;

@@ -17,10 +17,13 @@ struct log_ctx {
 
 struct log_field {
 	const char *key;
-	const char *value;      /* NULL: the number is meant */
+	const char *value; /* NULL: the number is meant */
 	long long number;
 };
-static inline const char *log_text(const char *s) { return s == NULL ? "" : s; }
+static inline const char *log_text(const char *s)
+{
+	return s == NULL ? "" : s;
+}
 #define F_STR(k, v) ((struct log_field){ (k), log_text(v), 0 })
 #define F_INT(k, v) ((struct log_field){ (k), NULL, (long long)(v) })
 
@@ -29,9 +32,10 @@ void log_set_level(enum log_level level);
 bool log_enabled(enum log_level level);
 bool log_parse_level(const char *name, enum log_level *ret);
 /* time=… level=… event=… session=… peer=… login=… database=… then the fields; values quoted and escaped where needed. */
-void log_write(enum log_level level, const struct log_ctx *ctx, const char *event, const struct log_field *fields, size_t n);
-#define LOG(level, ctx, event, ...)                                                                                \
-	log_write((level), (ctx), (event), (const struct log_field[]){ __VA_ARGS__ },                               \
+void log_write(enum log_level level, const struct log_ctx *ctx, const char *event,
+	       const struct log_field *fields, size_t n);
+#define LOG(level, ctx, event, ...) \
+	log_write((level), (ctx), (event), (const struct log_field[]){ __VA_ARGS__ }, \
 		  sizeof((const struct log_field[]){ __VA_ARGS__ }) / sizeof(struct log_field))
 /* The log bounds its own volume: at most this many lines a second, then one line with the number left out. 0: no bound. */
 void log_set_rate(unsigned lines_per_second);

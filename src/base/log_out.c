@@ -29,9 +29,11 @@ static struct {
 	pthread_cond_t filled, emptied;
 	enum out_kind kind;
 	size_t head, tail;
-	unsigned long dropped;      /* lines since the last that was told */
+	unsigned long dropped; /* lines since the last that was told */
 	char bytes[RING_BYTES];
-} out = { .lock = PTHREAD_MUTEX_INITIALIZER, .filled = PTHREAD_COND_INITIALIZER, .emptied = PTHREAD_COND_INITIALIZER };
+} out = { .lock = PTHREAD_MUTEX_INITIALIZER,
+	  .filled = PTHREAD_COND_INITIALIZER,
+	  .emptied = PTHREAD_COND_INITIALIZER };
 
 static void write_plainly(const char *p, size_t n)
 {
@@ -98,7 +100,7 @@ void log_out(const char *line, size_t n)
 	}
 	done = send_at_once(line, n);
 	if (done > 0 && done < n)
-		ring_put(line + done, n - done);        /* the ring is empty */
+		ring_put(line + done, n - done); /* the ring is empty */
 	else if (done == 0)
 		enqueue(line, n);
 	pthread_mutex_unlock(&out.lock);
@@ -127,8 +129,9 @@ static size_t write_waiting(const char *p, size_t n)
 	if (errno == EINTR)
 		return 0;
 	if (errno != EAGAIN && errno != EWOULDBLOCK)
-		return n;                               /* closed: nobody will ever read it */
-	nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000 * 1000 }, NULL);     /* somebody else has made it non-blocking */
+		return n; /* closed: nobody will ever read it */
+	nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000 * 1000 },
+		  NULL); /* somebody else has made it non-blocking */
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* meter.c — see meter.h. */
 #include "base/meter.h"
 
-#define STEPS_BETWEEN_QUESTIONS 262144u         /* a fraction of a millisecond */
+#define STEPS_BETWEEN_QUESTIONS 262144u /* a fraction of a millisecond */
 
 bool meter_ask(struct meter *m)
 {

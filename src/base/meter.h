@@ -7,9 +7,9 @@
 #include "base/base.h"
 
 struct meter {
-	uint64_t left;                  /* steps until the question */
-	bool gave_up;                   /* stays: all that is spent afterwards fails at once */
-	bool (*stop)(void *arg);        /* the question; NULL: the answer is yes */
+	uint64_t left;           /* steps until the question */
+	bool gave_up;            /* stays: all that is spent afterwards fails at once */
+	bool (*stop)(void *arg); /* the question; NULL: the answer is yes */
 	void *arg;
 };
 
@@ -28,6 +28,9 @@ static inline bool meter_spend(struct meter *m, uint64_t steps)
 	return meter_ask(m);
 }
 
-static inline bool meter_gave_up(const struct meter *m) { return m != NULL && m->gave_up; }
+static inline bool meter_gave_up(const struct meter *m)
+{
+	return m != NULL && m->gave_up;
+}
 
 #endif

@@ -80,7 +80,7 @@ void str_copy(char *dst, size_t size, struct str s)
 
 uint32_t str_hash_nocase(struct str s)
 {
-	uint32_t h = 2166136261u;       /* FNV-1a */
+	uint32_t h = 2166136261u; /* FNV-1a */
 
 	for (size_t i = 0; i < s.n; i++)
 		h = (h ^ lower((unsigned char)s.p[i])) * 16777619u;

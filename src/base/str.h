@@ -15,7 +15,10 @@ struct str {
 /* For "%.*s" */
 #define STR_ARG(s) (int)(s).n, (s).p
 
-static inline struct str str_of(const char *s) { return (struct str){ s, s == NULL ? 0 : strlen(s) }; }
+static inline struct str str_of(const char *s)
+{
+	return (struct str){ s, s == NULL ? 0 : strlen(s) };
+}
 bool str_eq(struct str a, struct str b);
 /* ASCII letters compare without case; other bytes exactly. */
 bool str_eq_nocase(struct str a, struct str b);

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#define ASCII8 UINT64_C(0x8080808080808080)     /* any of 8 bytes above 7F */
-#define ASCII4X2 UINT64_C(0xFF80FF80FF80FF80)   /* any of 4 UTF-16 units above 7F */
+#define ASCII8 UINT64_C(0x8080808080808080)   /* any of 8 bytes above 7F */
+#define ASCII4X2 UINT64_C(0xFF80FF80FF80FF80) /* any of 4 UTF-16 units above 7F */
 #define REPLACEMENT 0xFFFDu
 
 /* Loads and stores in wire order (little-endian); compilers make one instruction of it. */
@@ -208,12 +208,13 @@ size_t utf8_from_utf16le(char *dst, const uint8_t *src, size_t n)
 			src += 16;
 			to += 8;
 		}
-		if (end - src >= 8 && (load64(src) & ASCII4X2) == 0) {          /* names are short */
+		if (end - src >= 8 && (load64(src) & ASCII4X2) == 0) { /* names are short */
 			store32(to, (uint32_t)squeeze(load64(src)));
 			src += 8;
 			to += 4;
 		}
-		if (end - src < 8 && src - begin >= 8 && (load64(end - 8) & ASCII4X2) == 0) {   /* the last ones, with some of those before */
+		if (end - src < 8 && src - begin >= 8 &&
+		    (load64(end - 8) & ASCII4X2) == 0) { /* the last ones, with some of those before */
 			size_t rest = (size_t)(end - src) / 2;
 
 			store32(to + rest - 4, (uint32_t)squeeze(load64(end - 8)));
@@ -259,12 +260,14 @@ size_t utf16le_from_utf8(uint8_t *dst, const char *src, size_t n)
 			i += 8;
 			to += 16;
 		}
-		if (n - i < 8 && i >= 8 && (load64(src + n - 8) & ASCII8) == 0) {   /* the last ones, with some of those before */
+		if (n - i < 8 && i >= 8 &&
+		    (load64(src + n - 8) & ASCII8) == 0) { /* the last ones, with some of those before */
 			to += 2 * (n - i);
 			spread8(to - 16, src + n - 8);
 			break;
 		}
-		if (n < 8 && n >= 4 && ((load32(src) | load32(src + n - 4)) & (uint32_t)ASCII8) == 0) {     /* a short name */
+		if (n < 8 && n >= 4 &&
+		    ((load32(src) | load32(src + n - 4)) & (uint32_t)ASCII8) == 0) { /* a short name */
 			store64(to, spread(load32(src)));
 			store64(to + 2 * (n - 4), spread(load32(src + n - 4)));
 			to += 2 * n;
@@ -326,8 +329,9 @@ size_t utf8_prefix(const char *src, size_t n, size_t units)
 
 /* Windows-1252 80 … 9F; the five bytes without a character stand for the control of the same number (errata, clarification 13). */
 static const uint16_t cp1252_high[32] = {
-	0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x008D, 0x017D, 0x008F,
-	0x0090, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x009D, 0x017E, 0x0178,
+	0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
+	0x2039, 0x0152, 0x008D, 0x017D, 0x008F, 0x0090, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
+	0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x009D, 0x017E, 0x0178,
 };
 
 size_t utf8_from_cp1252(char *dst, const uint8_t *src, size_t n)

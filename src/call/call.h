@@ -13,67 +13,78 @@
 #include "call/sink.h"
 #include "value/value.h"
 
-struct proc;        /* catalogue/proc.h */
-struct query;       /* catalogue/query.h: a translated SELECT */
-struct txn;         /* executor/executor.h: an explicit transaction of a session */
+struct proc;  /* catalogue/proc.h */
+struct query; /* catalogue/query.h: a translated SELECT */
+struct txn;   /* executor/executor.h: an explicit transaction of a session */
 
 enum call_kind {
-	CALL_PROC,          /* proc with args */
-	CALL_QUERY,         /* query with args as its variables */
-	CALL_COMMIT, CALL_ROLLBACK,         /* of call->txn */
-	CALL_SAVE, CALL_ROLLBACK_TO,        /* savepoint: of call->txn */
+	CALL_PROC,  /* proc with args */
+	CALL_QUERY, /* query with args as its variables */
+	CALL_COMMIT,
+	CALL_ROLLBACK, /* of call->txn */
+	CALL_SAVE,
+	CALL_ROLLBACK_TO, /* savepoint: of call->txn */
 };
 
-enum call_right { RIGHT_EXECUTE = 1, RIGHT_SELECT = 2, RIGHT_ADMIN = 4, RIGHT_SERVER = 8 /* the server itself */ };
+enum call_right {
+	RIGHT_EXECUTE = 1,
+	RIGHT_SELECT = 2,
+	RIGHT_ADMIN = 4,
+	RIGHT_SERVER = 8 /* the server itself */
+};
 
 /* An argument as the client gave it, before binding. */
 struct argument {
-	struct str name;            /* with '@', or empty: positional */
+	struct str name; /* with '@', or empty: positional */
 	struct value value;
-	bool is_default;            /* DEFAULT keyword or the RPC status flag */
-	bool is_output;             /* the client wants the value back */
+	bool is_default; /* DEFAULT keyword or the RPC status flag */
+	bool is_output;  /* the client wants the value back */
 };
 
 struct call {
 	enum call_kind kind;
-	const struct proc *proc;    /* CALL_PROC */
-	const struct query *query;  /* CALL_QUERY */
-	const char *savepoint;      /* CALL_SAVE, CALL_ROLLBACK_TO: index of the savepoint as text */
+	const struct proc *proc;   /* CALL_PROC */
+	const struct query *query; /* CALL_QUERY */
+	const char *savepoint;     /* CALL_SAVE, CALL_ROLLBACK_TO: index of the savepoint as text */
 
-	struct value *values;       /* CALL_PROC: one per parameter, of the declared type, outputs included (NULL before). After: outputs filled */
-	bool *wanted;               /* one per parameter: the client asked for this output */
+	struct value *
+		values; /* CALL_PROC: one per parameter, of the declared type, outputs included (NULL before). After: outputs filled */
+	bool *wanted;   /* one per parameter: the client asked for this output */
 	size_t nvalues;
 
-	struct arena *arena;        /* for everything the call makes; reset by its owner */
+	struct arena *arena; /* for everything the call makes; reset by its owner */
 	struct sink *sink;
-	struct txn *txn;            /* NULL: autocommit */
-	uint8_t rights;             /* enum call_right of the session in this database */
-	const char *login;          /* who calls */
-	const char *database;       /* in which database the session stands (for the system procedures) */
-	uint32_t session;           /* spid, for the log */
-	int32_t lock_timeout_ms;    /* -1: the server's setting; 0: do not wait; else at most */
-	atomic_bool cancelled;      /* set by any thread: stop soon */
+	struct txn *txn;         /* NULL: autocommit */
+	uint8_t rights;          /* enum call_right of the session in this database */
+	const char *login;       /* who calls */
+	const char *database;    /* in which database the session stands (for the system procedures) */
+	uint32_t session;        /* spid, for the log */
+	int32_t lock_timeout_ms; /* -1: the server's setting; 0: do not wait; else at most */
+	atomic_bool cancelled;   /* set by any thread: stop soon */
 
 	/* Result, valid in complete(): */
-	int rc;                     /* 0, or -1 with err filled: the call changed nothing */
-	int32_t status;             /* return status when status_set */
+	int rc;         /* 0, or -1 with err filled: the call changed nothing */
+	int32_t status; /* return status when status_set */
 	bool status_set;
-	bool txn_lost;              /* the explicit transaction is gone (time-out, store gave it up) */
+	bool txn_lost; /* the explicit transaction is gone (time-out, store gave it up) */
 	uint64_t rows_changed;
 
-	void (*complete)(struct call *c);   /* called once, on the executor's thread, after the commit is durable */
-	void *owner;                /* for complete() */
+	void (*complete)(
+		struct call *c); /* called once, on the executor's thread, after the commit is durable */
+	void *owner;             /* for complete() */
 
-	struct list link;           /* the executor's queue */
-	int64_t deadline_ms;        /* executor: when waiting in the queue ends */
-	bool waits_for_reader;      /* executor: in which queue it is */
-	bool (*waits)(struct call *c);      /* executor: asked by a sink that waits for its receiver, now and then; true: the call is to end. NULL: it never is */
-	void *runner;               /* executor: for waits() */
-	void *later;                /* executor: a large value that is still to be read; in the arena. NULL: none */
-	void *scratch;              /* what a native step keeps for the next one; in the arena */
-	int64_t now;                /* clock reading of this call, in ticks [E-COM-05] */
+	struct list link;      /* the executor's queue */
+	int64_t deadline_ms;   /* executor: when waiting in the queue ends */
+	bool waits_for_reader; /* executor: in which queue it is */
+	bool (*waits)(
+		struct
+		call *c); /* executor: asked by a sink that waits for its receiver, now and then; true: the call is to end. NULL: it never is */
+	void *runner;     /* executor: for waits() */
+	void *later;      /* executor: a large value that is still to be read; in the arena. NULL: none */
+	void *scratch;    /* what a native step keeps for the next one; in the arena */
+	int64_t now;      /* clock reading of this call, in ticks [E-COM-05] */
 
-	struct err err;             /* of rc; the last, since it is large and seldom there */
+	struct err err; /* of rc; the last, since it is large and seldom there */
 };
 
 /* A new one. An error of the last stays where it is: only rc tells whether there is one. */

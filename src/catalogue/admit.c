@@ -10,7 +10,7 @@ struct binding {
 	const struct argument *args;
 	size_t nargs;
 	bool from_rpc;
-	int *origin;            /* per parameter: index in args, or -1 */
+	int *origin; /* per parameter: index in args, or -1 */
 	struct err *err;
 };
 
@@ -106,7 +106,8 @@ static int convert_all(struct binding *b)
 {
 	for (int i = 0; i < b->proc->nparams; i++) {
 		const struct param *p = &b->proc->params[i];
-		const struct type as = { p->type.id, p->type.precision, p->type.scale, p->any_length ? TYPE_MAX : p->type.length };
+		const struct type as = { p->type.id, p->type.precision, p->type.scale,
+					 p->any_length ? TYPE_MAX : p->type.length };
 		struct value *v = &b->call->values[i];
 
 		value_set_null(v, p->type);
@@ -117,7 +118,8 @@ static int convert_all(struct binding *b)
 				*v = value_int((enum type_id)p->type.id, p->default_int);
 			continue;
 		}
-		if (value_convert(&b->args[b->origin[i]].value, &as, CONVERT_ARGUMENT, p->name, b->call->arena, v, b->err) < 0) {
+		if (value_convert(&b->args[b->origin[i]].value, &as, CONVERT_ARGUMENT, p->name,
+				  b->call->arena, v, b->err) < 0) {
 			if (b->err != NULL && b->err->number == 8114)
 				b->err->state = b->from_rpc ? 1 : 5;
 			return -1;
@@ -144,7 +146,9 @@ static int check_ranges(struct binding *b)
 		const struct value *v = &b->call->values[i];
 
 		if (p->range_error != 0 && !v->null && (v->u.i < p->min || v->u.i > p->max))
-			return err_raise(b->err, p->range_error, p->range_severity == 0 ? 16 : p->range_severity, 1, "%s", p->range_text);
+			return err_raise(b->err, p->range_error,
+					 p->range_severity == 0 ? 16 : p->range_severity, 1, "%s",
+					 p->range_text);
 	}
 	return 0;
 }
@@ -154,7 +158,7 @@ static int allocate(struct binding *b)
 	struct call *c = b->call;
 	size_t n = (size_t)b->proc->nparams + b->proc->nlocals;
 
-	c->values = arena_array(c->arena, n + 1, sizeof(*c->values));   /* + 1: never an array of nothing */
+	c->values = arena_array(c->arena, n + 1, sizeof(*c->values)); /* + 1: never an array of nothing */
 	c->wanted = arena_array(c->arena, n + 1, sizeof(*c->wanted));
 	b->origin = arena_array(c->arena, n + 1, sizeof(*b->origin));
 	if (c->values == NULL || c->wanted == NULL || b->origin == NULL)
@@ -167,10 +171,12 @@ static int allocate(struct binding *b)
 	return 0;
 }
 
-int catalogue_admit(struct call *call, const struct argument *args, size_t nargs, bool from_rpc, int **ret_origin, struct err *reterr)
+int catalogue_admit(struct call *call, const struct argument *args, size_t nargs, bool from_rpc,
+		    int **ret_origin, struct err *reterr)
 {
-	static int (*const gates[])(struct binding *b) = {
-		check_rights, check_count, allocate, match_arguments, check_missing, check_outputs, convert_all, check_nulls, check_ranges,
+	static int (*const gates[])(struct binding * b) = {
+		check_rights,  check_count, allocate,    match_arguments, check_missing,
+		check_outputs, convert_all, check_nulls, check_ranges,
 	};
 	struct binding b = { call, call->proc, args, nargs, from_rpc, NULL, reterr };
 

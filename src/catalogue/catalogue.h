@@ -7,7 +7,7 @@
 
 /* A procedure name taken apart: "db.schema.proc", "[db]..[proc];1", any part may be missing. Brackets and quotes removed. */
 struct proc_name {
-	struct str database, schema, name;      /* empty when not given; parts of the text, or in the arena */
+	struct str database, schema, name; /* empty when not given; parts of the text, or in the arena */
 };
 MUST_CHECK int proc_name_parse(struct str text, struct arena *a, struct proc_name *ret, struct err *reterr);
 
@@ -30,7 +30,7 @@ bool service_by_name(struct str name, enum service *ret);
 /* Binds args to call->proc's parameters: fills call->values and call->wanted from call->arena. Order of faults: rights 229; too many 8144/8146; unknown name
  * 8145; twice 8143; missing 201; OUTPUT for an input 8162; conversion in order of declaration (8114, 8152, 50004); NULL 515; range.
  * ret_origin (nparams entries, from the arena): index in args of the argument bound to each parameter, or -1. from_rpc: 8114 has state 1, else 5. */
-MUST_CHECK int catalogue_admit(struct call *call, const struct argument *args, size_t nargs, bool from_rpc, int **ret_origin,
-			       struct err *reterr);
+MUST_CHECK int catalogue_admit(struct call *call, const struct argument *args, size_t nargs, bool from_rpc,
+			       int **ret_origin, struct err *reterr);
 
 #endif

@@ -3,7 +3,7 @@
 #include "catalogue/catalogue.h"
 
 #define NAME_PARTS 4
-#define NAME_UNITS 128          /* sysname */
+#define NAME_UNITS 128 /* sysname */
 
 struct name_reader {
 	const char *p, *end;
@@ -58,8 +58,9 @@ static int get_delimited(struct name_reader *r, char close, struct str *ret)
 /* Every call of a procedure comes this way: what ends a bare part, or may not be in it, is looked up. */
 enum { IN_PART, ENDS_PART, BAD_IN_PART };
 static const uint8_t bare[256] = {
-	['.'] = ENDS_PART, [';'] = ENDS_PART, [' '] = ENDS_PART, ['\t'] = ENDS_PART, ['\r'] = ENDS_PART, ['\n'] = ENDS_PART,
-	['['] = BAD_IN_PART, [']'] = BAD_IN_PART, ['"'] = BAD_IN_PART, ['\''] = BAD_IN_PART, ['\0'] = BAD_IN_PART,
+	['.'] = ENDS_PART,   [';'] = ENDS_PART,    [' '] = ENDS_PART,    ['\t'] = ENDS_PART,
+	['\r'] = ENDS_PART,  ['\n'] = ENDS_PART,   ['['] = BAD_IN_PART,  [']'] = BAD_IN_PART,
+	['"'] = BAD_IN_PART, ['\''] = BAD_IN_PART, ['\0'] = BAD_IN_PART,
 };
 
 static int get_bare(struct name_reader *r, struct str *ret)

@@ -20,7 +20,7 @@ static void add(const char *name, native_fn fn, void *userdata, bool ahead)
 
 	for (i = 0; i < nnatives && strcmp(natives[i].name, name) != 0; i++)
 		;
-	assert(i < NATIVE_MAX);         /* our own mistake: the list of natives is known when the program is built */
+	assert(i < NATIVE_MAX); /* our own mistake: the list of natives is known when the program is built */
 	natives[i].name = name;
 	natives[i].fn = fn;
 	natives[i].userdata = userdata;

@@ -10,13 +10,13 @@ struct store_conn;
 struct native_ctx {
 	struct call *call;
 	struct store_conn *conn;
-	const struct value *args;       /* as the step lists them */
+	const struct value *args; /* as the step lists them */
 	size_t nargs;
-	struct value *results;          /* STEP_NATIVE: one per target, NULL before */
+	struct value *results; /* STEP_NATIVE: one per target, NULL before */
 	size_t nresults;
-	void *userdata;                 /* given at registration */
-	struct meter *meter;            /* of what takes long; when it gives up: ERR_CANCELLED */
-	uint64_t changes;               /* STEP_EACH: rows that the statement changed the last time */
+	void *userdata;      /* given at registration */
+	struct meter *meter; /* of what takes long; when it gives up: ERR_CANCELLED */
+	uint64_t changes;    /* STEP_EACH: rows that the statement changed the last time */
 	/* STEP_EACH: call for each row of fields; runs the step's statement. Non-zero: stop and return it. */
 	int (*each)(struct native_ctx *ctx, const struct value *fields, size_t nfields, struct err *reterr);
 };

@@ -20,7 +20,7 @@ struct object catalogue_object(enum service s, int32_t id)
 {
 	struct object o = { 0 };
 
-	if (id == 0)                    /* procedures that are not shown have it */
+	if (id == 0) /* procedures that are not shown have it */
 		return o;
 	o = find_in(s, id);
 	return o.proc == NULL && o.view == NULL && s != SERVICE_SYSTEM ? find_in(SERVICE_SYSTEM, id) : o;
@@ -36,5 +36,8 @@ const char *object_schema(const struct object *o)
 {
 	if (o->view != NULL)
 		return o->view->schema;
-	return o->proc->service == SERVICE_SYSTEM && str_eq_nocase((struct str){ o->proc->name, 3 }, STR("sp_")) ? "sys" : "dbo";
+	return o->proc->service == SERVICE_SYSTEM &&
+			       str_eq_nocase((struct str){ o->proc->name, 3 }, STR("sp_"))
+		       ? "sys"
+		       : "dbo";
 }

@@ -6,24 +6,24 @@
 
 /* A view (or system table) that SELECT can name; declared in procedures/<service>/views.sql, generated. */
 struct view {
-	const char *schema;         /* "dbo", "sys", "INFORMATION_SCHEMA" */
-	const char *name;           /* "Items", "procedures" */
-	const char *store_name;     /* name in the store: "view_items", "sys_procedures" */
-	bool per_database;          /* system table that shows only the session's database: store column "database_name" is filtered */
+	const char *schema;     /* "dbo", "sys", "INFORMATION_SCHEMA" */
+	const char *name;       /* "Items", "procedures" */
+	const char *store_name; /* name in the store: "view_items", "sys_procedures" */
+	bool per_database; /* system table that shows only the session's database: store column "database_name" is filtered */
 	const struct column *columns;
 	uint16_t ncolumns;
-	int32_t object_id;          /* as sys.objects shows it */
+	int32_t object_id; /* as sys.objects shows it */
 };
 
 /* A translated SELECT: lives in the request's arena. */
 struct query {
-	const char *sql;            /* the store's SQL, ?1 … are the values */
+	const char *sql; /* the store's SQL, ?1 … are the values */
 	const struct value *values;
 	size_t nvalues;
 	const struct column *columns;
 	size_t ncolumns;
-	bool system;                /* runs in the system store, not in the session's database */
-	bool assign;                /* SELECT @v = col …: rows go to variables, not to the client */
+	bool system; /* runs in the system store, not in the session's database */
+	bool assign; /* SELECT @v = col …: rows go to variables, not to the client */
 };
 
 #endif

@@ -10,7 +10,7 @@
 enum { EXIT_OK = 0, EXIT_REFUSED = 1 /* the server said no */, EXIT_USAGE = 2, EXIT_UNREACHABLE = 3 };
 
 #define ARGS_MAX 4
-#define PASSWORD_MAX 129        /* with its NUL */
+#define PASSWORD_MAX 129 /* with its NUL */
 
 struct cli {
 	/* where and who */
@@ -34,25 +34,35 @@ struct cli {
 
 /* Options that only some commands know; a command's mask says which. */
 enum option_group {
-	OF_ALL = 0, OF_NEW_LOGIN = 1, OF_PASSWORD = 2, OF_NEW_DATABASE = 4, OF_SCHEDULE = 8, OF_JOB = 16, OF_DUE = 32, OF_NEW_JOB = 64, OF_NEXT = 128, OF_SCHEDULER = 256, OF_DATABASE = 512
+	OF_ALL = 0,
+	OF_NEW_LOGIN = 1,
+	OF_PASSWORD = 2,
+	OF_NEW_DATABASE = 4,
+	OF_SCHEDULE = 8,
+	OF_JOB = 16,
+	OF_DUE = 32,
+	OF_NEW_JOB = 64,
+	OF_NEXT = 128,
+	OF_SCHEDULER = 256,
+	OF_DATABASE = 512
 };
 #define SCHEDULE_DATABASE "ScheduledJobs"
 struct option {
-	const char *flag;           /* "--server" */
-	const char *value;          /* "HOST:PORT", or NULL: a switch */
-	unsigned group;             /* those of whose commands it is an option; OF_ALL: of all */
-	size_t offset;              /* const char * or bool in struct cli */
+	const char *flag;  /* "--server" */
+	const char *value; /* "HOST:PORT", or NULL: a switch */
+	unsigned group;    /* those of whose commands it is an option; OF_ALL: of all */
+	size_t offset;     /* const char * or bool in struct cli */
 	const char *help;
 };
 extern const struct option options[];
 extern const size_t options_count;
 
 struct command {
-	const char *group, *name;   /* "login", "add"; name may be empty */
-	const char *args;           /* "NAME" */
+	const char *group, *name; /* "login", "add"; name may be empty */
+	const char *args;         /* "NAME" */
 	size_t nargs;
-	unsigned takes;             /* enum option_group */
-	int (*run)(struct cli *cli, const struct command *cmd);     /* → exit status */
+	unsigned takes;                                         /* enum option_group */
+	int (*run)(struct cli *cli, const struct command *cmd); /* → exit status */
 	const char *help;
 };
 extern const struct command commands[];
@@ -91,17 +101,18 @@ MUST_CHECK int cli_connect(struct cli *cli, struct client **ret, struct err *ret
 MUST_CHECK int password_from_file(const char *path, char dst[PASSWORD_MAX], struct err *reterr);
 MUST_CHECK int password_ask(const char *prompt, char dst[PASSWORD_MAX], struct err *reterr);
 /* The new password of a login: generated, from standard input, or asked for twice. ret_generated: it must be shown. */
-MUST_CHECK int password_choose(const struct cli *cli, char dst[PASSWORD_MAX], bool *ret_generated, struct err *reterr);
+MUST_CHECK int password_choose(const struct cli *cli, char dst[PASSWORD_MAX], bool *ret_generated,
+			       struct err *reterr);
 
 /* output.c. Whatever came from a server is shown with its control characters escaped. */
 void output_table(const struct client_table *t, bool json);
 void output_json_string(FILE *f, const char *s);
 void output_text(FILE *f, const char *text);
-void output_note(const char *text);         /* a remark, on standard error */
+void output_note(const char *text); /* a remark, on standard error */
 void output_error(const struct err *e, bool json);
 
 /* help.c */
-void help_print(FILE *f, const char *group);    /* NULL: all */
+void help_print(FILE *f, const char *group); /* NULL: all */
 void help_print_man(FILE *f);
 
 #endif

@@ -19,11 +19,12 @@ static void show_messages(const struct client_result *r)
 
 /* What a command may say besides the server's own results. */
 struct outcome {
-	const char *const *titles;  /* of the result sets, so that JSON stays one value; else NULL */
-	const char *done;           /* a sentence for people */
-	const char *login;          /* with password: a generated one that must be shown */
+	const char *const *titles; /* of the result sets, so that JSON stays one value; else NULL */
+	const char *done;          /* a sentence for people */
+	const char *login;         /* with password: a generated one that must be shown */
 	const char *password;
-	int (*judge)(const struct client_result *r);    /* exit status by what came back; NULL: by the return status alone */
+	int (*judge)(const struct client_result
+			     *r); /* exit status by what came back; NULL: by the return status alone */
 };
 
 static void show_outcome(const struct cli *cli, const struct outcome *o)
@@ -61,7 +62,8 @@ static void show_tables(const struct cli *cli, const struct client_result *r, co
 }
 
 /* Connects, calls, and shows the result sets, or the outcome when there are none. */
-static int call_and_show(struct cli *cli, const char *proc, const struct client_arg *args, size_t nargs, const struct outcome *o)
+static int call_and_show(struct cli *cli, const char *proc, const struct client_arg *args, size_t nargs,
+			 const struct outcome *o)
 {
 	struct client *c;
 	struct client_result r;
@@ -88,7 +90,8 @@ static int call_and_show(struct cli *cli, const char *proc, const struct client_
 /* --- logins ------------------------------------------------------------------------------------------------------------------------- */
 
 /* login add and login passwd differ in their procedure and further arguments. args[0] and args[1] are the name and the password. */
-static int call_with_password(struct cli *cli, const char *proc, struct client_arg *args, size_t nargs, const char *done)
+static int call_with_password(struct cli *cli, const char *proc, struct client_arg *args, size_t nargs,
+			      const char *done)
 {
 	char password[PASSWORD_MAX];
 	struct outcome o = { .done = done, .login = cli->args[0] };
@@ -109,20 +112,26 @@ static int call_with_password(struct cli *cli, const char *proc, struct client_a
 
 static int add_windows_login(struct cli *cli)
 {
-	const struct client_arg args[] = { client_text("@name", cli->args[0]), client_bit("@windows", true), client_bit("@admin", cli->admin),
+	const struct client_arg args[] = { client_text("@name", cli->args[0]), client_bit("@windows", true),
+					   client_bit("@admin", cli->admin),
 					   client_text("@default_database", cli->database) };
 	struct err e;
 
 	if (cli->generate || cli->password_stdin) {
-		err_raise(&e, 50000, 16, 1, "--windows excludes --generate and --password-stdin: such a login has no password");
+		err_raise(&e, 50000, 16, 1,
+			  "--windows excludes --generate and --password-stdin: such a login has no password");
 		return failed(cli, &e, EXIT_USAGE);
 	}
-	return call_and_show(cli, "procession_login_add", args, ARRAY_LEN(args), &(struct outcome){ .done = "login added" });
+	return call_and_show(cli, "procession_login_add", args, ARRAY_LEN(args),
+			     &(struct outcome){ .done = "login added" });
 }
 
 int run_login_add(struct cli *cli, const struct command *cmd)
 {
-	struct client_arg args[] = { { 0 }, { 0 }, client_bit("@admin", cli->admin), client_text("@default_database", cli->database) };
+	struct client_arg args[] = { { 0 },
+				     { 0 },
+				     client_bit("@admin", cli->admin),
+				     client_text("@default_database", cli->database) };
 
 	(void)cmd;
 	if (cli->windows)
@@ -140,7 +149,8 @@ int run_login_passwd(struct cli *cli, const struct command *cmd)
 
 static int set_disabled(struct cli *cli, bool disabled)
 {
-	const struct client_arg args[] = { client_text("@name", cli->args[0]), client_bit("@disabled", disabled) };
+	const struct client_arg args[] = { client_text("@name", cli->args[0]),
+					   client_bit("@disabled", disabled) };
 
 	return call_and_show(cli, "procession_login_disable", args, ARRAY_LEN(args),
 			     &(struct outcome){ .done = disabled ? "login disabled" : "login enabled" });
@@ -168,8 +178,10 @@ int run_login_list(struct cli *cli, const struct command *cmd)
 
 int run_database_create(struct cli *cli, const struct command *cmd)
 {
-	const struct client_arg args[] = { client_text("@name", cli->args[0]), client_text("@service", cli->service),
-					   client_text("@errata", cli->errata), client_text("@commit", cli->commit),
+	const struct client_arg args[] = { client_text("@name", cli->args[0]),
+					   client_text("@service", cli->service),
+					   client_text("@errata", cli->errata),
+					   client_text("@commit", cli->commit),
 					   client_text("@commit_interval", cli->commit_interval) };
 
 	(void)cmd;
@@ -177,20 +189,24 @@ int run_database_create(struct cli *cli, const struct command *cmd)
 		fputs("procession: --service is missing: word, translation, schedule or state\n", stderr);
 		return EXIT_USAGE;
 	}
-	return call_and_show(cli, "procession_database_create", args, ARRAY_LEN(args), &(struct outcome){ .done = "database created" });
+	return call_and_show(cli, "procession_database_create", args, ARRAY_LEN(args),
+			     &(struct outcome){ .done = "database created" });
 }
 
 int run_database_set(struct cli *cli, const struct command *cmd)
 {
-	const struct client_arg args[] = { client_text("@name", cli->args[0]), client_text("@commit", cli->commit),
-					   client_text("@commit_interval", cli->commit_interval), client_text("@errata", cli->errata) };
+	const struct client_arg args[] = { client_text("@name", cli->args[0]),
+					   client_text("@commit", cli->commit),
+					   client_text("@commit_interval", cli->commit_interval),
+					   client_text("@errata", cli->errata) };
 
 	(void)cmd;
 	if (cli->commit == NULL && cli->errata == NULL && cli->commit_interval == NULL) {
 		fputs("procession: nothing to set: give --commit, --commit-interval or --errata\n", stderr);
 		return EXIT_USAGE;
 	}
-	return call_and_show(cli, "procession_database_set", args, ARRAY_LEN(args), &(struct outcome){ .done = "database changed" });
+	return call_and_show(cli, "procession_database_set", args, ARRAY_LEN(args),
+			     &(struct outcome){ .done = "database changed" });
 }
 
 int run_database_list(struct cli *cli, const struct command *cmd)
@@ -206,7 +222,8 @@ static int judge_report(const struct client_result *r)
 		const struct client_table *t = &r->tables[i];
 		int column = client_column(t, "report");
 		const char *report = column >= 0 && t->nrows > 0 ? t->cells[column] : NULL;
-		if (report == NULL || strncmp(report, "ok", 2) != 0 || report[2 + strspn(report + 2, " \r\n")] != '\0')
+		if (report == NULL || strncmp(report, "ok", 2) != 0 ||
+		    report[2 + strspn(report + 2, " \r\n")] != '\0')
 			return EXIT_REFUSED;
 	}
 	return EXIT_OK;
@@ -217,16 +234,19 @@ int run_database_check(struct cli *cli, const struct command *cmd)
 	const struct client_arg args[] = { client_text("@name", cli->args[0]) };
 
 	(void)cmd;
-	return call_and_show(cli, "procession_database_check", args, ARRAY_LEN(args), &(struct outcome){ .judge = judge_report });
+	return call_and_show(cli, "procession_database_check", args, ARRAY_LEN(args),
+			     &(struct outcome){ .judge = judge_report });
 }
 
 int run_grant(struct cli *cli, const struct command *cmd)
 {
-	const struct client_arg args[] = { client_text("@login", cli->args[0]), client_text("@database", cli->args[1]),
+	const struct client_arg args[] = { client_text("@login", cli->args[0]),
+					   client_text("@database", cli->args[1]),
 					   client_text("@rights", cli->args[2]) };
 
 	(void)cmd;
-	return call_and_show(cli, "procession_grant", args, ARRAY_LEN(args), &(struct outcome){ .done = "rights set" });
+	return call_and_show(cli, "procession_grant", args, ARRAY_LEN(args),
+			     &(struct outcome){ .done = "rights set" });
 }
 
 int run_grant_list(struct cli *cli, const struct command *cmd)
@@ -254,9 +274,11 @@ static int judge_states(const struct client_result *r)
 int run_status(struct cli *cli, const struct command *cmd)
 {
 	static const char *const titles[] = { "server", "databases", "counters" };
-	const struct client_arg args[] = {
-		client_text(NULL, "SELECT @@SERVERNAME AS server, @@VERSION AS version, SUSER_SNAME() AS login; EXEC procession_database_list; EXEC procession_counters") };
+	const struct client_arg args[] = { client_text(
+		NULL, "SELECT @@SERVERNAME AS server, @@VERSION AS version, SUSER_SNAME() AS login; EXEC "
+		      "procession_database_list; EXEC procession_counters") };
 
 	(void)cmd;
-	return call_and_show(cli, "sp_executesql", args, ARRAY_LEN(args), &(struct outcome){ .titles = titles, .judge = judge_states });
+	return call_and_show(cli, "sp_executesql", args, ARRAY_LEN(args),
+			     &(struct outcome){ .titles = titles, .judge = judge_states });
 }

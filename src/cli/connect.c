@@ -21,7 +21,9 @@ static int read_address(const char *dir, char *dst, size_t size, struct err *ret
 		return err_raise(reterr, 50000, 16, 1, "the name of the data folder is too long");
 	f = fopen(path, "re");
 	if (f == NULL)
-		return err_raise(reterr, 50000, 16, 1, "cannot read '%s': %s. Is a server running on that folder?", path, strerror(errno));
+		return err_raise(reterr, 50000, 16, 1,
+				 "cannot read '%s': %s. Is a server running on that folder?", path,
+				 strerror(errno));
 	if (fgets(dst, (int)size, f) == NULL)
 		dst[0] = '\0';
 	fclose(f);
@@ -41,14 +43,16 @@ static int split_address(char *text, const char **ret_host, unsigned *ret_port, 
 		*close = '\0';
 		colon = close[1] == ':' ? close + 1 : NULL;
 	} else if (colon != NULL && strchr(text, ':') != colon) {
-		colon = NULL;       /* a bare IPv6 address */
+		colon = NULL; /* a bare IPv6 address */
 	}
 	if (colon != NULL) {
 		*colon = '\0';
 		port = strtoul(colon + 1, &end, 10);
 	}
-	if (host[0] == '\0' || port == 0 || port > 65535 || (end != NULL && (*end != '\0' || end == colon + 1)))
-		return err_raise(reterr, 50000, 16, 1, "the server must be given as HOST:PORT, for example 127.0.0.1:1433");
+	if (host[0] == '\0' || port == 0 || port > 65535 ||
+	    (end != NULL && (*end != '\0' || end == colon + 1)))
+		return err_raise(reterr, 50000, 16, 1,
+				 "the server must be given as HOST:PORT, for example 127.0.0.1:1433");
 	*ret_host = host;
 	*ret_port = (unsigned)port;
 	return 0;
@@ -56,7 +60,9 @@ static int split_address(char *text, const char **ret_host, unsigned *ret_port, 
 
 static int find_address(const struct cli *cli, char *dst, size_t size, struct err *reterr)
 {
-	const char *given = cli->server != NULL || cli->data == NULL ? first_of(cli->server, "PROCESSION_SERVER") : NULL;
+	const char *given = cli->server != NULL || cli->data == NULL
+				    ? first_of(cli->server, "PROCESSION_SERVER")
+				    : NULL;
 
 	if (given == NULL && cli->data != NULL)
 		return read_address(cli->data, dst, size, reterr);
@@ -67,7 +73,9 @@ static int find_address(const struct cli *cli, char *dst, size_t size, struct er
 
 static int find_password(const struct cli *cli, const char *user, char dst[PASSWORD_MAX], struct err *reterr)
 {
-	const char *file = cli->password_file != NULL || cli->data == NULL ? first_of(cli->password_file, "PROCESSION_PASSWORD_FILE") : NULL;
+	const char *file = cli->password_file != NULL || cli->data == NULL
+				   ? first_of(cli->password_file, "PROCESSION_PASSWORD_FILE")
+				   : NULL;
 	char path[4096], prompt[200];
 
 	if (file != NULL)
@@ -97,16 +105,21 @@ int cli_connect(struct cli *cli, struct client **ret, struct err *reterr)
 {
 	char address[300], password[PASSWORD_MAX];
 	const char *user = first_of(cli->user, "PROCESSION_USER");
-	struct client_options o = { .application = "procession", .encryption = cli->encrypt, .ca_file = cli->ca_file,
+	struct client_options o = { .application = "procession",
+				    .encryption = cli->encrypt,
+				    .ca_file = cli->ca_file,
 				    .database = cli->connect_database };
 	int rc;
 
 	o.login = user != NULL ? user : "sa";
 	o.password = password;
-	if (cli->encrypt != NULL && strcmp(cli->encrypt, "off") != 0 && strcmp(cli->encrypt, "request") != 0 && strcmp(cli->encrypt, "require") != 0)
+	if (cli->encrypt != NULL && strcmp(cli->encrypt, "off") != 0 &&
+	    strcmp(cli->encrypt, "request") != 0 && strcmp(cli->encrypt, "require") != 0)
 		return err_raise(reterr, 50000, 16, 1, "--encrypt takes off, request or require");
-	if (parse_timeout(cli->timeout, &o.call_timeout_s, reterr) < 0 || find_address(cli, address, sizeof(address), reterr) < 0 ||
-	    split_address(address, &o.host, &o.port, reterr) < 0 || find_password(cli, o.login, password, reterr) < 0)
+	if (parse_timeout(cli->timeout, &o.call_timeout_s, reterr) < 0 ||
+	    find_address(cli, address, sizeof(address), reterr) < 0 ||
+	    split_address(address, &o.host, &o.port, reterr) < 0 ||
+	    find_password(cli, o.login, password, reterr) < 0)
 		return -1;
 	o.login_timeout_s = o.call_timeout_s < 15 ? o.call_timeout_s : 15;
 	rc = client_open(&o, ret, reterr);

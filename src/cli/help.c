@@ -5,7 +5,8 @@
 
 static void command_words(const struct command *c, char *dst, size_t size)
 {
-	snprintf(dst, size, "%s%s%s%s%s", c->group, c->name[0] ? " " : "", c->name, c->args[0] ? " " : "", c->args);
+	snprintf(dst, size, "%s%s%s%s%s", c->group, c->name[0] ? " " : "", c->name, c->args[0] ? " " : "",
+		 c->args);
 }
 
 static void print_option(FILE *f, const struct option *o)
@@ -43,7 +44,8 @@ void help_print(FILE *f, const char *group)
 	if (takes != 0)
 		print_options(f, group ? "Options of these commands" : "Options of single commands", takes);
 	print_options(f, "Options of all commands", OF_ALL);
-	fputs("\nExit status: 0 done, 1 refused by the server, 2 wrong usage, 3 the server cannot be reached.\n"
+	fputs("\nExit status: 0 done, 1 refused by the server, 2 wrong usage, 3 the server cannot be "
+	      "reached.\n"
 	      "Example: procession --data ./procession-data login add web --generate\n",
 	      f);
 }
@@ -59,7 +61,8 @@ static void print_mdoc_options(FILE *f)
 {
 	fputs(".Bl -tag -width Ds\n", f);
 	for (size_t i = 0; i < options_count; i++) {
-		fprintf(f, ".It Fl \\-%s%s%s\n", options[i].flag + 2, options[i].value ? " Ar " : "", options[i].value ? options[i].value : "");
+		fprintf(f, ".It Fl \\-%s%s%s\n", options[i].flag + 2, options[i].value ? " Ar " : "",
+			options[i].value ? options[i].value : "");
 		print_mdoc_text(f, options[i].help);
 	}
 	fputs(".El\n", f);
@@ -71,7 +74,8 @@ void help_print_man(FILE *f)
 	      ".Dd November 16, 2026\n.Dt PROCESSION 1\n.Os Procession " PROCESSION_VERSION "\n"
 	      ".Sh NAME\n.Nm procession\n.Nd administers a Procession server\n"
 	      ".Sh SYNOPSIS\n.Nm\n.Ar command\n.Op Ar option ...\n"
-	      ".Sh DESCRIPTION\n.Nm\nconnects to a\n.Xr processiond 8\nas a client and calls its administration procedures.\n"
+	      ".Sh DESCRIPTION\n.Nm\nconnects to a\n.Xr processiond 8\nas a client and calls its "
+	      "administration procedures.\n"
 	      "It needs a login that may administer, such as\n.Sy sa .\n"
 	      ".Sh COMMANDS\n.Bl -tag -width Ds\n",
 	      f);
@@ -81,18 +85,28 @@ void help_print_man(FILE *f)
 		fprintf(f, ".It Cm %s\n", words);
 		print_mdoc_text(f, commands[i].help);
 	}
-	fputs(".El\n.Sh OPTIONS\nOptions may stand before or after the command, as\n.Fl \\-name Ar VALUE\nor\n.Fl \\-name=VALUE .\n", f);
+	fputs(".El\n.Sh OPTIONS\nOptions may stand before or after the command, as\n.Fl \\-name Ar "
+	      "VALUE\nor\n.Fl \\-name=VALUE .\n",
+	      f);
 	print_mdoc_options(f);
-	fputs(".Sh ENVIRONMENT\n.Ev PROCESSION_SERVER , PROCESSION_USER , PROCESSION_PASSWORD_FILE :\ndefaults of the options of these names.\n"
-	      ".Sh SCHEDULED JOBS\n.Cm schedule\nand\n.Cm scheduler\nwork with any server that has the procedures of [MS\\-SSPSJ]; all times are UTC.\nA recurrence is one of\n"
-	      ".Bd -literal -offset indent\nevery NN seconds\nevery NN minutes at SS\nhourly at MM\ndaily at HH:MM:SS\nweekly at fri HH:MM:SS\nmonthly at DD HH:MM:SS\n"
-	      "yearly at jan DD HH:MM:SS\n.Ed\n.Pp\nwith two digits in every number;\n.Ql between A and B\nin place of\n.Ql at A\nis a window in which the job starts.\n"
-	      ".Pp\n.Cm scheduler\nasks every 60 seconds for the jobs of the next interval and runs, for each class, the\n.Ql command\nof its section\n"
+	fputs(".Sh ENVIRONMENT\n.Ev PROCESSION_SERVER , PROCESSION_USER , PROCESSION_PASSWORD_FILE "
+	      ":\ndefaults of the options of these names.\n"
+	      ".Sh SCHEDULED JOBS\n.Cm schedule\nand\n.Cm scheduler\nwork with any server that has the "
+	      "procedures of [MS\\-SSPSJ]; all times are UTC.\nA recurrence is one of\n"
+	      ".Bd -literal -offset indent\nevery NN seconds\nevery NN minutes at SS\nhourly at MM\ndaily at "
+	      "HH:MM:SS\nweekly at fri HH:MM:SS\nmonthly at DD HH:MM:SS\n"
+	      "yearly at jan DD HH:MM:SS\n.Ed\n.Pp\nwith two digits in every number;\n.Ql between A and "
+	      "B\nin place of\n.Ql at A\nis a window in which the job starts.\n"
+	      ".Pp\n.Cm scheduler\nasks every 60 seconds for the jobs of the next interval and runs, for "
+	      "each class, the\n.Ql command\nof its section\n"
 	      ".Ql [handler:CLASS]\nin the file of\n.Fl \\-config .\n"
-	      "The handler has the job in its environment, PROCESSION_JOB_ID, PROCESSION_JOB_ACTION and others; its output goes to the log on standard error,\n"
-	      "its exit status to the folder of\n.Fl \\-state .\nSIGTERM finishes what was taken; a second one ends the handlers.\n"
+	      "The handler has the job in its environment, PROCESSION_JOB_ID, PROCESSION_JOB_ACTION and "
+	      "others; its output goes to the log on standard error,\n"
+	      "its exit status to the folder of\n.Fl \\-state .\nSIGTERM finishes what was taken; a second "
+	      "one ends the handlers.\n"
 	      "SIGHUP reads the file again; with a mistake in it, the old settings stay.\n"
-	      ".Sh EXIT STATUS\n0 done, 1 refused by the server, 2 wrong usage, 3 the server cannot be reached.\n"
+	      ".Sh EXIT STATUS\n0 done, 1 refused by the server, 2 wrong usage, 3 the server cannot be "
+	      "reached.\n"
 	      ".Sh EXAMPLES\n.Dl procession \\-\\-data /var/lib/procession login add web \\-\\-generate\n"
 	      ".Dl procession \\-\\-data /var/lib/procession grant web StateService execute\n"
 	      ".Dl procession schedule next \"weekly between fri 22:00:00 and sun 06:00:00\"\n"

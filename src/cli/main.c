@@ -26,7 +26,7 @@ struct parsed {
 	const char *words[ARGS_MAX + 2];
 	size_t nwords;
 	bool help;
-	const struct option *special[32];       /* the options given that not every command knows */
+	const struct option *special[32]; /* the options given that not every command knows */
 	size_t nspecial;
 };
 
@@ -111,7 +111,8 @@ static int dispatch(struct parsed *p)
 	}
 	c = find_command(p, &used);
 	if (c == NULL)
-		return usage(group, p->nwords > 1 ? "unknown command '%s'" : "'%s' needs a further word", p->nwords > 1 ? p->words[1] : group);
+		return usage(group, p->nwords > 1 ? "unknown command '%s'" : "'%s' needs a further word",
+			     p->nwords > 1 ? p->words[1] : group);
 	for (size_t i = 0; i < p->nspecial; i++)
 		if ((p->special[i]->group & c->takes) == 0)
 			return usage(group, "%s is no option of this command", p->special[i]->flag);

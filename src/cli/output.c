@@ -30,7 +30,9 @@ static size_t print_text(FILE *f, const char *s)
 
 	for (size_t n; (n = char_len(s)) > 0; s += n) {
 		if (is_control(s, n)) {
-			int took = *s == '\n' ? snprintf(escape, sizeof(escape), "\\n") : snprintf(escape, sizeof(escape), "\\x%02x", (unsigned char)s[n - 1]);
+			int took = *s == '\n' ? snprintf(escape, sizeof(escape), "\\n")
+					      : snprintf(escape, sizeof(escape), "\\x%02x",
+							 (unsigned char)s[n - 1]);
 			if (f != NULL)
 				fputs(escape, f);
 			width += (size_t)took;

@@ -13,10 +13,12 @@ static int read_line(FILE *f, const char *what, char dst[PASSWORD_MAX], struct e
 	size_t n;
 
 	if (fgets(dst, PASSWORD_MAX, f) == NULL)
-		return err_raise(reterr, 50000, 16, 1, "%s is empty; its first line should be the password", what);
+		return err_raise(reterr, 50000, 16, 1, "%s is empty; its first line should be the password",
+				 what);
 	n = strcspn(dst, "\r\n");
 	if (dst[n] == '\0' && n == PASSWORD_MAX - 1)
-		return err_raise(reterr, 50000, 16, 1, "the password in %s is longer than %d bytes", what, PASSWORD_MAX - 2);
+		return err_raise(reterr, 50000, 16, 1, "the password in %s is longer than %d bytes", what,
+				 PASSWORD_MAX - 2);
 	dst[n] = '\0';
 	if (n == 0)
 		return err_raise(reterr, 50000, 16, 1, "the password in %s is empty", what);
@@ -29,8 +31,9 @@ int password_from_file(const char *path, char dst[PASSWORD_MAX], struct err *ret
 	int rc;
 
 	if (f == NULL)
-		return err_raise(reterr, 50000, 16, 1, "cannot read the password file '%s': %s", path, strerror(errno));
-	setvbuf(f, NULL, _IONBF, 0);    /* no copy of the secret in a buffer of the library */
+		return err_raise(reterr, 50000, 16, 1, "cannot read the password file '%s': %s", path,
+				 strerror(errno));
+	setvbuf(f, NULL, _IONBF, 0); /* no copy of the secret in a buffer of the library */
 	rc = read_line(f, path, dst, reterr);
 	fclose(f);
 	return rc;
@@ -45,7 +48,9 @@ int password_ask(const char *prompt, char dst[PASSWORD_MAX], struct err *reterr)
 	if (tty == NULL || tcgetattr(fileno(tty), &before) != 0) {
 		if (tty != NULL)
 			fclose(tty);
-		return err_raise(reterr, 50000, 16, 1, "a password is needed and there is no terminal to ask; use --password-file FILE");
+		return err_raise(
+			reterr, 50000, 16, 1,
+			"a password is needed and there is no terminal to ask; use --password-file FILE");
 	}
 	setvbuf(tty, NULL, _IONBF, 0);
 	silent = before;
@@ -66,7 +71,8 @@ static int generate(char dst[PASSWORD_MAX], struct err *reterr)
 	unsigned char bytes[24];
 
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return err_raise(reterr, 50000, 16, 1, "the kernel gave no random numbers: %s", strerror(errno));
+		return err_raise(reterr, 50000, 16, 1, "the kernel gave no random numbers: %s",
+				 strerror(errno));
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		dst[i] = alphabet[bytes[i] & 63];
 	dst[sizeof(bytes)] = '\0';

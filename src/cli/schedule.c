@@ -29,7 +29,8 @@ int schedule_connect(struct cli *cli, struct client **ret)
 
 	cli->connect_database = cli->database != NULL ? cli->database : SCHEDULE_DATABASE;
 	if (cli_connect(cli, ret, &e) < 0)
-		return schedule_failed(cli, &e, e.severity == 14 || e.severity == 11 ? EXIT_REFUSED : EXIT_UNREACHABLE);
+		return schedule_failed(
+			cli, &e, e.severity == 14 || e.severity == 11 ? EXIT_REFUSED : EXIT_UNREACHABLE);
 	return EXIT_OK;
 }
 
@@ -40,8 +41,10 @@ bool schedule_parse_recurrence(const struct cli *cli, const char *text, struct r
 	if (recurrence_parse(str_of(text), ret))
 		return true;
 	err_raise(&e, 50000, 16, 1,
-		  "'%s' is no recurrence. Numbers have two digits, words are separated by one blank. Forms: every NN seconds; every NN minutes at SS; hourly at MM; "
-		  "daily at HH:MM:SS; weekly at fri HH:MM:SS; monthly at DD HH:MM:SS; yearly at jan DD HH:MM:SS; and all but the first with 'between A and B' in place of 'at A'",
+		  "'%s' is no recurrence. Numbers have two digits, words are separated by one blank. Forms: "
+		  "every NN seconds; every NN minutes at SS; hourly at MM; "
+		  "daily at HH:MM:SS; weekly at fri HH:MM:SS; monthly at DD HH:MM:SS; yearly at jan DD "
+		  "HH:MM:SS; and all but the first with 'between A and B' in place of 'at A'",
 		  text);
 	schedule_failed(cli, &e, EXIT_USAGE);
 	return false;
@@ -58,7 +61,8 @@ bool schedule_parse_time(const struct cli *cli, const char *flag, const char *te
 	/* A time without a date would be one of 1900-01-01. */
 	if (job_time_parse(text, ret) && (*ret < 0 || *ret >= TICKS_PER_DAY))
 		return true;
-	err_raise(&e, 50000, 16, 1, "%s takes a date and time in UTC, for example '2030-01-31 01:00:00', or now", flag);
+	err_raise(&e, 50000, 16, 1,
+		  "%s takes a date and time in UTC, for example '2030-01-31 01:00:00', or now", flag);
 	schedule_failed(cli, &e, EXIT_USAGE);
 	return false;
 }
@@ -70,11 +74,13 @@ bool schedule_is_id(const char *text)
 	return strlen(text) >= 36 && guid_parse(str_of(text), guid);
 }
 
-int schedule_find(struct cli *cli, struct client *c, const char *id, struct client_result *r, struct job_row *ret)
+int schedule_find(struct cli *cli, struct client *c, const char *id, struct client_result *r,
+		  struct job_row *ret)
 {
 	struct err e = { 0 };
 
-	if (jobs_get(c, id, r, &e) < 0 || (r->tables[0].nrows > 0 && job_row_read(&r->tables[0], 0, ret, &e) < 0))
+	if (jobs_get(c, id, r, &e) < 0 ||
+	    (r->tables[0].nrows > 0 && job_row_read(&r->tables[0], 0, ret, &e) < 0))
 		return schedule_failed(cli, &e, EXIT_REFUSED);
 	if (r->tables[0].nrows > 0)
 		return EXIT_OK;
@@ -106,7 +112,8 @@ static int choose_due(const struct cli *cli, struct job_row *job)
 	if (cli->due != NULL)
 		return schedule_parse_time(cli, "--due", cli->due, &job->due) ? EXIT_OK : EXIT_USAGE;
 	if (job->recurrence == NULL)
-		return wrong(cli, "a job without --recurrence runs once: say when with --due TIME (or --due now)");
+		return wrong(cli,
+			     "a job without --recurrence runs once: say when with --due TIME (or --due now)");
 	/* Whole seconds: "every NN seconds" counts on from here. */
 	if (!recurrence_next(&r, now - now % TICKS_PER_SECOND, now, &job->due))
 		return wrong(cli, "this recurrence has no further occurrence");
@@ -127,7 +134,8 @@ static const struct job_class *choose_class(const struct cli *cli, const char *n
 	if (class != NULL)
 		return class;
 	for (size_t i = 0, n = 0; i < job_classes_count; i++)
-		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", i > 0 ? ", " : "", job_classes[i].name);
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", i > 0 ? ", " : "",
+				      job_classes[i].name);
 	err_raise(&e, 50000, 16, 1, "'%s' is no class of scheduled jobs; there are: %s", name, names);
 	schedule_failed(cli, &e, EXIT_USAGE);
 	return NULL;
@@ -136,7 +144,10 @@ static const struct job_class *choose_class(const struct cli *cli, const char *n
 int run_schedule_add(struct cli *cli, const struct command *cmd)
 {
 	const struct job_class *class = choose_class(cli, cli->args[0]);
-	struct job_row job = { .recurrence = once_is_null(cli->recurrence), .data = cli->job_data, .display_name = cli->name, .disabled = cli->disabled };
+	struct job_row job = { .recurrence = once_is_null(cli->recurrence),
+			       .data = cli->job_data,
+			       .display_name = cli->name,
+			       .disabled = cli->disabled };
 	struct client *c;
 	struct err e = { 0 };
 	uint8_t guid[16];
@@ -153,7 +164,7 @@ int run_schedule_add(struct cli *cli, const struct command *cmd)
 	status = choose_due(cli, &job);
 	if (status != EXIT_OK)
 		return status;
-	guid_random(guid);      /* [MS-SSPSJ] 3.1.4.1: newly generated */
+	guid_random(guid); /* [MS-SSPSJ] 3.1.4.1: newly generated */
 	guid_format(guid, id);
 	job.id = id;
 	job.assembly = class->assembly;
@@ -192,7 +203,7 @@ static int write_back(struct cli *cli, struct client *c, change_fn *change, cons
 	if (status == EXIT_OK)
 		show_done(cli, job.id, done);
 	client_result_fini(&r);
-	return status;          /* closing the connection rolls back what was not committed */
+	return status; /* closing the connection rolls back what was not committed */
 }
 
 static int change_job(struct cli *cli, change_fn *change, const char *done)
@@ -225,7 +236,8 @@ static int change_fields(struct cli *cli, struct job_row *job)
 	if (problem != NULL)
 		return wrong(cli, problem);
 	if (job->disabled && cli->due != NULL)
-		return wrong(cli, "the job is disabled and has no due time; enable it with `procession schedule enable ID --due TIME`");
+		return wrong(cli, "the job is disabled and has no due time; enable it with `procession "
+				  "schedule enable ID --due TIME`");
 	/* A due time that was made from the old recurrence says nothing about the new one. */
 	if (!job->disabled && (cli->recurrence != NULL || cli->due != NULL))
 		return choose_due(cli, job);
@@ -248,7 +260,7 @@ static int change_to_disabled(struct cli *cli, struct job_row *job)
 {
 	(void)cli;
 	job->disabled = true;
-	job->due = DATETIME_MAX;        /* [MS-SSPSJ] 2.2.6.1 */
+	job->due = DATETIME_MAX; /* [MS-SSPSJ] 2.2.6.1 */
 	return EXIT_OK;
 }
 

@@ -11,7 +11,8 @@ int schedule_failed(const struct cli *cli, const struct err *e, int status);
 /* Connected to the database of scheduled jobs; or an exit status other than 0, and the reason has been shown. */
 int schedule_connect(struct cli *cli, struct client **ret);
 /* The row of a job. 0 or an exit status; r must be freed either way. */
-int schedule_find(struct cli *cli, struct client *c, const char *id, struct client_result *r, struct job_row *ret);
+int schedule_find(struct cli *cli, struct client *c, const char *id, struct client_result *r,
+		  struct job_row *ret);
 
 /* Text or the reason why it is none, shown. */
 bool schedule_parse_recurrence(const struct cli *cli, const char *text, struct recurrence *ret);
@@ -21,6 +22,7 @@ bool schedule_is_id(const char *text);
 /* schedule_show.c */
 void schedule_show_rows(const struct cli *cli, const struct job_row *rows, size_t n);
 int schedule_show_job(const struct cli *cli, const struct job_row *job);
-int schedule_show_next(const struct cli *cli, const struct recurrence *r, int64_t due, int64_t now, bool with_due, const char *id);
+int schedule_show_next(const struct cli *cli, const struct recurrence *r, int64_t due, int64_t now,
+		       bool with_due, const char *id);
 
 #endif

@@ -44,22 +44,32 @@ static const char *or_word(const struct cli *cli, const char *text, const char *
 
 void schedule_show_rows(const struct cli *cli, const struct job_row *rows, size_t n)
 {
-	static const char *const names[] = { "id", "class", "recurrence", "next_due", "disabled", "job_data", "name" };
+	static const char *const names[] = { "id",       "class",    "recurrence", "next_due",
+					     "disabled", "job_data", "name" };
 	enum { COLUMNS = ARRAY_LEN(names) };
 	bool numeric[COLUMNS] = { [4] = true };
-	char (*times)[CELL_MAX] = calloc(n + 1, sizeof(*times));
+	char(*times)[CELL_MAX] = calloc(n + 1, sizeof(*times));
 	const char **cells = calloc(n * COLUMNS + 1, sizeof(*cells));
 
 	if (times != NULL && cells != NULL) {
 		for (size_t i = 0; i < n; i++) {
 			const struct job_row *job = &rows[i];
-			const char *row[COLUMNS] = { job->id, short_class(job), or_word(cli, job->recurrence, "once"), times[i], job->disabled ? "1" : "0",
-						     or_word(cli, job->data, ""), or_word(cli, job->display_name, "") };
+			const char *row[COLUMNS] = { job->id,
+						     short_class(job),
+						     or_word(cli, job->recurrence, "once"),
+						     times[i],
+						     job->disabled ? "1" : "0",
+						     or_word(cli, job->data, ""),
+						     or_word(cli, job->display_name, "") };
 			format_time(cli, job->due, times[i]);
 			memcpy(&cells[i * COLUMNS], row, sizeof(row));
 		}
-		output_table(&(struct client_table){ .ncols = COLUMNS, .nrows = n, .names = (char **)(uintptr_t)names, .numeric = numeric,
-						     .cells = (char **)(uintptr_t)cells }, cli->json);
+		output_table(&(struct client_table){ .ncols = COLUMNS,
+						     .nrows = n,
+						     .names = (char **)(uintptr_t)names,
+						     .numeric = numeric,
+						     .cells = (char **)(uintptr_t)cells },
+			     cli->json);
 	}
 	free(times);
 	free(cells);
@@ -85,7 +95,7 @@ int run_schedule_list(struct cli *cli, const struct command *cmd)
 	rows = calloc(total + 1, sizeof(*rows));
 	for (size_t i = 0; rows != NULL && i < total; i++) {
 		if (job_row_read(&r.tables[0], i, &rows[n], &e) < 0)
-			status = schedule_failed(cli, &e, EXIT_REFUSED);     /* the others are still shown */
+			status = schedule_failed(cli, &e, EXIT_REFUSED); /* the others are still shown */
 		else
 			n++;
 	}
@@ -137,7 +147,11 @@ int schedule_show_job(const struct cli *cli, const struct job_row *job)
 	show_field(cli, "name", job->display_name, &first);
 	show_field(cli, "class", job->class, &first);
 	show_field(cli, "assembly", job->assembly, &first);
-	show_field(cli, "action", class == NULL ? NULL : class->ignored ? "ignored" : job_class_action(class, str_of(job->data)), &first);
+	show_field(cli, "action",
+		   class == NULL    ? NULL
+		   : class->ignored ? "ignored"
+				    : job_class_action(class, str_of(job->data)),
+		   &first);
 	show_field(cli, "recurrence", or_word(cli, job->recurrence, "once"), &first);
 	show_field(cli, "job_data", job->data, &first);
 	show_field(cli, "disabled", job->disabled ? "1" : "0", &first);
@@ -174,7 +188,8 @@ static bool parse_count(const struct cli *cli, size_t *ret)
 	unsigned long n = cli->count != NULL ? strtoul(cli->count, &end, 10) : 5;
 	struct err e = { 0 };
 
-	if (cli->count == NULL || (cli->count[0] >= '0' && cli->count[0] <= '9' && *end == '\0' && n >= 1 && n <= 10000)) {
+	if (cli->count == NULL ||
+	    (cli->count[0] >= '0' && cli->count[0] <= '9' && *end == '\0' && n >= 1 && n <= 10000)) {
 		*ret = n;
 		return true;
 	}
@@ -184,12 +199,13 @@ static bool parse_count(const struct cli *cli, size_t *ret)
 }
 
 /* with_due: the due time itself is the first; id: also when the job starts. */
-int schedule_show_next(const struct cli *cli, const struct recurrence *r, int64_t due, int64_t now, bool with_due, const char *id)
+int schedule_show_next(const struct cli *cli, const struct recurrence *r, int64_t due, int64_t now,
+		       bool with_due, const char *id)
 {
 	char *names[] = { "due", "until", "starts" };
 	bool numeric[3] = { 0 };
 	size_t n, rows = 0, columns = id != NULL ? 3 : 2;
-	char (*texts)[CELL_MAX];
+	char(*texts)[CELL_MAX];
 	char **cells;
 	uint64_t seed = id != NULL ? recurrence_seed(str_of(id)) : 0;
 
@@ -198,7 +214,7 @@ int schedule_show_next(const struct cli *cli, const struct recurrence *r, int64_
 	texts = calloc(n * columns, sizeof(*texts));
 	cells = calloc(n * columns, sizeof(*cells));
 	for (size_t i = 0; texts != NULL && cells != NULL && rows < n; i++) {
-		char (*row)[CELL_MAX] = &texts[rows * columns];
+		char(*row)[CELL_MAX] = &texts[rows * columns];
 
 		if (!(i == 0 && with_due) && !recurrence_next(r, due, i == 0 ? now : due, &due))
 			break;
@@ -211,7 +227,12 @@ int schedule_show_next(const struct cli *cli, const struct recurrence *r, int64_
 		rows++;
 	}
 	if (texts != NULL && cells != NULL)
-		output_table(&(struct client_table){ .ncols = columns, .nrows = rows, .names = names, .numeric = numeric, .cells = cells }, cli->json);
+		output_table(&(struct client_table){ .ncols = columns,
+						     .nrows = rows,
+						     .names = names,
+						     .numeric = numeric,
+						     .cells = cells },
+			     cli->json);
 	free(texts);
 	free(cells);
 	return EXIT_OK;
@@ -233,8 +254,9 @@ static int next_of_job(struct cli *cli)
 	else if (status == EXIT_OK && job.recurrence == NULL)
 		status = schedule_show_job(cli, &job);
 	else if (status == EXIT_OK)
-		status = schedule_parse_recurrence(cli, job.recurrence, &recurrence) ?
-				 schedule_show_next(cli, &recurrence, job.due, job.due, true, job.id) : EXIT_REFUSED;
+		status = schedule_parse_recurrence(cli, job.recurrence, &recurrence)
+				 ? schedule_show_next(cli, &recurrence, job.due, job.due, true, job.id)
+				 : EXIT_REFUSED;
 	client_result_fini(&r);
 	client_close(c);
 	return status;
@@ -248,7 +270,8 @@ int run_schedule_next(struct cli *cli, const struct command *cmd)
 	(void)cmd;
 	if (schedule_is_id(cli->args[0]))
 		return next_of_job(cli);
-	if (!schedule_parse_recurrence(cli, cli->args[0], &r) || (cli->from != NULL && !schedule_parse_time(cli, "--from", cli->from, &from)))
+	if (!schedule_parse_recurrence(cli, cli->args[0], &r) ||
+	    (cli->from != NULL && !schedule_parse_time(cli, "--from", cli->from, &from)))
 		return EXIT_USAGE;
 	/* 'every …' counts on from the due time: people count from a whole second. */
 	if (cli->from == NULL)

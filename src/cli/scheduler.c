@@ -18,7 +18,8 @@ static int apply_options(const struct cli *cli, struct settings *s, struct err *
 		char *end;
 		unsigned long n = strtoul(cli->interval, &end, 10);
 		if (cli->interval[0] < '0' || cli->interval[0] > '9' || *end != '\0' || n < 1 || n > 86400)
-			return err_raise(reterr, 50000, 16, 1, "--interval takes a number of seconds, 1 to 86400");
+			return err_raise(reterr, 50000, 16, 1,
+					 "--interval takes a number of seconds, 1 to 86400");
 		s->interval_s = (unsigned)n;
 	}
 	if (cli->state != NULL) {
@@ -28,7 +29,9 @@ static int apply_options(const struct cli *cli, struct settings *s, struct err *
 			return err_nomem(reterr);
 	}
 	if (s->nhandlers == 0)
-		return err_raise(reterr, 50000, 16, 1, "no handler is configured: the file needs a section such as [handler:UserProfileImportJob] with command = /path");
+		return err_raise(reterr, 50000, 16, 1,
+				 "no handler is configured: the file needs a section such as "
+				 "[handler:UserProfileImportJob] with command = /path");
 	return 0;
 }
 
@@ -56,12 +59,16 @@ int run_scheduler(struct cli *cli, const struct command *cmd)
 
 	(void)cmd;
 	if (cli->config == NULL) {
-		fputs("procession: --config is missing: a file that says which command runs the jobs of which class\n", stderr);
+		fputs("procession: --config is missing: a file that says which command runs the jobs of "
+		      "which class\n",
+		      stderr);
 		return EXIT_USAGE;
 	}
 	rc = load(cli, &o.settings, &e);
 	if (rc == 0) {
-		cli->connect_database = cli->database != NULL ? cli->database : o.settings->database != NULL ? o.settings->database : SCHEDULE_DATABASE;
+		cli->connect_database = cli->database != NULL          ? cli->database
+					: o.settings->database != NULL ? o.settings->database
+								       : SCHEDULE_DATABASE;
 		rc = scheduler_run(&o, &end, &e);
 	}
 	settings_unref(o.settings);
@@ -69,5 +76,7 @@ int run_scheduler(struct cli *cli, const struct command *cmd)
 		output_error(&e, cli->json);
 		return EXIT_USAGE;
 	}
-	return end == SCHEDULER_DONE ? EXIT_OK : end == SCHEDULER_UNREACHABLE ? EXIT_UNREACHABLE : EXIT_REFUSED;
+	return end == SCHEDULER_DONE          ? EXIT_OK
+	       : end == SCHEDULER_UNREACHABLE ? EXIT_UNREACHABLE
+					      : EXIT_REFUSED;
 }

@@ -14,7 +14,8 @@ static bool add_argument(DBPROCESS *db, const struct client_arg *a, DBINT *numbe
 		if (n > INT32_MAX)
 			return false;
 		/* db-lib takes a length of 0 for NULL: an empty text cannot be said by it. */
-		return dbrpcparam(db, a->name, 0, WIDE_TEXT, -1, (DBINT)n, (BYTE *)(n > 0 ? a->text : NULL)) != FAIL;
+		return dbrpcparam(db, a->name, 0, WIDE_TEXT, -1, (DBINT)n,
+				  (BYTE *)(n > 0 ? a->text : NULL)) != FAIL;
 	}
 	case CLIENT_INT:
 		*number = a->number;
@@ -43,7 +44,8 @@ static bool send_call(DBPROCESS *db, const char *proc, const struct client_arg *
 }
 
 /* What has been sent is read to its end; what failed is told. */
-static int finish(struct client *c, struct report *report, bool sent, struct client_result *ret, struct err *reterr)
+static int finish(struct client *c, struct report *report, bool sent, struct client_result *ret,
+		  struct err *reterr)
 {
 	bool nomem = false, ok = sent && result_read(c->db, ret, &nomem);
 
@@ -63,7 +65,8 @@ int client_batch(struct client *c, const char *text, struct client_result *ret, 
 	return finish(c, &report, dbcmd(c->db, text) != FAIL && dbsqlexec(c->db) != FAIL, ret, reterr);
 }
 
-int client_call(struct client *c, const char *proc, const struct client_arg *args, size_t nargs, struct client_result *ret, struct err *reterr)
+int client_call(struct client *c, const char *proc, const struct client_arg *args, size_t nargs,
+		struct client_result *ret, struct err *reterr)
 {
 	struct report report;
 

@@ -8,57 +8,69 @@
 struct client;
 
 struct client_options {
-	const char *host;           /* name or address */
+	const char *host; /* name or address */
 	unsigned port;
 	const char *login, *password;
-	const char *database;       /* NULL: the login's own */
-	const char *application;    /* name shown to the server */
-	const char *encryption;     /* "off", "request" (the login at least), "require" (everything); NULL: see client_default_encryption */
-	const char *ca_file;        /* NULL: any certificate; else the server's must be signed by one of these and name the host */
-	unsigned login_timeout_s;   /* 0: 15 */
-	unsigned call_timeout_s;    /* 0: none. Holds for all clients of the process */
+	const char *database;    /* NULL: the login's own */
+	const char *application; /* name shown to the server */
+	const char *
+		encryption; /* "off", "request" (the login at least), "require" (everything); NULL: see client_default_encryption */
+	const char *
+		ca_file; /* NULL: any certificate; else the server's must be signed by one of these and name the host */
+	unsigned login_timeout_s; /* 0: 15 */
+	unsigned call_timeout_s;  /* 0: none. Holds for all clients of the process */
 };
 
 MUST_CHECK int client_open(const struct client_options *o, struct client **ret, struct err *reterr);
-void client_close(struct client *c);    /* NULL is welcome */
+void client_close(struct client *c); /* NULL is welcome */
 /* Everything is encrypted on the way to another machine; on this machine the login is. */
 const char *client_default_encryption(const char *host);
 
 enum client_type { CLIENT_TEXT, CLIENT_INT, CLIENT_BIT };
 struct client_arg {
-	const char *name;           /* "@name"; NULL: by position */
+	const char *name; /* "@name"; NULL: by position */
 	enum client_type type;
-	const char *text;           /* CLIENT_TEXT: UTF-8; NULL or empty is SQL NULL (db-lib cannot tell them apart) */
-	int32_t number;             /* CLIENT_INT, CLIENT_BIT */
+	const char *text; /* CLIENT_TEXT: UTF-8; NULL or empty is SQL NULL (db-lib cannot tell them apart) */
+	int32_t number;   /* CLIENT_INT, CLIENT_BIT */
 };
-static inline struct client_arg client_text(const char *name, const char *text) { return (struct client_arg){ name, CLIENT_TEXT, text, 0 }; }
-static inline struct client_arg client_int(const char *name, int32_t n) { return (struct client_arg){ name, CLIENT_INT, NULL, n }; }
-static inline struct client_arg client_bit(const char *name, bool b) { return (struct client_arg){ name, CLIENT_BIT, NULL, b }; }
+static inline struct client_arg client_text(const char *name, const char *text)
+{
+	return (struct client_arg){ name, CLIENT_TEXT, text, 0 };
+}
+static inline struct client_arg client_int(const char *name, int32_t n)
+{
+	return (struct client_arg){ name, CLIENT_INT, NULL, n };
+}
+static inline struct client_arg client_bit(const char *name, bool b)
+{
+	return (struct client_arg){ name, CLIENT_BIT, NULL, b };
+}
 
 /* A result set as text. cells[row * ncols + column]; NULL is SQL NULL. Times are ISO 8601, binary is 0x…, GUIDs as SQL Server writes them. */
 struct client_table {
 	size_t ncols, nrows;
 	char **names;
-	bool *numeric;              /* per column: a number, for right alignment and JSON */
+	bool *numeric; /* per column: a number, for right alignment and JSON */
 	char **cells;
-	size_t capacity;            /* of cells */
+	size_t capacity; /* of cells */
 };
 
 /* All that an answer holds; owned by the caller, see client_result_fini. */
 struct client_result {
 	struct client_table *tables;
 	size_t ntables;
-	struct err *messages;       /* informational ones, in order */
+	struct err *messages; /* informational ones, in order */
 	size_t nmessages;
 	bool has_status;
 	int32_t status;
 };
 
 /* Runs a procedure. -1: the first error of the answer is in *reterr; *ret holds what came before it either way and must be freed. */
-MUST_CHECK int client_call(struct client *c, const char *proc, const struct client_arg *args, size_t nargs, struct client_result *ret,
-			   struct err *reterr);
+MUST_CHECK int client_call(struct client *c, const char *proc, const struct client_arg *args, size_t nargs,
+			   struct client_result *ret, struct err *reterr);
 /* Sends a batch of T-SQL text, such as BEGIN TRANSACTION; the same contract. Texts with values in them are no business of a batch: see client_call. */
-MUST_CHECK int client_batch(struct client *c, const char *text, struct client_result *ret, struct err *reterr);
+MUST_CHECK int client_batch(struct client *c, const char *text, struct client_result *ret,
+			    struct err *reterr);
 void client_result_fini(struct client_result *r);
 /* Column of that name (any case) in a table, or -1. */
 int client_column(const struct client_table *t, const char *name);

@@ -8,15 +8,15 @@
 #include "client/client.h"
 
 struct client {
-	DBPROCESS *db;              /* owned */
-	char address[300];          /* "host:port" for messages */
+	DBPROCESS *db;     /* owned */
+	char address[300]; /* "host:port" for messages */
 };
 
 /* What db-lib reports through its two process-wide handlers while one of our functions runs on this thread. */
 struct report {
-	struct client_result *result;   /* informational messages go here; may be NULL */
-	struct err error;               /* first error of the server; number 0: none */
-	struct err trouble;             /* first error of the library: connection, time-out; number 0: none */
+	struct client_result *result; /* informational messages go here; may be NULL */
+	struct err error;             /* first error of the server; number 0: none */
+	struct err trouble;           /* first error of the library: connection, time-out; number 0: none */
 };
 void report_begin(struct report *r, struct client_result *result);
 /* 0, or -1 with the most telling error. failed: db-lib's own return value said so. */

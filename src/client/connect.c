@@ -41,8 +41,10 @@ static int write_configuration(const struct client_options *o, int *ret, struct 
 
 	if (fd < 0)
 		return err_nomem(reterr);
-	n = dprintf(fd, "[%s]\n\thost = %s\n\tport = %u\n\ttds version = 7.4\n\tclient charset = UTF-8\n\tencryption = %s\n", section, o->host, o->port,
-		    encryption);
+	n = dprintf(fd,
+		    "[%s]\n\thost = %s\n\tport = %u\n\ttds version = 7.4\n\tclient charset = "
+		    "UTF-8\n\tencryption = %s\n",
+		    section, o->host, o->port, encryption);
 	if (n > 0 && o->ca_file != NULL)
 		n = dprintf(fd, "\tca file = %s\n\tcheck certificate hostname = yes\n", o->ca_file);
 	if (n < 0) {
@@ -55,10 +57,12 @@ static int write_configuration(const struct client_options *o, int *ret, struct 
 
 static int check_options(const struct client_options *o, struct err *reterr)
 {
-	if (o->host == NULL || o->host[0] == '\0' || strchr(o->host, ' ') != NULL || !is_clean(o->host) || !is_clean(o->ca_file))
+	if (o->host == NULL || o->host[0] == '\0' || strchr(o->host, ' ') != NULL || !is_clean(o->host) ||
+	    !is_clean(o->ca_file))
 		return err_raise(reterr, 50000, 16, 1, "the server's name is not valid");
 	if (o->port == 0 || o->port > 65535)
-		return err_raise(reterr, 50000, 16, 1, "the port %u is not valid; it is a number from 1 to 65535", o->port);
+		return err_raise(reterr, 50000, 16, 1,
+				 "the port %u is not valid; it is a number from 1 to 65535", o->port);
 	if (o->login == NULL || o->login[0] == '\0' || o->password == NULL)
 		return err_raise(reterr, 50000, 16, 1, "a login and a password are needed");
 	/* db-lib keeps names in 30 characters of old; longer ones would be cut without a word. */
@@ -74,8 +78,9 @@ static LOGINREC *make_login(const struct client_options *o)
 	if (l == NULL)
 		return NULL;
 	if (DBSETLUSER(l, o->login) == FAIL || DBSETLPWD(l, o->password) == FAIL ||
-	    DBSETLAPP(l, o->application != NULL ? o->application : "procession") == FAIL || DBSETLCHARSET(l, "UTF-8") == FAIL ||
-	    DBSETLVERSION(l, DBVERSION_74) == FAIL || (o->database != NULL && DBSETLDBNAME(l, o->database) == FAIL)) {
+	    DBSETLAPP(l, o->application != NULL ? o->application : "procession") == FAIL ||
+	    DBSETLCHARSET(l, "UTF-8") == FAIL || DBSETLVERSION(l, DBVERSION_74) == FAIL ||
+	    (o->database != NULL && DBSETLDBNAME(l, o->database) == FAIL)) {
 		dbloginfree(l);
 		return NULL;
 	}
@@ -112,7 +117,8 @@ int client_open(const struct client_options *o, struct client **ret, struct err 
 	c = calloc(1, sizeof(*c));
 	if (c == NULL)
 		return err_nomem(reterr);
-	snprintf(c->address, sizeof(c->address), strchr(o->host, ':') != NULL ? "[%s]:%u" : "%s:%u", o->host, o->port);
+	snprintf(c->address, sizeof(c->address), strchr(o->host, ':') != NULL ? "[%s]:%u" : "%s:%u", o->host,
+		 o->port);
 	rc = write_configuration(o, &fd, reterr);
 	if (rc == 0) {
 		rc = open_with(c, o, fd, reterr);

@@ -16,16 +16,18 @@ static int on_error(DBPROCESS *db, int severity, int number, int os_error, char 
 	/* 20018: "check messages from the server", which have been recorded with their own text. */
 	if (current != NULL && current->trouble.number == 0 && number != 20018) {
 		if (number == SYBECONN)
-			err_raise(&current->trouble, number, 16, 1, "cannot connect: %s", os_error > 0 && os_text != NULL ? os_text : "no answer");
+			err_raise(&current->trouble, number, 16, 1, "cannot connect: %s",
+				  os_error > 0 && os_text != NULL ? os_text : "no answer");
 		else if (os_error != DBNOERR && os_error != 0 && os_text != NULL)
 			err_raise(&current->trouble, number, 16, 1, "%s (%s)", text, os_text);
 		else
 			err_raise(&current->trouble, number, 16, 1, "%s", text);
 	}
-	return INT_CANCEL;      /* also for a time-out: the call ends */
+	return INT_CANCEL; /* also for a time-out: the call ends */
 }
 
-static int on_message(DBPROCESS *db, DBINT number, int state, int severity, char *text, char *server, char *proc, int line)
+static int on_message(DBPROCESS *db, DBINT number, int state, int severity, char *text, char *server,
+		      char *proc, int line)
 {
 	struct err e = { 0 };
 

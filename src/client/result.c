@@ -24,11 +24,22 @@ bool result_add_message(struct client_result *r, const struct err *e)
 static bool is_numeric(int type)
 {
 	switch (type) {
-	case SYBINT1: case SYBINT2: case SYBINT4: case SYBINT8: case SYBINTN: case SYBREAL: case SYBFLT8: case SYBFLTN:
-	case SYBDECIMAL: case SYBNUMERIC: case SYBMONEY: case SYBMONEY4: case SYBMONEYN: case SYBBIT: case SYBBITN:
-		return true;
-	default:
-		return false;
+	case SYBINT1:
+	case SYBINT2:
+	case SYBINT4:
+	case SYBINT8:
+	case SYBINTN:
+	case SYBREAL:
+	case SYBFLT8:
+	case SYBFLTN:
+	case SYBDECIMAL:
+	case SYBNUMERIC:
+	case SYBMONEY:
+	case SYBMONEY4:
+	case SYBMONEYN:
+	case SYBBIT:
+	case SYBBITN: return true;
+	default: return false;
 	}
 }
 
@@ -40,8 +51,8 @@ static char *format_time(DBPROCESS *db, int type, const BYTE *data)
 	if (dbanydatecrack(db, &d, type, data) == FAIL)
 		return NULL;
 	/* month counts from 0 */
-	if (asprintf(&text, "%04d-%02d-%02d %02d:%02d:%02d.%03d", d.dateyear, d.datemonth + 1, d.datedmonth, d.datehour, d.dateminute, d.datesecond,
-		     d.datensecond / 1000000) < 0)
+	if (asprintf(&text, "%04d-%02d-%02d %02d:%02d:%02d.%03d", d.dateyear, d.datemonth + 1, d.datedmonth,
+		     d.datehour, d.dateminute, d.datesecond, d.datensecond / 1000000) < 0)
 		return NULL;
 	return text;
 }
@@ -85,12 +96,22 @@ static char *format_value(DBPROCESS *db, int column)
 	char small[128];
 
 	switch (type) {
-	case SYBCHAR: case SYBVARCHAR: case SYBTEXT: case SYBNTEXT: case SYBNVARCHAR: case XML_TYPE:
-		return copy_text(data, n);
-	case SYBBINARY: case SYBVARBINARY: case SYBIMAGE:
-		return format_binary(data, n > 0 ? (size_t)n : 0);
-	case SYBDATETIME: case SYBDATETIME4: case SYBDATETIMN: case SYBMSDATETIME2: case SYBMSDATE: case SYBMSTIME: case SYBMSDATETIMEOFFSET:
-		return format_time(db, type, data);
+	case SYBCHAR:
+	case SYBVARCHAR:
+	case SYBTEXT:
+	case SYBNTEXT:
+	case SYBNVARCHAR:
+	case XML_TYPE: return copy_text(data, n);
+	case SYBBINARY:
+	case SYBVARBINARY:
+	case SYBIMAGE: return format_binary(data, n > 0 ? (size_t)n : 0);
+	case SYBDATETIME:
+	case SYBDATETIME4:
+	case SYBDATETIMN:
+	case SYBMSDATETIME2:
+	case SYBMSDATE:
+	case SYBMSTIME:
+	case SYBMSDATETIMEOFFSET: return format_time(db, type, data);
 	default:
 		n = dbconvert(db, type, data, n, SYBCHAR, (BYTE *)small, sizeof(small) - 1);
 		return n < 0 ? strdup("?") : strndup(small, (size_t)n);

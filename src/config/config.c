@@ -15,22 +15,24 @@
 #define FILE_MAX_BYTES (1024 * 1024)
 
 struct config_loaded {
-	struct config config;       /* what others see */
+	struct config config; /* what others see */
 	int argc;
-	char **argv;                /* owned copy, without the program's name */
+	char **argv; /* owned copy, without the program's name */
 };
 
 /* --- flags --------------------------------------------------------------------------------------------------------------------------- */
 
 /* What an argument says: setting and value. Advances *i past a value that stands apart. */
-static int read_flag(struct config_loaded *l, int *i, const struct setting **ret, const char **ret_value, struct err *reterr)
+static int read_flag(struct config_loaded *l, int *i, const struct setting **ret, const char **ret_value,
+		     struct err *reterr)
 {
 	const char *arg = l->argv[*i];
 	size_t n = strcspn(arg, "=");
 	const struct setting *s = setting_by_flag(arg, n);
 
 	if (s == NULL)
-		return err_raise(reterr, 50000, 16, 1, "unknown %s '%.100s'; processiond --help lists the settings",
+		return err_raise(reterr, 50000, 16, 1,
+				 "unknown %s '%.100s'; processiond --help lists the settings",
 				 arg[0] == '-' ? "flag" : "argument", arg);
 	*ret = s;
 	if (arg[n] == '=') {
@@ -99,7 +101,8 @@ struct file_reader {
 	struct config_loaded *loaded;
 	const char *path;
 	bool seen[SETTINGS_MAX];
-	struct err err;             /* of the first line that was refused; its where is completed with the line's number */
+	struct err
+		err; /* of the first line that was refused; its where is completed with the line's number */
 	char reason[900];
 };
 
@@ -112,11 +115,15 @@ static int file_entry(void *arg, const char *section, const char *name, const ch
 	if (r->reason[0] != '\0')
 		return 0;
 	if (section[0] != '\0' && strcmp(section, "processiond") != 0)
-		snprintf(r->reason, sizeof(r->reason), "unknown section [%.60s]; settings stand in [processiond] or before any section", section);
+		snprintf(r->reason, sizeof(r->reason),
+			 "unknown section [%.60s]; settings stand in [processiond] or before any section",
+			 section);
 	else if (s == NULL)
-		snprintf(r->reason, sizeof(r->reason), "unknown setting '%.60s'; processiond --help lists the settings", name);
+		snprintf(r->reason, sizeof(r->reason),
+			 "unknown setting '%.60s'; processiond --help lists the settings", name);
 	else if (s->offset == offsetof(struct config, config))
-		snprintf(r->reason, sizeof(r->reason), "'config' can only be given by flag or environment: a file cannot name another");
+		snprintf(r->reason, sizeof(r->reason),
+			 "'config' can only be given by flag or environment: a file cannot name another");
 	else if (r->seen[s - settings])
 		snprintf(r->reason, sizeof(r->reason), "'%s' is set twice", name);
 	else if (setting_assign(&r->loaded->config, s, value, "", &r->err) < 0)
@@ -134,7 +141,8 @@ static int read_file(const char *path, char **ret, struct err *reterr)
 	size_t n;
 
 	if (f == NULL)
-		return err_raise(reterr, 50000, 16, 1, "cannot read the configuration file '%s': %s", path, strerror(errno));
+		return err_raise(reterr, 50000, 16, 1, "cannot read the configuration file '%s': %s", path,
+				 strerror(errno));
 	text = malloc(FILE_MAX_BYTES + 1);
 	if (text == NULL) {
 		fclose(f);
@@ -142,9 +150,11 @@ static int read_file(const char *path, char **ret, struct err *reterr)
 	}
 	n = fread(text, 1, FILE_MAX_BYTES + 1, f);
 	if (ferror(f) != 0) {
-		err_raise(reterr, 50000, 16, 1, "cannot read the configuration file '%s': %s", path, strerror(errno));
+		err_raise(reterr, 50000, 16, 1, "cannot read the configuration file '%s': %s", path,
+			  strerror(errno));
 	} else if (n > FILE_MAX_BYTES) {
-		err_raise(reterr, 50000, 16, 1, "the configuration file '%s' is larger than a megabyte", path);
+		err_raise(reterr, 50000, 16, 1, "the configuration file '%s' is larger than a megabyte",
+			  path);
 	} else if (memchr(text, '\0', n) != NULL) {
 		err_raise(reterr, 50000, 16, 1, "the configuration file '%s' is not text", path);
 	} else {
@@ -165,8 +175,10 @@ static int check_line_lengths(const char *path, const char *text, struct err *re
 	for (const char *p = text; *p != '\0'; line++) {
 		size_t n = strcspn(p, "\n");
 		if (n > LINE_MAX_BYTES)
-			return err_raise(reterr, 50000, 16, 1, "%s:%d: the line is longer than %d bytes; give this setting by flag or environment", path,
-					 line, LINE_MAX_BYTES);
+			return err_raise(reterr, 50000, 16, 1,
+					 "%s:%d: the line is longer than %d bytes; give this setting by flag "
+					 "or environment",
+					 path, line, LINE_MAX_BYTES);
 		p += n + (p[n] == '\n');
 	}
 	return 0;
@@ -191,7 +203,9 @@ static int apply_file(struct config_loaded *l, const char *path, struct err *ret
 	if (line == 0)
 		return 0;
 	return err_raise(reterr, 50000, 16, 1, "%s:%d: %s", path, line,
-			 r.reason[0] != '\0' ? r.reason : "not a setting; write 'name = value', one a line, comments after ; or #");
+			 r.reason[0] != '\0'
+				 ? r.reason
+				 : "not a setting; write 'name = value', one a line, comments after ; or #");
 }
 
 /* --- all of it ----------------------------------------------------------------------------------------------------------------------- */
@@ -199,7 +213,8 @@ static int apply_file(struct config_loaded *l, const char *path, struct err *ret
 static int apply_defaults(struct config_loaded *l, struct err *reterr)
 {
 	for (size_t i = 0; i < settings_count; i++)
-		if (settings[i].kind != KIND_GROUP && setting_assign(&l->config, &settings[i], settings[i].def, "default", reterr) < 0)
+		if (settings[i].kind != KIND_GROUP &&
+		    setting_assign(&l->config, &settings[i], settings[i].def, "default", reterr) < 0)
 			return -1;
 	return 0;
 }
@@ -234,7 +249,8 @@ static int apply_all(struct config_loaded *l, struct err *reterr)
 		return -1;
 	if (l->config.data == NULL || l->config.data[0] == '\0')
 		return err_raise(reterr, 50000, 16, 1,
-				 "--data DIR is missing: the folder that holds the databases. Example: processiond --data /var/lib/procession");
+				 "--data DIR is missing: the folder that holds the databases. Example: "
+				 "processiond --data /var/lib/procession");
 	if (l->config.listen == NULL || l->config.listen[0] == '\0')
 		return err_raise(reterr, 50000, 16, 1, "--listen is empty; example: --listen 127.0.0.1:1433");
 	return 0;

@@ -10,19 +10,19 @@ enum setting_kind { KIND_GROUP, KIND_STRING, KIND_INT, KIND_BOOL, KIND_CHOICE };
 
 struct setting {
 	enum setting_kind kind;
-	const char *name;           /* "io_threads"; of a group: its title */
-	const char *flag;           /* "--io-threads N" */
-	const char *def;            /* default, in the form a user would write */
-	const char *choices;        /* "off|on|required|strict" */
-	const char *unit;           /* "bytes" */
+	const char *name;    /* "io_threads"; of a group: its title */
+	const char *flag;    /* "--io-threads N" */
+	const char *def;     /* default, in the form a user would write */
+	const char *choices; /* "off|on|required|strict" */
+	const char *unit;    /* "bytes" */
 	const char *help;
 	long long min, max;
-	size_t offset;              /* of the field in struct config */
+	size_t offset; /* of the field in struct config */
 };
 
 extern const struct setting settings[];
 extern const size_t settings_count;
-#define SETTINGS_MAX 64         /* bound on settings_count, for small bitmaps */
+#define SETTINGS_MAX 64 /* bound on settings_count, for small bitmaps */
 
 /* By name as in the file; '-' counts as '_'. NULL: none. */
 const struct setting *setting_by_name(const char *name);
@@ -31,7 +31,8 @@ const struct setting *setting_by_flag(const char *flag, size_t n);
 /* Length of the flag without the name of its value. */
 size_t setting_flag_len(const struct setting *s);
 /* Puts the value into the field. where says who set it, for the message; empty when the caller puts that in front. */
-MUST_CHECK int setting_assign(struct config *c, const struct setting *s, const char *value, const char *where, struct err *reterr);
+MUST_CHECK int setting_assign(struct config *c, const struct setting *s, const char *value, const char *where,
+			      struct err *reterr);
 /* "a number of threads, 1 to 64": what the setting takes. */
 void setting_describe(const struct setting *s, char *dst, size_t size);
 

@@ -9,10 +9,13 @@
 
 #define FIELD(name) offsetof(struct config, name)
 #define SETTING_GROUP(title) { KIND_GROUP, title, "", "", "", "", "", 0, 0, 0 },
-#define SETTING_STRING(name, flag, def, help) { KIND_STRING, #name, flag, def, "", "", help, 0, 0, FIELD(name) },
-#define SETTING_INT(name, flag, def, min, max, unit, help) { KIND_INT, #name, flag, def, "", unit, help, min, max, FIELD(name) },
+#define SETTING_STRING(name, flag, def, help) \
+	{ KIND_STRING, #name, flag, def, "", "", help, 0, 0, FIELD(name) },
+#define SETTING_INT(name, flag, def, min, max, unit, help) \
+	{ KIND_INT, #name, flag, def, "", unit, help, min, max, FIELD(name) },
 #define SETTING_BOOL(name, flag, def, help) { KIND_BOOL, #name, flag, def, "", "", help, 0, 1, FIELD(name) },
-#define SETTING_CHOICE(name, flag, def, choices, help) { KIND_CHOICE, #name, flag, def, choices, "", help, 0, 0, FIELD(name) },
+#define SETTING_CHOICE(name, flag, def, choices, help) \
+	{ KIND_CHOICE, #name, flag, def, choices, "", help, 0, 0, FIELD(name) },
 const struct setting settings[] = {
 #include "config/settings.def"
 };
@@ -45,7 +48,8 @@ const struct setting *setting_by_name(const char *name)
 const struct setting *setting_by_flag(const char *flag, size_t n)
 {
 	for (size_t i = 0; i < settings_count; i++)
-		if (settings[i].kind != KIND_GROUP && setting_flag_len(&settings[i]) == n && memcmp(settings[i].flag, flag, n) == 0)
+		if (settings[i].kind != KIND_GROUP && setting_flag_len(&settings[i]) == n &&
+		    memcmp(settings[i].flag, flag, n) == 0)
 			return &settings[i];
 	return NULL;
 }
@@ -57,14 +61,9 @@ void setting_describe(const struct setting *s, char *dst, size_t size)
 		snprintf(dst, size, "a number of %s, %lld to %lld%s", s->unit, s->min, s->max,
 			 strcmp(s->unit, "bytes") == 0 ? ", also with K, M or G" : "");
 		break;
-	case KIND_BOOL:
-		snprintf(dst, size, "yes or no");
-		break;
-	case KIND_CHOICE:
-		snprintf(dst, size, "one of %s", s->choices);
-		break;
-	default:
-		snprintf(dst, size, "text");
+	case KIND_BOOL: snprintf(dst, size, "yes or no"); break;
+	case KIND_CHOICE: snprintf(dst, size, "one of %s", s->choices); break;
+	default: snprintf(dst, size, "text");
 	}
 }
 
@@ -74,9 +73,10 @@ static int refuse(const struct setting *s, const char *value, const char *where,
 	char takes[160];
 
 	setting_describe(s, takes, sizeof(takes));
-	return err_raise(reterr, 50000, 16, 1, "%s%s'%.100s' is not a value for '%s'; it takes %s. Example: %s = %s", where,
-			 where[0] != '\0' ? ": " : "", value, s->name, takes,
-			 s->name, s->def[0] != '\0' ? s->def : "text");
+	return err_raise(reterr, 50000, 16, 1,
+			 "%s%s'%.100s' is not a value for '%s'; it takes %s. Example: %s = %s", where,
+			 where[0] != '\0' ? ": " : "", value, s->name, takes, s->name,
+			 s->def[0] != '\0' ? s->def : "text");
 }
 
 /* A decimal number; with a suffix when it counts bytes. Everything must be consumed, nothing may wrap. */
@@ -93,9 +93,12 @@ static bool parse_int(const struct setting *s, const char *value, long long *ret
 		return false;
 	if (*end != '\0' && strcmp(s->unit, "bytes") == 0) {
 		switch (*end++) {
-		case 'k': case 'K': factor = 1LL << 10; break;
-		case 'm': case 'M': factor = 1LL << 20; break;
-		case 'g': case 'G': factor = 1LL << 30; break;
+		case 'k':
+		case 'K': factor = 1LL << 10; break;
+		case 'm':
+		case 'M': factor = 1LL << 20; break;
+		case 'g':
+		case 'G': factor = 1LL << 30; break;
 		default: return false;
 		}
 	}
@@ -107,7 +110,8 @@ static bool parse_int(const struct setting *s, const char *value, long long *ret
 
 static bool parse_bool(const char *value, bool *ret)
 {
-	static const char *const yes[] = { "yes", "true", "on", "1" }, *const no[] = { "no", "false", "off", "0" };
+	static const char *const yes[] = { "yes", "true", "on", "1" }, *const no[] = { "no", "false", "off",
+										       "0" };
 
 	for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
 		if (str_eq_nocase(str_of(value), str_of(yes[i]))) {
@@ -138,7 +142,8 @@ static bool parse_choice(const char *choices, const char *value, int *ret)
 	}
 }
 
-int setting_assign(struct config *c, const struct setting *s, const char *value, const char *where, struct err *reterr)
+int setting_assign(struct config *c, const struct setting *s, const char *value, const char *where,
+		   struct err *reterr)
 {
 	char *field = (char *)c + s->offset;
 	bool ok = false;
@@ -152,17 +157,10 @@ int setting_assign(struct config *c, const struct setting *s, const char *value,
 		*text = copy;
 		return 0;
 	}
-	case KIND_INT:
-		ok = parse_int(s, value, (long long *)(void *)field);
-		break;
-	case KIND_BOOL:
-		ok = parse_bool(value, (bool *)field);
-		break;
-	case KIND_CHOICE:
-		ok = parse_choice(s->choices, value, (int *)(void *)field);
-		break;
-	case KIND_GROUP:
-		break;
+	case KIND_INT: ok = parse_int(s, value, (long long *)(void *)field); break;
+	case KIND_BOOL: ok = parse_bool(value, (bool *)field); break;
+	case KIND_CHOICE: ok = parse_choice(s->choices, value, (int *)(void *)field); break;
+	case KIND_GROUP: break;
 	}
 	return ok ? 0 : refuse(s, value, where, reterr);
 }

@@ -15,11 +15,11 @@
 struct cleaner {
 	struct databases *dbs;
 	int state_interval_s;
-	int64_t state_due_ms;           /* INT64_MAX: never */
+	int64_t state_due_ms; /* INT64_MAX: never */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	bool kicked, stop;              /* under the lock */
+	bool kicked, stop; /* under the lock */
 };
 
 /* Under the lock. False: the time has come. */
@@ -53,7 +53,8 @@ static void clean(struct cleaner *c, struct database *db)
 
 	while (r.status == 1) {
 		if (oneshot_call(c->dbs, db, "procession_clean", NULL, 0, &r, &e) < 0) {
-			LOG(LOG_WARN, NULL, "clean_failed", F_STR("database", db->name), F_STR("reason", e.text));
+			LOG(LOG_WARN, NULL, "clean_failed", F_STR("database", db->name),
+			    F_STR("reason", e.text));
 			return;
 		}
 		if (r.status == 1 && pause_between(c))
@@ -63,7 +64,7 @@ static void clean(struct cleaner *c, struct database *db)
 
 struct round {
 	struct cleaner *cleaner;
-	bool jobs, state;               /* what is due */
+	bool jobs, state; /* what is due */
 };
 
 static void clean_if_due(struct database *db, void *arg)
@@ -122,8 +123,9 @@ int cleaner_start(struct databases *dbs, int state_interval_s, struct cleaner **
 		return err_nomem(reterr);
 	c->dbs = dbs;
 	c->state_interval_s = state_interval_s;
-	c->state_due_ms = state_interval_s == 0 ? INT64_MAX : clock_mono_ms() + (int64_t)state_interval_s * 1000;
-	c->kicked = true;               /* what a crash left */
+	c->state_due_ms = state_interval_s == 0 ? INT64_MAX
+						: clock_mono_ms() + (int64_t)state_interval_s * 1000;
+	c->kicked = true; /* what a crash left */
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

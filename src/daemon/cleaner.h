@@ -7,9 +7,10 @@
 struct cleaner;
 
 /* state_interval_s: how often expired items are looked for; 0: never [E-STATE-02]. Deleted jobs are cleaned up once at the start and then whenever cleaner_kick says so. */
-MUST_CHECK int cleaner_start(struct databases *dbs, int state_interval_s, struct cleaner **ret, struct err *reterr);
+MUST_CHECK int cleaner_start(struct databases *dbs, int state_interval_s, struct cleaner **ret,
+			     struct err *reterr);
 /* Rows were left behind. Thread-safe. */
 void cleaner_kick(struct cleaner *c);
-void cleaner_stop(struct cleaner *c);       /* NULL is welcome */
+void cleaner_stop(struct cleaner *c); /* NULL is welcome */
 
 #endif

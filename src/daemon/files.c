@@ -8,10 +8,11 @@
 
 #include "base/log.h"
 
-#define FILES_MAX 131072u               /* more than the settings can use; some systems would allow thousands of millions */
-#define FILES_EACH_STORE 3u             /* a connection to a store: file, log, index of the log */
+#define FILES_MAX 131072u /* more than the settings can use; some systems would allow thousands of millions */
+#define FILES_EACH_STORE 3u /* a connection to a store: file, log, index of the log */
 #define FILES_EACH_LOOP 6u
-#define FILES_MARGIN 64u                /* certificates, databases that are created later, what libraries open for a moment */
+#define FILES_MARGIN \
+	64u /* certificates, databases that are created later, what libraries open for a moment */
 
 void files_raise(void)
 {
@@ -23,7 +24,7 @@ void files_raise(void)
 	want = lim.rlim_max == RLIM_INFINITY || lim.rlim_max > FILES_MAX ? FILES_MAX : lim.rlim_max;
 	if (lim.rlim_cur != RLIM_INFINITY && lim.rlim_cur < want) {
 		lim.rlim_cur = want;
-		(void)setrlimit(RLIMIT_NOFILE, &lim);   /* if it fails, fewer connections fit */
+		(void)setrlimit(RLIMIT_NOFILE, &lim); /* if it fails, fewer connections fit */
 	}
 }
 
@@ -54,7 +55,8 @@ static unsigned wanted_by_files(struct server *srv, unsigned io_threads)
 	unsigned databases = 0;
 
 	databases_each(srv->databases, count_one, &databases);
-	return databases * ((unsigned)srv->config->readers + io_threads + 2) * FILES_EACH_STORE + io_threads * FILES_EACH_LOOP + FILES_MARGIN;
+	return databases * ((unsigned)srv->config->readers + io_threads + 2) * FILES_EACH_STORE +
+	       io_threads * FILES_EACH_LOOP + FILES_MARGIN;
 }
 
 int files_connections(struct server *srv, unsigned io_threads, unsigned *ret, struct err *reterr)
@@ -67,15 +69,21 @@ int files_connections(struct server *srv, unsigned io_threads, unsigned *ret, st
 	char text[300];
 
 	*ret = wanted;
-	if (getrlimit(RLIMIT_NOFILE, &lim) < 0 || lim.rlim_cur == RLIM_INFINITY || lim.rlim_cur >= (rlim_t)wanted + beside + files)
+	if (getrlimit(RLIMIT_NOFILE, &lim) < 0 || lim.rlim_cur == RLIM_INFINITY ||
+	    lim.rlim_cur >= (rlim_t)wanted + beside + files)
 		return 0;
 	if (lim.rlim_cur <= (rlim_t)beside + files) {
-		snprintf(text, sizeof(text), "The limit of open files (%llu) leaves no room for connections: %u are needed for files, %u for connections that are refused and for "
-			 "administrators. Raise it (ulimit -n, LimitNOFILE).", (unsigned long long)lim.rlim_cur, files, beside);
+		snprintf(text, sizeof(text),
+			 "The limit of open files (%llu) leaves no room for connections: %u are needed for "
+			 "files, %u for connections that are refused and for "
+			 "administrators. Raise it (ulimit -n, LimitNOFILE).",
+			 (unsigned long long)lim.rlim_cur, files, beside);
 		return err_set(reterr, ERR_START, text);
 	}
 	*ret = (unsigned)lim.rlim_cur - beside - files;
-	LOG(LOG_WARN, NULL, "fewer_connections", F_INT("max_connections", *ret), F_INT("wanted", wanted), F_INT("open_files", lim.rlim_cur), F_INT("for_files", files),
-	    F_STR("remedy", "raise the limit of open files (ulimit -n, LimitNOFILE) or lower max_connections"));
+	LOG(LOG_WARN, NULL, "fewer_connections", F_INT("max_connections", *ret), F_INT("wanted", wanted),
+	    F_INT("open_files", lim.rlim_cur), F_INT("for_files", files),
+	    F_STR("remedy",
+		  "raise the limit of open files (ulimit -n, LimitNOFILE) or lower max_connections"));
 	return 0;
 }

@@ -22,7 +22,8 @@ static int path_in(const struct config *c, const char *name, char *dst, struct e
 	int n = snprintf(dst, PATH_SIZE, "%s/%s", c->data, name);
 
 	if (n < 0 || n >= PATH_SIZE)
-		return err_raise(reterr, 50021, 16, 1, "The path of the data folder is too long: %s", c->data);
+		return err_raise(reterr, 50021, 16, 1, "The path of the data folder is too long: %s",
+				 c->data);
 	return 0;
 }
 
@@ -34,8 +35,10 @@ static int in_use(const struct config *c, int lock_fd, struct err *reterr)
 
 	pid[n > 0 ? n : 0] = '\0';
 	pid[strspn(pid, "0123456789")] = '\0';
-	return err_raise(reterr, 50021, 16, 1, "The data folder %s is in use by another server%s%s. Stop that one, or give --data another folder.", c->data,
-			 pid[0] == '\0' ? "" : " with process id ", pid);
+	return err_raise(reterr, 50021, 16, 1,
+			 "The data folder %s is in use by another server%s%s. Stop that one, or give --data "
+			 "another folder.",
+			 c->data, pid[0] == '\0' ? "" : " with process id ", pid);
 }
 
 /* The folder itself, which cannot be taken away while it has files: a lock on it stays when files in it are deleted, or when it is renamed. Some network file systems
@@ -45,15 +48,18 @@ static int lock_folder(const struct config *c, int lock_fd, struct err *reterr)
 	int fd = open(c->data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
-		return err_raise(reterr, 50021, 16, 1, "The data folder %s cannot be read: %s. Check its owner and rights.", c->data, strerror(errno));
+		return err_raise(reterr, 50021, 16, 1,
+				 "The data folder %s cannot be read: %s. Check its owner and rights.",
+				 c->data, strerror(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-		return 0;                       /* open, and so locked, until the process ends */
+		return 0; /* open, and so locked, until the process ends */
 	if (errno == EWOULDBLOCK) {
 		close(fd);
 		return in_use(c, lock_fd, reterr);
 	}
 	LOG(LOG_WARN, NULL, "folder_not_locked", F_STR("folder", c->data), F_STR("reason", strerror(errno)),
-	    F_STR("remedy", "keep the data folder on a local disk: this file system knows no locks of folders"));
+	    F_STR("remedy",
+		  "keep the data folder on a local disk: this file system knows no locks of folders"));
 	close(fd);
 	return 0;
 }
@@ -74,13 +80,17 @@ int firststart_folder(const struct config *c, struct err *reterr)
 	int fd, rc;
 
 	if (mkdir(c->data, 0700) < 0 && errno != EEXIST)
-		return err_raise(reterr, 50021, 16, 1, "The data folder %s cannot be made: %s. Give --data a folder that this user may create.", c->data,
-				 strerror(errno));
+		return err_raise(reterr, 50021, 16, 1,
+				 "The data folder %s cannot be made: %s. Give --data a folder that this user "
+				 "may create.",
+				 c->data, strerror(errno));
 	if (path_in(c, "lock", path, reterr) < 0)
 		return -1;
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return err_raise(reterr, 50021, 16, 1, "The data folder %s cannot be written: %s. Check its owner and rights.", c->data, strerror(errno));
+		return err_raise(reterr, 50021, 16, 1,
+				 "The data folder %s cannot be written: %s. Check its owner and rights.",
+				 c->data, strerror(errno));
 	rc = flock(fd, LOCK_EX | LOCK_NB) < 0 ? in_use(c, fd, reterr) : lock_folder(c, fd, reterr);
 	if (rc < 0)
 		close(fd);
@@ -94,7 +104,9 @@ int firststart_certificate(const struct config *c, char *cert, char *key, struct
 	bool own = c->tls_certificate[0] != '\0' || c->tls_key[0] != '\0';
 
 	if (own && (c->tls_certificate[0] == '\0' || c->tls_key[0] == '\0'))
-		return err_raise(reterr, 50021, 16, 1, "The settings tls_certificate and tls_key belong together: give both, or neither for a generated pair.");
+		return err_raise(reterr, 50021, 16, 1,
+				 "The settings tls_certificate and tls_key belong together: give both, or "
+				 "neither for a generated pair.");
 	if (own) {
 		snprintf(cert, PATH_SIZE, "%s", c->tls_certificate);
 		snprintf(key, PATH_SIZE, "%s", c->tls_key);
@@ -115,11 +127,13 @@ static int write_file(const char *path, const char *text, struct err *reterr)
 	snprintf(temp, sizeof(temp), "%s.new", path);
 	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return err_raise(reterr, 50021, 16, 1, "The file %s cannot be written: %s", path, strerror(errno));
+		return err_raise(reterr, 50021, 16, 1, "The file %s cannot be written: %s", path,
+				 strerror(errno));
 	ok = write(fd, text, n) == (ssize_t)n && fsync(fd) == 0;
 	close(fd);
 	if (!ok || rename(temp, path) < 0)
-		return err_raise(reterr, 50021, 16, 1, "The file %s cannot be written: %s", path, strerror(errno));
+		return err_raise(reterr, 50021, 16, 1, "The file %s cannot be written: %s", path,
+				 strerror(errno));
 	return 0;
 }
 
@@ -142,7 +156,8 @@ static int generate_password(char *dst, size_t size, struct err *reterr)
 
 	while (n < 24 && n + 1 < size) {
 		if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-			return err_raise(reterr, 50021, 16, 1, "The system gives no random numbers: %s", strerror(errno));
+			return err_raise(reterr, 50021, 16, 1, "The system gives no random numbers: %s",
+					 strerror(errno));
 		for (size_t i = 0; i < sizeof(random) && n < 24; i++)
 			if (random[i] < 4 * (sizeof(alphabet) - 1))
 				dst[n++] = alphabet[random[i] % (sizeof(alphabet) - 1)];
@@ -158,11 +173,16 @@ static int read_password(const char *file, char *dst, size_t size, struct err *r
 	char *line;
 
 	if (f == NULL)
-		return err_raise(reterr, 50021, 16, 1, "The file of --sa-password-file, %s, cannot be read: %s", file, strerror(errno));
+		return err_raise(reterr, 50021, 16, 1,
+				 "The file of --sa-password-file, %s, cannot be read: %s", file,
+				 strerror(errno));
 	line = fgets(dst, (int)size, f);
 	fclose(f);
 	if (line == NULL)
-		return err_raise(reterr, 50021, 16, 1, "The file of --sa-password-file, %s, is empty. Put the password in its first line.", file);
+		return err_raise(
+			reterr, 50021, 16, 1,
+			"The file of --sa-password-file, %s, is empty. Put the password in its first line.",
+			file);
 	dst[strcspn(dst, "\r\n")] = '\0';
 	return 0;
 }
@@ -175,7 +195,8 @@ static int add_sa(struct databases *dbs, const char *password, struct err *reter
 		{ .name = STR("@admin"), .value = value_int(TYPE_BIT, 1) },
 	};
 
-	return oneshot_call(dbs, databases_system(dbs), "procession_login_add", args, ARRAY_LEN(args), NULL, reterr);
+	return oneshot_call(dbs, databases_system(dbs), "procession_login_add", args, ARRAY_LEN(args), NULL,
+			    reterr);
 }
 
 static int generated_sa(const struct config *c, struct databases *dbs, struct err *reterr)
@@ -183,14 +204,16 @@ static int generated_sa(const struct config *c, struct databases *dbs, struct er
 	char password[64], path[PATH_SIZE], text[80];
 	int rc;
 
-	if (generate_password(password, sizeof(password), reterr) < 0 || path_in(c, "sa-password", path, reterr) < 0)
+	if (generate_password(password, sizeof(password), reterr) < 0 ||
+	    path_in(c, "sa-password", path, reterr) < 0)
 		return -1;
 	snprintf(text, sizeof(text), "%s\n", password);
 	rc = write_file(path, text, reterr);
 	if (rc == 0)
 		rc = add_sa(dbs, password, reterr);
 	if (rc == 0)
-		printf("New server in %s: log in as sa with the password %s (kept in %s).\n", c->data, password, path);
+		printf("New server in %s: log in as sa with the password %s (kept in %s).\n", c->data,
+		       password, path);
 	explicit_bzero(password, sizeof(password));
 	explicit_bzero(text, sizeof(text));
 	return rc;

@@ -69,7 +69,8 @@ static uint64_t group_limit(void)
 
 uint64_t machine_memory(void)
 {
-	uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), group = group_limit();
+	uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
+		 group = group_limit();
 
 	return group < all ? group : all;
 }

@@ -26,7 +26,7 @@
 #define LISTEN_MAX 16
 #define DRAIN_STEP_MS 50
 #define DAY_MS (24 * 3600 * 1000)
-#define LOG_FLUSH_MS 1000         /* at the end, for what standard error has not taken yet */
+#define LOG_FLUSH_MS 1000 /* at the end, for what standard error has not taken yet */
 
 static void notify(const char *state)
 {
@@ -86,14 +86,19 @@ static void apply_log(const struct config *c)
 static int load_tls(struct server *srv, const struct config *c, struct err *reterr)
 {
 	char cert[4096], key[4096];
-	struct net_tls_rules rules = { .min_version = (enum net_tls_version)c->tls_min_version, .ciphers = c->tls_ciphers, .ciphersuites = c->tls_ciphersuites };
+	struct net_tls_rules rules = { .min_version = (enum net_tls_version)c->tls_min_version,
+				       .ciphers = c->tls_ciphers,
+				       .ciphersuites = c->tls_ciphersuites };
 	struct net_tls_ctx *fresh, *old;
 
 	if (c->encrypt == ENCRYPT_NONE)
 		return 0;
 	if (rules.min_version == NET_TLS_1_3 && c->encrypt != ENCRYPT_STRICT)
-		return err_set(reterr, ERR_START, "tls_min_version = 1.3 needs encrypt = strict: before TDS 8.0 the handshake lies inside TDS packets, where clients know TLS 1.2 at most.");
-	if (firststart_certificate(c, cert, key, reterr) < 0 || net_tls_ctx_new(cert, key, &rules, &fresh, reterr) < 0)
+		return err_set(reterr, ERR_START,
+			       "tls_min_version = 1.3 needs encrypt = strict: before TDS 8.0 the handshake "
+			       "lies inside TDS packets, where clients know TLS 1.2 at most.");
+	if (firststart_certificate(c, cert, key, reterr) < 0 ||
+	    net_tls_ctx_new(cert, key, &rules, &fresh, reterr) < 0)
 		return -1;
 	warnings_key(key);
 	warnings_certificate(fresh, clock_unix_us() / 1000000);
@@ -118,7 +123,8 @@ static unsigned cache_mib(const struct config *c)
 /* The pages that databases keep come on top of it. */
 static size_t memory_limit(const struct config *c)
 {
-	uint64_t all = machine_memory(), limit = c->memory_limit > 0 ? (uint64_t)c->memory_limit << 20 : all / 2;
+	uint64_t all = machine_memory(),
+		 limit = c->memory_limit > 0 ? (uint64_t)c->memory_limit << 20 : all / 2;
 
 	return limit > SIZE_MAX / 2 ? SIZE_MAX / 2 : (size_t)limit;
 }
@@ -126,10 +132,12 @@ static size_t memory_limit(const struct config *c)
 /* A server that is given more than there is ends by the kernel's hand, not by an error. */
 static void check_memory(const struct server *srv)
 {
-	uint64_t all = machine_memory() >> 20, limit = srv->accounts.server.limit >> 20, pages = cache_mib(srv->config);
+	uint64_t all = machine_memory() >> 20, limit = srv->accounts.server.limit >> 20,
+		 pages = cache_mib(srv->config);
 
 	if (limit + pages > all)
-		LOG(LOG_WARN, NULL, "memory_limit", F_INT("limit_mib", limit), F_INT("cache_mib_a_database", pages), F_INT("machine_mib", all),
+		LOG(LOG_WARN, NULL, "memory_limit", F_INT("limit_mib", limit),
+		    F_INT("cache_mib_a_database", pages), F_INT("machine_mib", all),
 		    F_STR("remedy", "lower memory_limit or cache_size"));
 }
 
@@ -139,9 +147,14 @@ static int open_databases(struct server *srv, struct err *reterr)
 	struct databases_options o = {
 		.dir = c->data,
 		.cache_mib = cache_mib(c),
-		.executor = { .execution_timeout_s = (int)c->execution_timeout, .lock_timeout_ms = (int)c->lock_timeout,
-			      .transaction_idle_s = (int)c->transaction_idle_timeout, .transaction_s = (int)c->transaction_timeout, .max_queue = (unsigned)c->max_queue,
-			      .readers = (unsigned)c->readers, .query_cost_limit = (unsigned)c->query_cost_limit, .max_wal_mib = (unsigned)c->max_wal_size },
+		.executor = { .execution_timeout_s = (int)c->execution_timeout,
+			      .lock_timeout_ms = (int)c->lock_timeout,
+			      .transaction_idle_s = (int)c->transaction_idle_timeout,
+			      .transaction_s = (int)c->transaction_timeout,
+			      .max_queue = (unsigned)c->max_queue,
+			      .readers = (unsigned)c->readers,
+			      .query_cost_limit = (unsigned)c->query_cost_limit,
+			      .max_wal_mib = (unsigned)c->max_wal_size },
 		.set_aside = c->set_aside,
 		.accept = c->accept_as_found,
 	};
@@ -153,7 +166,11 @@ static int open_databases(struct server *srv, struct err *reterr)
 static int open_gss(struct server *srv, struct err *reterr)
 {
 	const struct config *c = srv->config;
-	struct auth_gss_options o = { .kerberos = c->kerberos, .ntlm = c->ntlm, .channel_binding = c->channel_binding, .keytab = c->keytab, .ntlm_user_file = c->ntlm_user_file };
+	struct auth_gss_options o = { .kerberos = c->kerberos,
+				      .ntlm = c->ntlm,
+				      .channel_binding = c->channel_binding,
+				      .keytab = c->keytab,
+				      .ntlm_user_file = c->ntlm_user_file };
 
 	return auth_gss_open(&o, &srv->gss, reterr);
 }
@@ -161,8 +178,11 @@ static int open_gss(struct server *srv, struct err *reterr)
 static int open_auth(struct server *srv, struct err *reterr)
 {
 	char path[4200];
-	struct auth_options o = { .system_file = path, .fail_delay_ms = 100, .fail_limit = (unsigned)srv->config->login_fail_limit,
-				  .fail_window_s = (unsigned)srv->config->login_fail_window, .principal_map = srv->config->principal_map };
+	struct auth_options o = { .system_file = path,
+				  .fail_delay_ms = 100,
+				  .fail_limit = (unsigned)srv->config->login_fail_limit,
+				  .fail_window_s = (unsigned)srv->config->login_fail_window,
+				  .principal_map = srv->config->principal_map };
 
 	snprintf(path, sizeof(path), "%s/system.db", srv->config->data);
 	return auth_open(&o, &srv->auth, reterr);
@@ -174,7 +194,8 @@ static void split_listen(char *text, const char **list)
 	char *save = NULL;
 	size_t n = 0;
 
-	for (char *p = strtok_r(text, ", ", &save); p != NULL && n < LISTEN_MAX; p = strtok_r(NULL, ", ", &save))
+	for (char *p = strtok_r(text, ", ", &save); p != NULL && n < LISTEN_MAX;
+	     p = strtok_r(NULL, ", ", &save))
 		list[n++] = p;
 	list[n] = NULL;
 }
@@ -194,8 +215,14 @@ static int start_net(struct server *srv, struct err *reterr)
 	const struct config *c = srv->config;
 	const char *list[LISTEN_MAX + 1];
 	char *text = strdup(c->listen);
-	struct net_options o = { .listen = list, .loops = io_threads(c), .max_connections = srv->max_connections,
-				 .backlog = 1024, .request_threads = (unsigned)c->request_threads, .login_queue = (unsigned)c->login_queue, .handler = &session_handler, .arg = srv };
+	struct net_options o = { .listen = list,
+				 .loops = io_threads(c),
+				 .max_connections = srv->max_connections,
+				 .backlog = 1024,
+				 .request_threads = (unsigned)c->request_threads,
+				 .login_queue = (unsigned)c->login_queue,
+				 .handler = &session_handler,
+				 .arg = srv };
 	int rc;
 
 	if (text == NULL)
@@ -230,10 +257,12 @@ static int build(struct server *srv, struct err *reterr)
 	natives_register(srv);
 	jobs_register();
 	schedule_register();
-	if (colmeta_cache_make(&srv->colmeta, reterr) < 0 || open_gss(srv, reterr) < 0 || firststart_folder(srv->config, reterr) < 0 || load_tls(srv, srv->config, reterr) < 0 ||
-	    open_databases(srv, reterr) < 0 || open_auth(srv, reterr) < 0 || firststart_logins(srv->config, srv->databases, reterr) < 0 ||
-	    start_cleaner(srv, reterr) < 0 ||
-	    files_connections(srv, io_threads(srv->config), &srv->max_connections, reterr) < 0 || start_net(srv, reterr) < 0)
+	if (colmeta_cache_make(&srv->colmeta, reterr) < 0 || open_gss(srv, reterr) < 0 ||
+	    firststart_folder(srv->config, reterr) < 0 || load_tls(srv, srv->config, reterr) < 0 ||
+	    open_databases(srv, reterr) < 0 || open_auth(srv, reterr) < 0 ||
+	    firststart_logins(srv->config, srv->databases, reterr) < 0 || start_cleaner(srv, reterr) < 0 ||
+	    files_connections(srv, io_threads(srv->config), &srv->max_connections, reterr) < 0 ||
+	    start_net(srv, reterr) < 0)
 		return -1;
 	return firststart_address(srv->config, net_address(srv->net), reterr);
 }
@@ -245,14 +274,15 @@ static void print_how_to_connect(const struct server *srv)
 	int host = colon == NULL ? 0 : (int)(colon - address);
 
 	if (colon != NULL)
-		printf("Connect with any SQL Server driver to %.*s,%s as sa; for example: tsql -H %.*s -p %s -U sa -D StateService\n", host, address, colon + 1,
-		       host, address, colon + 1);
+		printf("Connect with any SQL Server driver to %.*s,%s as sa; for example: tsql -H %.*s -p %s "
+		       "-U sa -D StateService\n",
+		       host, address, colon + 1, host, address, colon + 1);
 }
 
 static void announce(const struct server *srv)
 {
-	LOG(LOG_INFO, NULL, "ready", F_STR("address", net_address(srv->net)), F_STR("data", srv->config->data),
-	    F_STR("version", PROCESSION_VERSION));
+	LOG(LOG_INFO, NULL, "ready", F_STR("address", net_address(srv->net)),
+	    F_STR("data", srv->config->data), F_STR("version", PROCESSION_VERSION));
 	print_how_to_connect(srv);
 	printf("ready %s\n", net_address(srv->net));
 	fflush(stdout);
@@ -296,13 +326,15 @@ static void run(struct server *srv, struct watchdog *w)
 	int64_t next_check_ms = clock_mono_ms() + DAY_MS;
 	int sig;
 
-	while ((sig = signals_next(watchdog_wait_ms(w, clock_mono_ms(), DAY_MS / 24))) == SIGHUP || sig == 0) {
+	while ((sig = signals_next(watchdog_wait_ms(w, clock_mono_ms(), DAY_MS / 24))) == SIGHUP ||
+	       sig == 0) {
 		if (sig == SIGHUP)
 			reload(srv);
 		watchdog_tick(w, clock_mono_ms());
 		check_certificate(srv, &next_check_ms);
 	}
-	LOG(LOG_INFO, NULL, "stopping", F_STR("signal", sig == SIGINT ? "SIGINT" : "SIGTERM"), F_INT("sessions", atomic_load(&srv->sessions)));
+	LOG(LOG_INFO, NULL, "stopping", F_STR("signal", sig == SIGINT ? "SIGINT" : "SIGTERM"),
+	    F_INT("sessions", atomic_load(&srv->sessions)));
 }
 
 /* Until all sessions are gone or the time is over; a second signal ends the process meanwhile (signals.c). */
@@ -327,7 +359,8 @@ static void drain(struct server *srv, struct watchdog *w)
 	wait_for_sessions(srv, w, 5000);
 	if (atomic_load(&srv->sessions) > 0) {
 		/* A call does not come back from its store: the threads cannot be taken apart safely. What was answered is durable. */
-		LOG(LOG_ERROR, NULL, "stopped", F_STR("reason", "sessions did not end"), F_INT("sessions", atomic_load(&srv->sessions)));
+		LOG(LOG_ERROR, NULL, "stopped", F_STR("reason", "sessions did not end"),
+		    F_INT("sessions", atomic_load(&srv->sessions)));
 		log_flush(LOG_FLUSH_MS);
 		_exit(0);
 	}
@@ -339,7 +372,8 @@ static void destroy(struct server *srv)
 		net_stop(srv->net);
 	cleaner_stop(srv->cleaner);
 	if (srv->auth != NULL)
-		auth_close(srv->auth);          /* before the databases: the last connection to a file copies its log, and this one only reads */
+		auth_close(
+			srv->auth); /* before the databases: the last connection to a file copies its log, and this one only reads */
 	if (srv->databases != NULL)
 		databases_close(srv->databases);
 	auth_gss_close(srv->gss);
@@ -367,11 +401,13 @@ int main(int argc, char **argv)
 	}
 	srv.config = config;
 	registry_init(&srv.registry);
-	accounts_init(&srv.accounts, memory_limit(config), (unsigned)config->login_memory_share, (unsigned)config->session_memory_share);
+	accounts_init(&srv.accounts, memory_limit(config), (unsigned)config->login_memory_share,
+		      (unsigned)config->session_memory_share);
 	apply_log(config);
 	rc = signals_start(&e);
 	if (log_start_writer() < 0)
-		LOG(LOG_WARN, NULL, "log_writer", F_STR("why", "no thread for it"), F_STR("effect", "a standard error that nobody reads can stop the server"));
+		LOG(LOG_WARN, NULL, "log_writer", F_STR("why", "no thread for it"),
+		    F_STR("effect", "a standard error that nobody reads can stop the server"));
 	if (rc == 0)
 		rc = build(&srv, &e);
 	if (rc < 0) {

@@ -43,9 +43,11 @@ static int database_create(struct native_ctx *ctx, struct err *reterr)
 	enum service service;
 
 	if (!service_by_name(text_of(ctx, 1), &service) || service == SERVICE_SYSTEM)
-		return err_set(reterr, ERR_ADMIN, "The service of a database is word, translation, schedule or state.");
-	if (databases_create(srv->databases, text_of(ctx, 0), service, str_eq_nocase(text_of(ctx, 2), STR("literal")), (int)ctx->args[3].u.i,
-			     &identity, reterr) < 0)
+		return err_set(reterr, ERR_ADMIN,
+			       "The service of a database is word, translation, schedule or state.");
+	if (databases_create(srv->databases, text_of(ctx, 0), service,
+			     str_eq_nocase(text_of(ctx, 2), STR("literal")), (int)ctx->args[3].u.i, &identity,
+			     reterr) < 0)
 		return -1;
 	return give_text(ctx, 0, identity, reterr);
 }
@@ -54,8 +56,10 @@ static int database_create(struct native_ctx *ctx, struct err *reterr)
 static int database_set(struct native_ctx *ctx, struct err *reterr)
 {
 	struct server *srv = ctx->userdata;
-	const struct database_settings s = { .relaxed = str_eq_nocase(text_of(ctx, 1), STR("relaxed")), .commit_interval_ms = (int)ctx->args[2].u.i,
-					     .errata_literal = str_eq_nocase(text_of(ctx, 3), STR("literal")) };
+	const struct database_settings s = { .relaxed = str_eq_nocase(text_of(ctx, 1), STR("relaxed")),
+					     .commit_interval_ms = (int)ctx->args[2].u.i,
+					     .errata_literal = str_eq_nocase(text_of(ctx, 3),
+									     STR("literal")) };
 
 	return databases_set(srv->databases, text_of(ctx, 0), &s, reterr);
 }
@@ -85,7 +89,9 @@ static void give_state(struct database *db, void *arg)
 {
 	struct states *s = arg;
 	const char *damage = databases_damage(db);
-	struct value fields[] = { value_nvarchar(db->name), value_nvarchar(damage == NULL ? "online" : "damaged"), value_nvarchar(damage == NULL ? "" : damage) };
+	struct value fields[] = { value_nvarchar(db->name),
+				  value_nvarchar(damage == NULL ? "online" : "damaged"),
+				  value_nvarchar(damage == NULL ? "" : damage) };
 
 	fields[2].null = damage == NULL;
 	if (s->rc == 0)
@@ -104,7 +110,7 @@ static int database_states(struct native_ctx *ctx, struct err *reterr)
 
 /* ---- sp_who ---- */
 
-#define WAITS_MAX 4096          /* shown at most */
+#define WAITS_MAX 4096 /* shown at most */
 
 struct waits {
 	struct executor_wait *list;
@@ -128,13 +134,19 @@ static uint32_t blocker_of(const struct waits *w, uint16_t spid)
 	return 0;
 }
 
-static int give_session(struct native_ctx *ctx, const struct registry_row *row, uint32_t blocker, struct err *reterr)
+static int give_session(struct native_ctx *ctx, const struct registry_row *row, uint32_t blocker,
+			struct err *reterr)
 {
 	bool suspended = blocker != 0 || row->activity == ACTIVITY_WAITFOR;
 	const struct value fields[] = {
 		value_int(TYPE_SMALLINT, row->spid),
-		value_nvarchar(row->activity == ACTIVITY_IDLE ? "sleeping" : suspended ? "suspended" : "runnable"),
-		value_nvarchar(row->login), value_nvarchar(row->host), value_int(TYPE_INT, blocker), value_nvarchar(row->database),
+		value_nvarchar(row->activity == ACTIVITY_IDLE ? "sleeping"
+			       : suspended                    ? "suspended"
+							      : "runnable"),
+		value_nvarchar(row->login),
+		value_nvarchar(row->host),
+		value_int(TYPE_INT, blocker),
+		value_nvarchar(row->database),
 		value_nvarchar(activity_name(row->activity)),
 	};
 
@@ -152,7 +164,8 @@ static int session_list(struct native_ctx *ctx, struct err *reterr)
 
 	if (waits.list == NULL)
 		return err_nomem(reterr);
-	if (registry_list(&srv->registry, admin ? 0 : (uint16_t)ctx->call->session, ctx->call->arena, &rows, &n, reterr) < 0)
+	if (registry_list(&srv->registry, admin ? 0 : (uint16_t)ctx->call->session, ctx->call->arena, &rows,
+			  &n, reterr) < 0)
 		return -1;
 	databases_each(srv->databases, add_waits, &waits);
 	for (size_t i = 0; i < n; i++) {
@@ -169,18 +182,23 @@ static int session_list(struct native_ctx *ctx, struct err *reterr)
 static int server_counters(struct native_ctx *ctx, struct err *reterr)
 {
 	struct server *srv = ctx->userdata;
-	const struct { const char *name; int64_t value; } counters[] = {
+	const struct {
+		const char *name;
+		int64_t value;
+	} counters[] = {
 		{ "sessions", atomic_load(&srv->sessions) },
 		{ "session_numbers", registry_open(&srv->registry) },
 		{ "connections", net_connections(srv->net) },
 		{ "max_connections", srv->max_connections },
-		{ "logins_waiting", net_work_waiting(srv->net, NET_LANE_KNOWN) + (int64_t)net_work_waiting(srv->net, NET_LANE_STRANGER) },
+		{ "logins_waiting", net_work_waiting(srv->net, NET_LANE_KNOWN) +
+					    (int64_t)net_work_waiting(srv->net, NET_LANE_STRANGER) },
 		{ "memory_used", (int64_t)budget_used(&srv->accounts.server) },
 		{ "memory_limit", (int64_t)srv->accounts.server.limit },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(counters); i++) {
-		const struct value fields[] = { value_nvarchar(counters[i].name), value_int(TYPE_BIGINT, counters[i].value) };
+		const struct value fields[] = { value_nvarchar(counters[i].name),
+						value_int(TYPE_BIGINT, counters[i].value) };
 		int rc = ctx->each(ctx, fields, ARRAY_LEN(fields), reterr);
 
 		if (rc != 0)

@@ -52,7 +52,12 @@ static bool count_rewind(struct sink *s, size_t mark)
 }
 
 static const struct sink_ops count_ops = {
-	.columns = count_columns, .row = count_row, .rows_done = count_done, .message = count_message, .mark = count_mark, .rewind = count_rewind,
+	.columns = count_columns,
+	.row = count_row,
+	.rows_done = count_done,
+	.message = count_message,
+	.mark = count_mark,
+	.rewind = count_rewind,
 };
 
 static void completed(struct call *c)
@@ -65,7 +70,8 @@ static void completed(struct call *c)
 	pthread_mutex_unlock(&o->lock);
 }
 
-static int run(struct oneshot *o, struct executor *ex, const struct argument *args, size_t nargs, struct err *reterr)
+static int run(struct oneshot *o, struct executor *ex, const struct argument *args, size_t nargs,
+	       struct err *reterr)
 {
 	int *origin;
 
@@ -81,10 +87,12 @@ static int run(struct oneshot *o, struct executor *ex, const struct argument *ar
 	return o->call.rc;
 }
 
-int oneshot_call(struct databases *dbs, struct database *db, const char *proc, const struct argument *args, size_t nargs,
-		 struct oneshot_result *ret, struct err *reterr)
+int oneshot_call(struct databases *dbs, struct database *db, const char *proc, const struct argument *args,
+		 size_t nargs, struct oneshot_result *ret, struct err *reterr)
 {
-	struct oneshot o = { .sink = { &count_ops }, .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
+	struct oneshot o = { .sink = { &count_ops },
+			     .lock = PTHREAD_MUTEX_INITIALIZER,
+			     .wake = PTHREAD_COND_INITIALIZER };
 	const struct proc *p = catalogue_find(db->service, (struct str){ "", 0 }, str_of(proc));
 	struct executor *ex;
 	int rc;
@@ -95,8 +103,16 @@ int oneshot_call(struct databases *dbs, struct database *db, const char *proc, c
 	if (ex == NULL)
 		return err_set(reterr, ERR_NOT_SERVED, db->name);
 	arena_init(&o.arena, 16u << 20);
-	o.call = (struct call){ .kind = CALL_PROC, .proc = p, .arena = &o.arena, .sink = &o.sink, .rights = RIGHT_EXECUTE | RIGHT_SELECT | RIGHT_ADMIN | RIGHT_SERVER,
-				.login = "procession", .database = db->name, .lock_timeout_ms = -1, .complete = completed, .owner = &o };
+	o.call = (struct call){ .kind = CALL_PROC,
+				.proc = p,
+				.arena = &o.arena,
+				.sink = &o.sink,
+				.rights = RIGHT_EXECUTE | RIGHT_SELECT | RIGHT_ADMIN | RIGHT_SERVER,
+				.login = "procession",
+				.database = db->name,
+				.lock_timeout_ms = -1,
+				.complete = completed,
+				.owner = &o };
 	rc = run(&o, ex, args, nargs, reterr);
 	if (rc == 0 && ret != NULL)
 		*ret = (struct oneshot_result){ .rows = o.rows, .status = o.call.status };

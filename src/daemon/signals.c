@@ -13,9 +13,9 @@
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	bool reload;            /* SIGHUP came */
-	int stop;               /* SIGTERM or SIGINT came … */
-	bool told;              /* … and was taken */
+	bool reload; /* SIGHUP came */
+	int stop;    /* SIGTERM or SIGINT came … */
+	bool told;   /* … and was taken */
 } heard = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void wanted(sigset_t *set)
@@ -105,7 +105,8 @@ int signals_next(int ms)
 	}
 	pthread_mutex_lock(&heard.lock);
 	while ((sig = take()) == 0 && rc != ETIMEDOUT)
-		rc = ms < 0 ? pthread_cond_wait(&heard.changed, &heard.lock) : pthread_cond_timedwait(&heard.changed, &heard.lock, &until);
+		rc = ms < 0 ? pthread_cond_wait(&heard.changed, &heard.lock)
+			    : pthread_cond_timedwait(&heard.changed, &heard.lock, &until);
 	pthread_mutex_unlock(&heard.lock);
 	return sig;
 }

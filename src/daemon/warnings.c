@@ -27,7 +27,9 @@ static void check_secret(const char *event, const char *path)
 	if (path[0] == '\0' || stat(path, &st) < 0)
 		return;
 	if ((st.st_mode & (st.st_uid == 0 && geteuid() != 0 ? 027 : 077)) != 0)
-		tell_open(event, path, st.st_mode, "others can read or change it: take their rights away (chmod 600), and replace the secret if they may have read it");
+		tell_open(event, path, st.st_mode,
+			  "others can read or change it: take their rights away (chmod 600), and replace the "
+			  "secret if they may have read it");
 }
 
 void warnings_key(const char *key_file)
@@ -65,10 +67,16 @@ void warnings_certificate(const struct net_tls_ctx *tls, int64_t now)
 	net_tls_ctx_validity(tls, &from, &until);
 	day_of(from > now ? from : until, day);
 	if (from > now)
-		LOG(LOG_WARN, NULL, "certificate_not_valid_yet", F_STR("from", day), F_STR("remedy", "check the clock of this machine, or give another certificate; clients that verify it refuse to connect"));
+		LOG(LOG_WARN, NULL, "certificate_not_valid_yet", F_STR("from", day),
+		    F_STR("remedy", "check the clock of this machine, or give another certificate; clients "
+				    "that verify it refuse to connect"));
 	else if (until <= now)
 		LOG(LOG_WARN, NULL, "certificate_expired", F_STR("until", day),
-		    F_STR("remedy", "replace it and its key (tls_certificate, tls_key; or remove the generated DIR/server.crt and DIR/server.key) and send SIGHUP; clients that verify it refuse to connect"));
+		    F_STR("remedy", "replace it and its key (tls_certificate, tls_key; or remove the "
+				    "generated DIR/server.crt and DIR/server.key) and send SIGHUP; clients "
+				    "that verify it refuse to connect"));
 	else if (until - now < SOON)
-		LOG(LOG_WARN, NULL, "certificate_expires", F_STR("until", day), F_INT("days", (until - now) / DAY), F_STR("remedy", "replace it and its key, then send SIGHUP"));
+		LOG(LOG_WARN, NULL, "certificate_expires", F_STR("until", day),
+		    F_INT("days", (until - now) / DAY),
+		    F_STR("remedy", "replace it and its key, then send SIGHUP"));
 }

@@ -6,15 +6,15 @@
 
 /* How it asks the loops, and tells systemd; apart, so that a test can stand in. */
 struct watchdog_ops {
-	void (*ask)(void *arg);                 /* every loop for a sign of life */
-	bool (*answered)(void *arg);            /* have all answered since they were asked? */
-	void (*alive)(void *arg);               /* tell systemd */
+	void (*ask)(void *arg);      /* every loop for a sign of life */
+	bool (*answered)(void *arg); /* have all answered since they were asked? */
+	void (*alive)(void *arg);    /* tell systemd */
 	void *arg;
 };
 
 struct watchdog {
 	struct watchdog_ops ops;
-	int64_t period_ms;          /* a quarter of what systemd allows; 0: it wants nothing */
+	int64_t period_ms; /* a quarter of what systemd allows; 0: it wants nothing */
 	int64_t next_ms;
 };
 

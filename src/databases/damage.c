@@ -35,8 +35,8 @@ void databases_warn_unknown(struct databases *d, const char *setting, const char
 
 		str_copy(name, sizeof(name), one);
 		if (one.n > 0 && databases_find(d, one) == NULL)
-			LOG(LOG_WARN, &ctx, "unknown_database", F_STR("setting", setting), F_STR("name", name),
-			    F_STR("remedy", "procession database list shows the names"));
+			LOG(LOG_WARN, &ctx, "unknown_database", F_STR("setting", setting),
+			    F_STR("name", name), F_STR("remedy", "procession database list shows the names"));
 		list += n + (list[n] == ',');
 	}
 }
@@ -53,7 +53,8 @@ static bool has_log(const struct databases *d)
 	char path[DATABASES_PATH];
 	struct stat s;
 
-	return snprintf(path, sizeof(path), "%s/" SYSTEM_FILE "-wal", d->dir) < (int)sizeof(path) && stat(path, &s) == 0 && s.st_size > 0;
+	return snprintf(path, sizeof(path), "%s/" SYSTEM_FILE "-wal", d->dir) < (int)sizeof(path) &&
+	       stat(path, &s) == 0 && s.st_size > 0;
 }
 
 /* The system store is made first, and is on the disk before any other file: what else could have made them? A certificate, or a password, may have been put there by people. */
@@ -79,8 +80,10 @@ static int move_one(const char *path, const char *stamp, const char *tail, bool 
 	if (access(from, F_OK) < 0 && errno == ENOENT)
 		return 0;
 	if (access(to, F_OK) == 0 || rename(from, to) < 0)
-		return err_raise(reterr, 50021, 16, 1, "The file '%.300s' cannot be renamed to '%.300s': %s. Move it away yourself.", from, to,
-				 access(to, F_OK) == 0 ? "that one exists" : strerror(errno));
+		return err_raise(
+			reterr, 50021, 16, 1,
+			"The file '%.300s' cannot be renamed to '%.300s': %s. Move it away yourself.", from,
+			to, access(to, F_OK) == 0 ? "that one exists" : strerror(errno));
 	*moved = true;
 	return 0;
 }
@@ -101,7 +104,8 @@ int databases_set_aside(const char *path, const char *name, const struct err *wh
 		if (move_one(path, stamp, tails[i], &moved, reterr) < 0)
 			return -1;
 	}
-	LOG(LOG_WARN, &ctx, "set_aside", F_STR("file", path), F_STR("suffix", moved ? stamp : "nothing was there"), F_STR("reason", why->text));
+	LOG(LOG_WARN, &ctx, "set_aside", F_STR("file", path),
+	    F_STR("suffix", moved ? stamp : "nothing was there"), F_STR("reason", why->text));
 	return 0;
 }
 
@@ -112,7 +116,8 @@ bool databases_may_set_aside(const struct err *e)
 }
 
 /* A database that cannot be served: it has its name, its number and the reason, but neither store nor executor. */
-int databases_add_damaged(struct databases *d, const struct database_row *r, const struct err *why, struct err *reterr)
+int databases_add_damaged(struct databases *d, const struct database_row *r, const struct err *why,
+			  struct err *reterr)
 {
 	const struct log_ctx ctx = { .database = r->name };
 	struct database_entry *e = databases_entry_new(r);
@@ -137,7 +142,8 @@ const char *databases_damage(const struct database *db)
 	if (e->damage != NULL)
 		return e->damage;
 	if (store_damaged(e->store))
-		return "SQLite has found the file to be damaged while it was in use; the server's log says where. What can still be read is served. "
+		return "SQLite has found the file to be damaged while it was in use; the server's log says "
+		       "where. What can still be read is served. "
 		       "procession_database_check shows the extent. Restore the file from a backup.";
 	return NULL;
 }

@@ -37,9 +37,12 @@ static bool is_name(struct str name)
 int databases_file(struct str name, char *dst, size_t size, struct err *reterr)
 {
 	if (!is_name(name))
-		return err_set(reterr, ERR_ADMIN, "A database name has 1 to 128 ASCII letters, digits, blanks, _ and -, and no blank at either end.");
+		return err_set(reterr, ERR_ADMIN,
+			       "A database name has 1 to 128 ASCII letters, digits, blanks, _ and -, and no "
+			       "blank at either end.");
 	if (is_reserved(name))
-		return err_set(reterr, ERR_ADMIN, "This database name is kept for the server itself. Choose another one.");
+		return err_set(reterr, ERR_ADMIN,
+			       "This database name is kept for the server itself. Choose another one.");
 	if ((size_t)snprintf(dst, size, "%.*s.db", STR_ARG(name)) >= size)
 		return err_set(reterr, ERR_ADMIN, "The database name is too long.");
 	return 0;
@@ -47,8 +50,12 @@ int databases_file(struct str name, char *dst, size_t size, struct err *reterr)
 
 int databases_path(const struct databases *d, const char *file, char *dst, struct err *reterr)
 {
-	if (strchr(file, '/') != NULL || snprintf(dst, DATABASES_PATH, "%s/%s", d->dir, file) >= DATABASES_PATH)
-		return err_raise(reterr, 50021, 16, 1, "The file name '%.200s' of a database will not do: it must be a name in the data folder.", file);
+	if (strchr(file, '/') != NULL ||
+	    snprintf(dst, DATABASES_PATH, "%s/%s", d->dir, file) >= DATABASES_PATH)
+		return err_raise(reterr, 50021, 16, 1,
+				 "The file name '%.200s' of a database will not do: it must be a name in the "
+				 "data folder.",
+				 file);
 	return 0;
 }
 
@@ -139,17 +146,26 @@ static int is_own_file(struct databases *d, const char *path, const char *name, 
 	if (stat(path, &s) < 0)
 		return 0;
 	for (size_t i = 0; i < n; i++) {
-		if (d->entries[i]->store != NULL && d->entries[i]->device == s.st_dev && d->entries[i]->inode == s.st_ino)
-			return err_raise(reterr, 50021, 16, 1, "The file '%s' of database '%s' is that of database '%s', too, by a link. Put the right file in its place.",
+		if (d->entries[i]->store != NULL && d->entries[i]->device == s.st_dev &&
+		    d->entries[i]->inode == s.st_ino)
+			return err_raise(reterr, 50021, 16, 1,
+					 "The file '%s' of database '%s' is that of database '%s', too, by a "
+					 "link. Put the right file in its place.",
 					 path, name, d->entries[i]->db.name);
 	}
 	return 0;
 }
 
-static int open_store(struct databases *d, const struct database_row *r, const char *path, struct store **ret, struct err *reterr)
+static int open_store(struct databases *d, const struct database_row *r, const char *path, struct store **ret,
+		      struct err *reterr)
 {
-	struct store_options o = { .path = path, .name = r->name, .service = &service_procs[r->service], .cache_mib = d->cache_mib, .known = r->known,
-				   .identity = r->identity, .accept = databases_listed(d->accept, r->name) };
+	struct store_options o = { .path = path,
+				   .name = r->name,
+				   .service = &service_procs[r->service],
+				   .cache_mib = d->cache_mib,
+				   .known = r->known,
+				   .identity = r->identity,
+				   .accept = databases_listed(d->accept, r->name) };
 
 	if (is_own_file(d, path, r->name, reterr) < 0)
 		return -1;
@@ -165,7 +181,8 @@ static int open_store(struct databases *d, const struct database_row *r, const c
 }
 
 /* Opens the store of an entry that is not published yet. */
-int databases_entry_open(struct databases *d, const struct database_row *r, struct database_entry **ret, struct err *reterr)
+int databases_entry_open(struct databases *d, const struct database_row *r, struct database_entry **ret,
+			 struct err *reterr)
 {
 	struct database_entry *e = databases_entry_new(r);
 	char path[DATABASES_PATH];
@@ -191,7 +208,8 @@ int databases_publish(struct databases *d, struct database_entry *e, struct err 
 	size_t n = atomic_load(&d->count);
 
 	if (n == DATABASES_MAX)
-		return err_set(reterr, ERR_ADMIN, "The server has 1024 databases already. It can have no more.");
+		return err_set(reterr, ERR_ADMIN,
+			       "The server has 1024 databases already. It can have no more.");
 	d->entries[n] = e;
 	atomic_store_explicit(&d->count, n + 1, memory_order_release);
 	return 0;
@@ -219,7 +237,8 @@ int databases_add(struct databases *d, const struct database_row *r, struct err 
 
 	if (databases_entry_open(d, r, &e, reterr) < 0)
 		return -1;
-	if (own_identity(d, e, reterr) < 0 || databases_entry_start(d, e, reterr) < 0 || databases_publish(d, e, reterr) < 0) {
+	if (own_identity(d, e, reterr) < 0 || databases_entry_start(d, e, reterr) < 0 ||
+	    databases_publish(d, e, reterr) < 0) {
 		databases_entry_free(e);
 		return -1;
 	}
@@ -233,23 +252,29 @@ static void take_over(struct database_entry *e, bool literal, int id)
 	atomic_store(&e->db.id, id);
 }
 
-int databases_create(struct databases *d, struct str name, enum service service, bool literal, int id, const char **ret_identity, struct err *reterr)
+int databases_create(struct databases *d, struct str name, enum service service, bool literal, int id,
+		     const char **ret_identity, struct err *reterr)
 {
-	struct database_row r = { .id = id, .service = service, .settings = { .errata_literal = literal, .commit_interval_ms = COMMIT_INTERVAL_MS } };
+	struct database_row r = { .id = id,
+				  .service = service,
+				  .settings = { .errata_literal = literal,
+						.commit_interval_ms = COMMIT_INTERVAL_MS } };
 	struct database_entry *e;
 	int rc = 0;
 
 	if (databases_file(name, r.file, sizeof(r.file), reterr) < 0)
 		return -1;
 	if (service <= SERVICE_SYSTEM || service >= SERVICE_COUNT)
-		return err_set(reterr, ERR_ADMIN, "The service of a database is word, translation, schedule or state.");
+		return err_set(reterr, ERR_ADMIN,
+			       "The service of a database is word, translation, schedule or state.");
 	str_copy(r.name, sizeof(r.name), name);
 	pthread_mutex_lock(&d->adding);
 	e = find(d, name);
 	if (e == NULL)
 		rc = databases_add(d, &r, reterr);
 	else if (e->db.service != service || e->store == NULL)
-		rc = err_raise(reterr, 50020, 16, 1, "The database '%s' exists already. Choose another name.", e->db.name);
+		rc = err_raise(reterr, 50020, 16, 1, "The database '%s' exists already. Choose another name.",
+			       e->db.name);
 	else
 		take_over(e, literal, id);
 	if (rc == 0)
@@ -267,7 +292,7 @@ int databases_set(struct databases *d, struct str name, const struct database_se
 		str_copy(shown, sizeof(shown), name);
 		return err_set(reterr, ERR_NO_DATABASE_USE, shown);
 	}
-	if (e->db.executor == NULL)             /* the row counts when it is served again */
+	if (e->db.executor == NULL) /* the row counts when it is served again */
 		return 0;
 	executor_set_errata(e->db.executor, s->errata_literal);
 	executor_set_commit(e->db.executor, s->relaxed, s->commit_interval_ms);
@@ -296,7 +321,7 @@ void databases_close(struct databases *d)
 	if (d == NULL)
 		return;
 	n = atomic_load(&d->count);
-	if (n > 0) {                            /* first: its procedures may create databases */
+	if (n > 0) { /* first: its procedures may create databases */
 		executor_stop(d->entries[0]->db.executor);
 		d->entries[0]->db.executor = NULL;
 		n = atomic_load(&d->count);

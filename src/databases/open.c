@@ -7,9 +7,12 @@
 #include "catalogue/meta.h"
 #include "databases/databases_int.h"
 
-#define FIRST_ID 5              /* tempdb, model and msdb have 2 to 4 in SQL Server */
+#define FIRST_ID 5 /* tempdb, model and msdb have 2 to 4 in SQL Server */
 
-static const struct { const char *name; enum service service; } defaults[] = {
+static const struct {
+	const char *name;
+	enum service service;
+} defaults[] = {
 	{ "WordAutomation", SERVICE_WORD },
 	{ "Translation", SERVICE_TRANSLATION },
 	{ "ScheduledJobs", SERVICE_SCHEDULE },
@@ -17,17 +20,30 @@ static const struct { const char *name; enum service service; } defaults[] = {
 };
 
 static const struct statement list_statement = {
-	.sql = "SELECT name, service, file, errata = 'literal', id, commit_mode = 'relaxed', commit_interval, coalesce(identity, '') FROM database WHERE service <> 'system' ORDER BY id", .id = STATEMENT_ONCE };
+	.sql = "SELECT name, service, file, errata = 'literal', id, commit_mode = 'relaxed', "
+	       "commit_interval, coalesce(identity, '') FROM database WHERE service <> 'system' ORDER BY id",
+	.id = STATEMENT_ONCE
+};
 static const struct statement insert_statement = {
 	.sql = "INSERT INTO database (name, service, file, created, id) VALUES (?1, ?2, ?3, ?4, ?5)",
-	.nbinds = 5, .id = STATEMENT_ONCE, .writes = true };
+	.nbinds = 5,
+	.id = STATEMENT_ONCE,
+	.writes = true
+};
 static const struct statement found_statement = {
-	.sql = "UPDATE database SET identity = ?2, damage = ?3 WHERE id = ?1 AND (identity IS NOT ?2 OR damage IS NOT ?3)",
-	.nbinds = 3, .id = STATEMENT_ONCE, .writes = true };
+	.sql = "UPDATE database SET identity = ?2, damage = ?3 WHERE id = ?1 AND (identity IS NOT ?2 OR "
+	       "damage IS NOT ?3)",
+	.nbinds = 3,
+	.id = STATEMENT_ONCE,
+	.writes = true
+};
 static const struct statement login_statement = { .sql = "SELECT count(*) FROM login", .id = STATEMENT_ONCE };
-static const struct statement hash_statement = { .sql = "SELECT count(*) FROM meta_hash WHERE hash = ?1", .nbinds = 1, .id = STATEMENT_ONCE };
+static const struct statement hash_statement = { .sql = "SELECT count(*) FROM meta_hash WHERE hash = ?1",
+						 .nbinds = 1,
+						 .id = STATEMENT_ONCE };
 
-static int count_of(struct store_conn *c, const struct statement *s, const struct value *v, int64_t *ret, struct err *reterr)
+static int count_of(struct store_conn *c, const struct statement *s, const struct value *v, int64_t *ret,
+		    struct err *reterr)
 {
 	const struct type bigint = TYPE_OF(TYPE_BIGINT);
 	struct store_stmt *st;
@@ -67,13 +83,18 @@ static int load_metadata(struct store_conn *c, struct err *reterr)
 
 static int row_read(struct store_stmt *st, struct database_row *ret, struct err *reterr)
 {
-	const struct type text = TYPE_LEN(TYPE_NVARCHAR, 260), bit = TYPE_OF(TYPE_BIT), integer = TYPE_OF(TYPE_INT);
+	const struct type text = TYPE_LEN(TYPE_NVARCHAR, 260), bit = TYPE_OF(TYPE_BIT),
+			  integer = TYPE_OF(TYPE_INT);
 	struct value name, service, file, literal, id, relaxed, interval, identity;
 
-	if (store_column(st, 0, &text, &name, reterr) < 0 || store_column(st, 1, &text, &service, reterr) < 0 ||
-	    store_column(st, 2, &text, &file, reterr) < 0 || store_column(st, 3, &bit, &literal, reterr) < 0 ||
-	    store_column(st, 4, &integer, &id, reterr) < 0 || store_column(st, 5, &bit, &relaxed, reterr) < 0 ||
-	    store_column(st, 6, &integer, &interval, reterr) < 0 || store_column(st, 7, &text, &identity, reterr) < 0)
+	if (store_column(st, 0, &text, &name, reterr) < 0 ||
+	    store_column(st, 1, &text, &service, reterr) < 0 ||
+	    store_column(st, 2, &text, &file, reterr) < 0 ||
+	    store_column(st, 3, &bit, &literal, reterr) < 0 ||
+	    store_column(st, 4, &integer, &id, reterr) < 0 ||
+	    store_column(st, 5, &bit, &relaxed, reterr) < 0 ||
+	    store_column(st, 6, &integer, &interval, reterr) < 0 ||
+	    store_column(st, 7, &text, &identity, reterr) < 0)
 		return -1;
 	ret->known = true;
 	str_copy(ret->identity, sizeof(ret->identity), identity.u.s);
@@ -82,7 +103,10 @@ static int row_read(struct store_stmt *st, struct database_row *ret, struct err 
 	str_copy(ret->file, sizeof(ret->file), file.u.s);
 	ret->settings = (struct database_settings){ literal.u.i != 0, relaxed.u.i != 0, (int)interval.u.i };
 	if (!service_by_name(service.u.s, &ret->service) || ret->service == SERVICE_SYSTEM)
-		return err_raise(reterr, 50021, 16, 1, "The database '%s' belongs to a service that this program does not know. Use a newer program.", ret->name);
+		return err_raise(reterr, 50021, 16, 1,
+				 "The database '%s' belongs to a service that this program does not know. "
+				 "Use a newer program.",
+				 ret->name);
 	return 0;
 }
 
@@ -120,7 +144,8 @@ static int add_all_known(struct databases *d, struct store_conn *c, struct err *
 }
 
 /* A statement without rows, with a value for each of its binds. */
-static int run_once(struct store_conn *c, const struct statement *s, const struct value *values, struct err *reterr)
+static int run_once(struct store_conn *c, const struct statement *s, const struct value *values,
+		    struct err *reterr)
 {
 	struct store_stmt *st;
 	int rc = 0;
@@ -137,8 +162,9 @@ static int run_once(struct store_conn *c, const struct statement *s, const struc
 
 static int insert_row(struct store_conn *c, const struct database_row *r, struct err *reterr)
 {
-	const struct value values[] = { value_nvarchar(r->name), value_nvarchar(service_name(r->service)), value_nvarchar(r->file),
-					value_int(TYPE_DATETIME, clock_ticks()), value_int(TYPE_INT, r->id) };
+	const struct value values[] = { value_nvarchar(r->name), value_nvarchar(service_name(r->service)),
+					value_nvarchar(r->file), value_int(TYPE_DATETIME, clock_ticks()),
+					value_int(TYPE_INT, r->id) };
 
 	return run_once(c, &insert_statement, values, reterr);
 }
@@ -154,7 +180,9 @@ static int add_defaults(struct databases *d, struct store_conn *c, struct err *r
 		rows[i].service = defaults[i].service;
 		rows[i].settings.commit_interval_ms = COMMIT_INTERVAL_MS;
 		str_copy(rows[i].name, sizeof(rows[i].name), str_of(defaults[i].name));
-		if (databases_file(str_of(defaults[i].name), rows[i].file, sizeof(rows[i].file), reterr) < 0 || databases_add(d, &rows[i], reterr) < 0)
+		if (databases_file(str_of(defaults[i].name), rows[i].file, sizeof(rows[i].file), reterr) <
+			    0 ||
+		    databases_add(d, &rows[i], reterr) < 0)
 			return -1;
 	}
 	if (store_begin(c, reterr) < 0)
@@ -172,7 +200,8 @@ static int add_defaults(struct databases *d, struct store_conn *c, struct err *r
 
 static int write_found(struct store_conn *c, const struct database_entry *e, struct err *reterr)
 {
-	struct value values[] = { value_int(TYPE_INT, atomic_load(&e->db.id)), value_nvarchar(e->identity), value_nvarchar(e->damage == NULL ? "" : e->damage) };
+	struct value values[] = { value_int(TYPE_INT, atomic_load(&e->db.id)), value_nvarchar(e->identity),
+				  value_nvarchar(e->damage == NULL ? "" : e->damage) };
 
 	values[2].null = e->damage == NULL;
 	return run_once(c, &found_statement, values, reterr);
@@ -200,14 +229,19 @@ static int fill(struct databases *d, struct store_conn *c, bool *ret_new, struct
 	if (load_metadata(c, reterr) < 0 || count_of(c, &login_statement, NULL, &logins, reterr) < 0)
 		return -1;
 	*ret_new = logins == 0;
-	if (add_all_known(d, c, reterr) < 0 || (atomic_load(&d->count) == 1 && add_defaults(d, c, reterr) < 0))
+	if (add_all_known(d, c, reterr) < 0 ||
+	    (atomic_load(&d->count) == 1 && add_defaults(d, c, reterr) < 0))
 		return -1;
 	return write_all_found(d, c, reterr);
 }
 
 static int open_system(struct databases *d, bool *ret_new, struct err *reterr)
 {
-	const struct database_row r = { .name = "master", .file = SYSTEM_FILE, .id = 1, .service = SERVICE_SYSTEM, .known = databases_folder_is_used(d) };
+	const struct database_row r = { .name = "master",
+					.file = SYSTEM_FILE,
+					.id = 1,
+					.service = SERVICE_SYSTEM,
+					.known = databases_folder_is_used(d) };
 	struct store_conn *c;
 	struct database_entry *e;
 	int rc;
@@ -221,7 +255,8 @@ static int open_system(struct databases *d, bool *ret_new, struct err *reterr)
 	return rc < 0 ? -1 : databases_entry_start(d, e, reterr);
 }
 
-int databases_open(const struct databases_options *o, struct databases **ret, bool *ret_new, struct err *reterr)
+int databases_open(const struct databases_options *o, struct databases **ret, bool *ret_new,
+		   struct err *reterr)
 {
 	struct databases *d = calloc(1, sizeof(*d));
 

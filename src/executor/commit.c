@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "executor/executor_int.h"
 
-#define MEND_FIRST_MS 200               /* between two attempts to mend a store, twice as long each time … */
-#define MEND_LAST_MS 10000              /* … up to this */
+#define MEND_FIRST_MS 200  /* between two attempts to mend a store, twice as long each time … */
+#define MEND_LAST_MS 10000 /* … up to this */
 
 enum phase { PHASE_START, PHASE_PROMISE, PHASE_END };
 
@@ -17,7 +17,12 @@ static void no_complete(struct call *c)
 static int promise(struct executor *ex, enum phase phase, int64_t *ret_until, struct err *reterr)
 {
 	struct value value = value_int(TYPE_INT, (int)phase);
-	struct call c = { .kind = CALL_PROC, .proc = ex->promise, .values = &value, .nvalues = 1, .rights = RIGHT_SERVER, .complete = no_complete };
+	struct call c = { .kind = CALL_PROC,
+			  .proc = ex->promise,
+			  .values = &value,
+			  .nvalues = 1,
+			  .rights = RIGHT_SERVER,
+			  .complete = no_complete };
 
 	if (run_call(&ex->writer, &c) < 0) {
 		*reterr = c.err;
@@ -65,7 +70,9 @@ void commit_mend(struct executor *ex)
 		ex->mend_at_ms = ex->mend_wait_ms = 0;
 		return;
 	}
-	ex->mend_wait_ms = ex->mend_wait_ms == 0 ? MEND_FIRST_MS : 2 * ex->mend_wait_ms < MEND_LAST_MS ? 2 * ex->mend_wait_ms : MEND_LAST_MS;
+	ex->mend_wait_ms = ex->mend_wait_ms == 0                 ? MEND_FIRST_MS
+			   : 2 * ex->mend_wait_ms < MEND_LAST_MS ? 2 * ex->mend_wait_ms
+								 : MEND_LAST_MS;
 	ex->mend_at_ms = clock_mono_ms() + ex->mend_wait_ms;
 }
 
@@ -76,7 +83,7 @@ void commit_end(struct executor *ex)
 	ex->mend_at_ms = 0;
 	commit_mend(ex);
 	if (deferred_commit(ex, &err) < 0 || ex->deferred.lost)
-		return;                         /* as after a crash: items live longer than they would */
+		return; /* as after a crash: items live longer than they would */
 	if (ex->promised_until != 0 && promise_alone(ex, PHASE_END, &err) < 0)
 		return;
 }
@@ -112,7 +119,8 @@ int commit_all(struct executor *ex, bool later, struct err *reterr)
 	if (later && ex->promise != NULL)
 		return commit_later(ex, reterr);
 	relaxed = is_relaxed(ex);
-	if ((relaxed ? store_commit_lazily(ex->writer.conn, reterr) : store_commit(ex->writer.conn, reterr)) < 0)
+	if ((relaxed ? store_commit_lazily(ex->writer.conn, reterr) : store_commit(ex->writer.conn, reterr)) <
+	    0)
 		return -1;
 	deferred_committed(ex);
 	if (relaxed)

@@ -12,8 +12,8 @@
 #define DEFERRED_MS 5000
 #define CALLS_FEW 256
 #define CALLS_MOST (1u << 18)
-#define PAGES_MOST 4096                     /* bounds how long the commit keeps others waiting */
-#define AGAIN_MS 60000                      /* after it was not worth while */
+#define PAGES_MOST 4096 /* bounds how long the commit keeps others waiting */
+#define AGAIN_MS 60000  /* after it was not worth while */
 
 void deferred_init(struct deferred *h)
 {
@@ -41,7 +41,8 @@ static void learn(struct deferred *h, unsigned pages)
 	if (pages >= PAGES_MOST && pages > h->calls / 2) {
 		h->limit = CALLS_FEW;
 		h->again_ms = now + AGAIN_MS;
-	} else if (pages < PAGES_MOST && h->calls >= h->limit && h->limit < CALLS_MOST && now >= h->again_ms) {
+	} else if (pages < PAGES_MOST && h->calls >= h->limit && h->limit < CALLS_MOST &&
+		   now >= h->again_ms) {
 		h->limit *= 2;
 	}
 }
@@ -107,7 +108,9 @@ int deferred_add(struct executor *ex, size_t calls, struct err *reterr)
 
 bool deferred_is_due(const struct executor *ex)
 {
-	return ex->deferred.open && (atomic_load(&ex->deferred.wanted) || ex->deferred.calls >= ex->deferred.limit || clock_mono_ms() >= ex->deferred.until_ms);
+	return ex->deferred.open &&
+	       (atomic_load(&ex->deferred.wanted) || ex->deferred.calls >= ex->deferred.limit ||
+		clock_mono_ms() >= ex->deferred.until_ms);
 }
 
 void deferred_wait(struct executor *ex)

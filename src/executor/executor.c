@@ -1,5 +1,5 @@
 /* executor.c — starting, stopping, and the way in: which queue a call goes to, and when it is refused at the door. */
-#define _GNU_SOURCE                         /* names of threads */
+#define _GNU_SOURCE /* names of threads */
 #include "executor/executor.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 void call_refuse(struct call *c, enum err_id id, const char *arg)
 {
 	err_set(&c->err, id, arg);
-	run_fail(c, &c->err);                   /* waiting is part of the execution: the status is that of a call that failed */
+	run_fail(c, &c->err); /* waiting is part of the execution: the status is that of a call that failed */
 	c->txn_lost = false;
 	c->complete(c);
 }
@@ -42,7 +42,7 @@ bool wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t at_ms)
 
 void thread_name(const struct executor *ex, char kind)
 {
-	char name[16];                          /* as long as the system takes */
+	char name[16]; /* as long as the system takes */
 
 	snprintf(name, sizeof(name), "%c-%.13s", kind, ex->name);
 	pthread_setname_np(pthread_self(), name);
@@ -54,7 +54,7 @@ static int init_sync(struct executor *ex, struct err *reterr)
 
 	if (checkpointer_init(&ex->checkpointer) < 0 || pthread_condattr_init(&attr) != 0)
 		return err_nomem(reterr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);      /* the clock of clock_mono_ms() */
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC); /* the clock of clock_mono_ms() */
 	pthread_mutex_init(&ex->lock, NULL);
 	pthread_cond_init(&ex->wake, &attr);
 	pthread_cond_init(&ex->reader_wake, &attr);
@@ -73,7 +73,9 @@ static void executor_free(struct executor *ex)
 	for (unsigned i = 0; i < INLINE_READERS; i++)
 		store_disconnect(ex->inline_readers[i].conn);
 	checkpointer_fini(&ex->checkpointer);
-	store_disconnect(ex->writer.conn);      /* the last one: it copies the log into the file, as those that only read cannot */
+	store_disconnect(
+		ex->writer
+			.conn); /* the last one: it copies the log into the file, as those that only read cannot */
 	pthread_cond_destroy(&ex->reader_wake);
 	pthread_cond_destroy(&ex->flusher_wake);
 	pthread_cond_destroy(&ex->fetch_wake);
@@ -213,7 +215,8 @@ static bool execution_ends_first(const struct executor *ex, const struct call *c
 
 int64_t queue_deadline(const struct executor *ex, const struct call *c, int64_t now_ms)
 {
-	return now_ms + (execution_ends_first(ex, c) ? (int64_t)ex->execution_timeout_s * 1000 : lock_patience(ex, c));
+	return now_ms +
+	       (execution_ends_first(ex, c) ? (int64_t)ex->execution_timeout_s * 1000 : lock_patience(ex, c));
 }
 
 /* The call waited long enough. An execution time-out takes the caller's own transaction with it (clarification 6), which has done nothing yet. */
@@ -259,7 +262,7 @@ static bool rouse(struct executor *ex)
 {
 	bool asleep = ex->asleep;
 
-	ex->asleep = false;                     /* one wake is enough for all that comes before it looks */
+	ex->asleep = false; /* one wake is enough for all that comes before it looks */
 	return asleep;
 }
 
@@ -303,7 +306,7 @@ static enum err_id submit_writer(struct executor *ex, struct call *c, bool *ret_
 		*ret_done = true;
 		return ERR_NONE;
 	}
-	if (t != NULL && t->state == TXN_READING)       /* one that waits for the writer is not idle */
+	if (t != NULL && t->state == TXN_READING) /* one that waits for the writer is not idle */
 		t->idle_at_ms = txn_idle_limit(ex, queue_deadline(ex, c, clock_mono_ms()));
 	return enqueue(ex, c, ret_wake);
 }
@@ -325,7 +328,11 @@ static bool misplaced(struct executor *ex, struct call *c)
 	}
 	if (c->txn != NULL || c->kind == CALL_PROC || c->kind == CALL_QUERY)
 		return false;
-	call_refuse(c, c->kind == CALL_COMMIT ? ERR_COMMIT_NO_TRAN : c->kind == CALL_SAVE ? ERR_SAVE_NO_TRAN : ERR_ROLLBACK_NO_TRAN, NULL);
+	call_refuse(c,
+		    c->kind == CALL_COMMIT ? ERR_COMMIT_NO_TRAN
+		    : c->kind == CALL_SAVE ? ERR_SAVE_NO_TRAN
+					   : ERR_ROLLBACK_NO_TRAN,
+		    NULL);
 	return true;
 }
 
@@ -344,7 +351,7 @@ bool executor_submit_quietly(struct executor *ex, struct call *c)
 	bool wake = false, done = false, reader = c->txn == NULL && only_reads(c) && ex->max_readers > 0;
 	enum err_id refused;
 
-	list_init(&c->link);                    /* before all else: executor_cancel looks at it */
+	list_init(&c->link); /* before all else: executor_cancel looks at it */
 	if (misplaced(ex, c) || (reader && inline_read(ex, c)))
 		return false;
 	pthread_mutex_lock(&ex->lock);

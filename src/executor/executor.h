@@ -11,20 +11,21 @@
 struct executor;
 
 struct executor_options {
-	const char *name;               /* database name; copied */
-	struct store *store;            /* borrowed: outlives the executor */
+	const char *name;    /* database name; copied */
+	struct store *store; /* borrowed: outlives the executor */
 	bool errata_literal;
-	bool relaxed;                   /* answers before the flush, which follows within commit_interval_ms */
+	bool relaxed; /* answers before the flush, which follows within commit_interval_ms */
 	int commit_interval_ms;
-	const struct proc *promise;     /* procession_promise of the service: lets calls that say FLUSH LATER be answered before a flush. NULL: none */
-	int execution_timeout_s;        /* [E-COM-16]; 0: none */
-	int lock_timeout_ms;            /* default of calls with -1 */
-	int transaction_idle_s;         /* 0: none */
-	int transaction_s;              /* how old an explicit transaction may become; 0: any age */
-	unsigned max_queue;             /* calls that may wait: 50012 beyond */
-	unsigned readers;               /* reader threads, started when first needed; more where some are slow */
-	unsigned query_cost_limit;      /* of a query, in millions of the store's steps: 8649 beyond; 0: none */
-	unsigned max_wal_mib;           /* the longest-running reader is ended when the log is longer: 3966; 0: none */
+	const struct proc *
+		promise; /* procession_promise of the service: lets calls that say FLUSH LATER be answered before a flush. NULL: none */
+	int execution_timeout_s;   /* [E-COM-16]; 0: none */
+	int lock_timeout_ms;       /* default of calls with -1 */
+	int transaction_idle_s;    /* 0: none */
+	int transaction_s;         /* how old an explicit transaction may become; 0: any age */
+	unsigned max_queue;        /* calls that may wait: 50012 beyond */
+	unsigned readers;          /* reader threads, started when first needed; more where some are slow */
+	unsigned query_cost_limit; /* of a query, in millions of the store's steps: 8649 beyond; 0: none */
+	unsigned max_wal_mib; /* the longest-running reader is ended when the log is longer: 3966; 0: none */
 };
 
 MUST_CHECK int executor_start(const struct executor_options *o, struct executor **ret, struct err *reterr);
@@ -59,7 +60,7 @@ struct executor *txn_executor(const struct txn *t);
 bool txn_is_lost(struct txn *t, struct err *ret);
 /* Which sessions wait for the transaction that has the writer: fills at most max of dst, gives their number. Thread-safe. */
 struct executor_wait {
-	uint32_t waits, holds;          /* call->session of both */
+	uint32_t waits, holds; /* call->session of both */
 };
 size_t executor_waits(struct executor *ex, struct executor_wait *dst, size_t max);
 /* After its CALL_COMMIT or CALL_ROLLBACK completed, after a call that said txn_lost, or when no call was ever submitted with it. */

@@ -11,13 +11,13 @@
 
 #include "executor/executor.h"
 
-#define GROUP_MAX 512                       /* calls in one commit */
+#define GROUP_MAX 512 /* calls in one commit */
 #define READERS_MAX 64
-#define READERS_EXTRA 16                    /* beside the setting: for those that wait behind slow ones */
+#define READERS_EXTRA 16 /* beside the setting: for those that wait behind slow ones */
 #define FETCH_THREADS 2
-#define FETCHERS 16                         /* large values on their way at once; the writer reads further ones itself */
-#define INLINE_READERS 8                          /* threads that read by themselves at once */
-#define NEVER INT64_MAX                     /* a time, in ms of the monotonic clock */
+#define FETCHERS 16      /* large values on their way at once; the writer reads further ones itself */
+#define INLINE_READERS 8 /* threads that read by themselves at once */
+#define NEVER INT64_MAX  /* a time, in ms of the monotonic clock */
 
 /* A place for a reader: nobody's, a thread's, or of a thread that has left and is to be joined. */
 enum reader_state { READER_NONE, READER_RUNS, READER_LEFT };
@@ -27,148 +27,155 @@ enum lane { LANE_PROC, LANE_QUERY, LANES };
 /* A thread with its connection, and the limits of the call that it runs now. */
 struct runner {
 	struct executor *ex;
-	struct store_conn *conn;            /* owned; a reader's may be NULL until it could connect */
-	struct call *call;                  /* running now, or NULL */
-	int64_t deadline_ms;                /* end of its time; 0: the clock has not been read yet */
+	struct store_conn *conn; /* owned; a reader's may be NULL until it could connect */
+	struct call *call;       /* running now, or NULL */
+	int64_t deadline_ms;     /* end of its time; 0: the clock has not been read yet */
 	bool timed_out;
-	enum err_id ended;                  /* why it must stop, other than for its time or by its owner; ERR_NONE: it need not */
-	uint64_t questions;                 /* asked by the store while it runs: its cost */
+	enum err_id
+		ended; /* why it must stop, other than for its time or by its owner; ERR_NONE: it need not */
+	uint64_t questions; /* asked by the store while it runs: its cost */
 	bool writer;
 	/* a reader's; under the lock */
 	enum reader_state state;
-	int64_t began_ms;                   /* its call did; 0: it has none */
-	int64_t stalled_ms;                 /* since when its client has not read; 0: it does */
-	bool goes;                          /* its call was told to end */
-	bool slow;                          /* its call has given up its place: another reader may run beside it */
-	int64_t looked_ms;                  /* its own: when it last asked whether it must go */
-	uint64_t count;                     /* rows that the last RUN changed or ROWS sent */
+	int64_t began_ms;   /* its call did; 0: it has none */
+	int64_t stalled_ms; /* since when its client has not read; 0: it does */
+	bool goes;          /* its call was told to end */
+	bool slow;          /* its call has given up its place: another reader may run beside it */
+	int64_t looked_ms;  /* its own: when it last asked whether it must go */
+	uint64_t count;     /* rows that the last RUN changed or ROWS sent */
 };
 
 enum txn_state {
-	TXN_NEW,                            /* no call has run yet; or ended */
-	TXN_READING,                        /* a snapshot: has read, not written; see snapshot.c */
-	TXN_OPEN,                           /* has the writer */
-	TXN_LOST,                           /* undone by us; its owner is told by the next call */
+	TXN_NEW,     /* no call has run yet; or ended */
+	TXN_READING, /* a snapshot: has read, not written; see snapshot.c */
+	TXN_OPEN,    /* has the writer */
+	TXN_LOST,    /* undone by us; its owner is told by the next call */
 };
 
 struct savepoint {
-	char *name;                         /* owned */
+	char *name; /* owned */
 };
 
 struct txn {
 	struct executor *ex;
-	enum txn_state state;               /* under the lock */
-	bool snapshot;                      /* isolation level SNAPSHOT: constant */
-	struct call *pending;               /* under the lock: its next call, not yet begun */
-	uint32_t session;                   /* under the lock: whose it is, once it has the writer */
-	int64_t idle_at_ms;                 /* writer, or under the lock while TXN_READING: when it has been silent for too long */
-	int64_t age_at_ms;                  /* the same: when it has been open for too long; 0: it has not begun */
-	struct list link;                   /* under the lock: in ex->snapshots, from its first read to its first write or its end */
-	bool running;                       /* under the lock: a reader thread runs a call on reader.conn */
-	struct runner reader;               /* of the snapshot; conn owned, NULL unless TXN_READING or about to have the writer */
-	struct savepoint *savepoints;       /* writer: owned; number i + 1 in the store */
+	enum txn_state state; /* under the lock */
+	bool snapshot;        /* isolation level SNAPSHOT: constant */
+	struct call *pending; /* under the lock: its next call, not yet begun */
+	uint32_t session;     /* under the lock: whose it is, once it has the writer */
+	int64_t idle_at_ms; /* writer, or under the lock while TXN_READING: when it has been silent for too long */
+	int64_t age_at_ms; /* the same: when it has been open for too long; 0: it has not begun */
+	struct list
+		link; /* under the lock: in ex->snapshots, from its first read to its first write or its end */
+	bool running; /* under the lock: a reader thread runs a call on reader.conn */
+	struct runner
+		reader; /* of the snapshot; conn owned, NULL unless TXN_READING or about to have the writer */
+	struct savepoint *savepoints; /* writer: owned; number i + 1 in the store */
 	size_t nsavepoints;
-	struct err lost;                    /* why, when TXN_LOST */
+	struct err lost; /* why, when TXN_LOST */
 };
 
 struct slot {
 	struct call *call;
-	size_t mark;                        /* of its sink, before it ran */
-	bool dead;                          /* failed for good: not to be run again */
+	size_t mark; /* of its sink, before it ran */
+	bool dead;   /* failed for good: not to be run again */
 };
 
 /* Renewals in a transaction that stays open. */
 struct deferred {
-	bool open;                          /* under the lock when others look or the writer changes it */
-	bool lost;                          /* writer: some were, and the promise is not called in yet */
-	unsigned calls, limit;              /* writer: in it, and how many there may be */
-	int64_t until_ms, again_ms;         /* writer: when it must end; when more may be tried again */
-	atomic_bool wanted;                 /* a reader waits for its end */
-	unsigned times;                     /* under the lock: how many have ended */
+	bool open;                  /* under the lock when others look or the writer changes it */
+	bool lost;                  /* writer: some were, and the promise is not called in yet */
+	unsigned calls, limit;      /* writer: in it, and how many there may be */
+	int64_t until_ms, again_ms; /* writer: when it must end; when more may be tried again */
+	atomic_bool wanted;         /* a reader waits for its end */
+	unsigned times;             /* under the lock: how many have ended */
 	pthread_cond_t over;
 };
 
 /* What the writer asks of the checkpointer: NONE → RUNS by the writer, RUNS → DONE by the checkpointer, DONE → NONE or RUNS by the writer. */
 enum checkpoint_state {
 	CHECKPOINT_NONE,
-	CHECKPOINT_RUNS,                    /* or is about to */
-	CHECKPOINT_DONE,                    /* what came meanwhile is left: the writer does the rest, or asks again */
+	CHECKPOINT_RUNS, /* or is about to */
+	CHECKPOINT_DONE, /* what came meanwhile is left: the writer does the rest, or asks again */
 };
 
 struct checkpointer {
-	atomic_int state;                   /* enum checkpoint_state */
+	atomic_int state; /* enum checkpoint_state */
 	atomic_bool leaves;
 	sem_t wake;
-	pthread_t thread;                   /* writer: valid once started */
+	pthread_t thread; /* writer: valid once started */
 	bool started;
-	struct store_conn *conn;            /* owned; its own */
+	struct store_conn *conn; /* owned; its own */
 };
 
 struct executor {
 	char name[129];
-	struct store *store;                /* borrowed */
+	struct store *store; /* borrowed */
 	atomic_bool literal;
 	int execution_timeout_s, lock_timeout_ms, transaction_idle_s, transaction_s;
-	uint64_t query_cost_limit;          /* questions of the store; 0: no limit */
-	unsigned max_wal_pages;             /* 0: no limit */
+	uint64_t query_cost_limit; /* questions of the store; 0: no limit */
+	unsigned max_wal_pages;    /* 0: no limit */
 	unsigned max_queue, max_readers;
 
 	pthread_mutex_t lock;
 	bool stopping;
-	unsigned waiting;                   /* calls in both queues */
-	bool wake_due, wake_writer;         /* somebody will call executor_wake(); it is to wake the writer, too */
+	unsigned waiting;           /* calls in both queues */
+	bool wake_due, wake_writer; /* somebody will call executor_wake(); it is to wake the writer, too */
 
 	/* writer */
 	pthread_t thread;
 	pthread_cond_t wake;
-	bool asleep, dozing;                /* the writer waits for wake; it does so also when it has been sent */
-	int64_t doze_until_ms;              /* … until then */
-	bool runs_inline;                         /* another thread does the writer's work */
-	int64_t inline_ms, inline_again_ms;      /* when that was last; not before */
+	bool asleep, dozing;   /* the writer waits for wake; it does so also when it has been sent */
+	int64_t doze_until_ms; /* … until then */
+	bool runs_inline;      /* another thread does the writer's work */
+	int64_t inline_ms, inline_again_ms; /* when that was last; not before */
 	struct list queue;
-	struct txn *pinned;                 /* the transaction that has the writer, or NULL */
-	struct list snapshots;              /* transactions that only read so far, of level SNAPSHOT */
-	atomic_llong next_deadline_ms;      /* earliest end of waiting in the queue while pinned; may be too early, never too late */
+	struct txn *pinned;    /* the transaction that has the writer, or NULL */
+	struct list snapshots; /* transactions that only read so far, of level SNAPSHOT */
+	atomic_llong
+		next_deadline_ms; /* earliest end of waiting in the queue while pinned; may be too early, never too late */
 	struct runner writer;
-	struct slot group[GROUP_MAX];       /* writer: the calls of the current commit */
+	struct slot group[GROUP_MAX]; /* writer: the calls of the current commit */
 	size_t ngroup;
-	const struct proc *promise;         /* of the service, or NULL */
-	int64_t promised_until;             /* writer: in ticks; 0: never */
+	const struct proc *promise; /* of the service, or NULL */
+	int64_t promised_until;     /* writer: in ticks; 0: never */
 	struct deferred deferred;
-	int64_t mend_at_ms, mend_wait_ms;   /* writer: after a failed flush, when the store is mended, or tried to be, next */
-	unsigned careful;                   /* writer: groups to run with savepoints, after one had to be run twice */
+	int64_t mend_at_ms,
+		mend_wait_ms; /* writer: after a failed flush, when the store is mended, or tried to be, next */
+	unsigned careful;     /* writer: groups to run with savepoints, after one had to be run twice */
 
 	/* what commits leave behind: the flusher's; under the lock */
 	pthread_t flusher;
 	pthread_cond_t flusher_wake, flushed;
 	bool has_flusher, flusher_leaves;
-	bool relaxed;                       /* commits are answered before they are flushed … */
-	int commit_interval_ms;             /* … and flushed so often */
-	int64_t unflushed_ms, flushing_ms;  /* when the oldest commit was made that no flush covers; that the flush under way covers; 0: none */
+	bool relaxed;           /* commits are answered before they are flushed … */
+	int commit_interval_ms; /* … and flushed so often */
+	int64_t unflushed_ms,
+		flushing_ms; /* when the oldest commit was made that no flush covers; that the flush under way covers; 0: none */
 	struct checkpointer checkpointer;
 
 	/* large values that are read after the commit: later.c */
 	pthread_t fetch_threads[FETCH_THREADS];
-	unsigned nfetch_threads, idle_fetchers;     /* under the lock */
-	bool fetch_leaves;                  /* under the lock */
+	unsigned nfetch_threads, idle_fetchers; /* under the lock */
+	bool fetch_leaves;                      /* under the lock */
 	pthread_cond_t fetch_wake;
-	struct list fetches;                /* under the lock: to be read; answered before the executor stops */
+	struct list fetches; /* under the lock: to be read; answered before the executor stops */
 	struct fetcher {
-		struct store_conn *conn;    /* owned; whoever has taken it */
-		bool taken;                 /* under the lock */
+		struct store_conn *conn; /* owned; whoever has taken it */
+		bool taken;              /* under the lock */
 	} fetchers[FETCHERS];
 
 	/* readers */
 	pthread_cond_t reader_wake;
 	struct list reader_queue[LANES];
-	unsigned nreaders, idle_readers;    /* threads; of these, those that wait for a call */
-	unsigned busy_readers, slow_readers;    /* those that have a call; of these, the slow ones */
-	unsigned reader_waiting;            /* calls in their queues */
-	unsigned log_at_end;                /* how long the log was when a reader was last ended for it; 0: it has been short since */
+	unsigned nreaders, idle_readers;     /* threads; of these, those that wait for a call */
+	unsigned busy_readers, slow_readers; /* those that have a call; of these, the slow ones */
+	unsigned reader_waiting;             /* calls in their queues */
+	unsigned
+		log_at_end; /* how long the log was when a reader was last ended for it; 0: it has been short since */
 	pthread_t reader_threads[READERS_MAX];
 	struct runner readers[READERS_MAX];
-	struct runner inline_readers[INLINE_READERS];       /* for whoever brings a short call that only reads … */
-	bool inline_taken[INLINE_READERS];          /* … under the lock: somebody has */
+	struct runner inline_readers[INLINE_READERS]; /* for whoever brings a short call that only reads … */
+	bool inline_taken[INLINE_READERS];            /* … under the lock: somebody has */
 };
 
 /* executor.c */
@@ -201,7 +208,8 @@ void group_run(struct executor *ex);
 
 /* later.c. Whether this step may be put off until after the commit; and then its beginning, which puts it off if the value is large. */
 bool later_may(const struct runner *r, const struct call *c, const struct step *s);
-MUST_CHECK int later_fetch(struct runner *r, struct call *c, const struct step *s, int64_t row, struct err *reterr);
+MUST_CHECK int later_fetch(struct runner *r, struct call *c, const struct step *s, int64_t row,
+			   struct err *reterr);
 /* Writer, without the lock: right after the commit of a call that has something for later. */
 void later_committed(struct executor *ex, struct call *c);
 /* Reads what is left for later, and completes the call: another thread does. */
@@ -300,7 +308,7 @@ size_t run_mark(struct call *c);
 bool run_rewind(struct call *c, size_t mark);
 /* Before a call runs a second time. */
 void run_reset(struct call *c);
-bool run_stop(void *runner);                /* for store_set_interrupt */
+bool run_stop(void *runner); /* for store_set_interrupt */
 /* Fills the sink; the time it takes is not the call's. 0, or ERR_CANCELLED. */
 int run_row(struct runner *r, const struct value *vals, size_t n, struct err *reterr);
 
@@ -312,17 +320,18 @@ int native_run(struct runner *r, struct call *c, const struct step *s, struct er
 int native_each(struct runner *r, struct call *c, const struct step *s, struct err *reterr);
 int native_rows(struct runner *r, struct call *c, const struct step *s, struct err *reterr);
 /* steps.c, for natives.c: binds (fields: of the current row of EACH), and what a bind stands for. */
-int steps_bind(struct runner *r, struct call *c, struct store_stmt *st, const struct statement *s, const struct value *fields, size_t nfields,
-	       struct err *reterr);
-int steps_value(struct runner *r, struct call *c, const struct bind *b, const struct value *fields, size_t nfields, struct value *ret,
-		struct err *reterr);
+int steps_bind(struct runner *r, struct call *c, struct store_stmt *st, const struct statement *s,
+	       const struct value *fields, size_t nfields, struct err *reterr);
+int steps_value(struct runner *r, struct call *c, const struct bind *b, const struct value *fields,
+		size_t nfields, struct value *ret, struct err *reterr);
 
 int query_run(struct runner *r, struct call *c, struct err *reterr);
 /* rows.c: a whole result set from a bound statement into the sink. */
-int rows_send(struct runner *r, struct call *c, struct store_stmt *st, const struct column *cols, size_t n, struct err *reterr);
+int rows_send(struct runner *r, struct call *c, struct store_stmt *st, const struct column *cols, size_t n,
+	      struct err *reterr);
 /* Its rows only, between sink_columns and sink_rows_done of the caller. */
-int rows_send_part(struct runner *r, struct call *c, struct store_stmt *st, const struct column *cols, size_t n, uint64_t *ret_rows,
-		   struct err *reterr);
+int rows_send_part(struct runner *r, struct call *c, struct store_stmt *st, const struct column *cols,
+		   size_t n, uint64_t *ret_rows, struct err *reterr);
 /* message.c: text with {@name} replaced by values. */
 int message_format(struct call *c, const char *text, char *dst, size_t size, struct err *reterr);
 

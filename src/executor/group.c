@@ -9,12 +9,13 @@
 #include "executor/executor_int.h"
 
 #define CAREFUL_GROUPS 64
-#define ROUNDS_MAX 4                        /* how often a group takes in what arrived while it ran: the first ones must not wait for ever */
+#define ROUNDS_MAX \
+	4 /* how often a group takes in what arrived while it ran: the first ones must not wait for ever */
 
 enum attempt {
-	ATTEMPT_DONE,                       /* committed, or failed as a whole */
-	ATTEMPT_SPOILED,                    /* undone: run again with savepoints */
-	ATTEMPT_LOST,                       /* the engine undid it: run again without the dead */
+	ATTEMPT_DONE,    /* committed, or failed as a whole */
+	ATTEMPT_SPOILED, /* undone: run again with savepoints */
+	ATTEMPT_LOST,    /* the engine undid it: run again without the dead */
 };
 
 static void fail(struct slot *s, const struct err *e)
@@ -151,7 +152,7 @@ static void cut(struct executor *ex, size_t from)
 
 	ex->ngroup = from;
 	pthread_mutex_lock(&ex->lock);
-	first = ex->queue.next;                 /* before it, in their order */
+	first = ex->queue.next; /* before it, in their order */
 	for (size_t i = from; i < n; i++) {
 		if (ex->group[i].dead) {
 			ex->group[ex->ngroup++] = ex->group[i];
@@ -252,8 +253,7 @@ static void run_together(struct executor *ex)
 		ex->careful--;
 	for (;;) {
 		switch (attempt(ex, careful, &culprit)) {
-		case ATTEMPT_DONE:
-			return;
+		case ATTEMPT_DONE: return;
 		case ATTEMPT_SPOILED:
 			careful = true;
 			ex->careful = CAREFUL_GROUPS;
@@ -262,7 +262,8 @@ static void run_together(struct executor *ex)
 			careful = true;
 			if (was_interrupted(culprit))
 				break;
-			store_set_waits(ex->writer.conn, true); /* after trouble with the disk nobody is in a hurry */
+			store_set_waits(ex->writer.conn,
+					true); /* after trouble with the disk nobody is in a hurry */
 			for (size_t i = 0; i < ex->ngroup; i++) {
 				if (!ex->group[i].dead)
 					run_alone(ex, &ex->group[i]);

@@ -18,7 +18,7 @@
 
 #define VALUES_MOST ((size_t)2 << 20)
 #define LONG_MS 5
-#define AGAIN_MS 1000                       /* after one that took long */
+#define AGAIN_MS 1000 /* after one that took long */
 
 static bool is_short(const struct call *c)
 {
@@ -95,7 +95,7 @@ bool inline_goes_on(const struct executor *ex)
 {
 	if (ex->promise == NULL || clock_ticks() >= ex->promised_until || deferred_is_due(ex))
 		return false;
-	LIST_EACH(it, &ex->queue) {
+	LIST_EACH (it, &ex->queue) {
 		const struct call *c = CONTAINER_OF(it, struct call, link);
 
 		if (!is_short(c) || !c->proc->flush_later)
@@ -106,9 +106,11 @@ bool inline_goes_on(const struct executor *ex)
 
 bool inline_may(const struct executor *ex, bool alone)
 {
-	if (!ex->dozing || ex->runs_inline || ex->stopping || ex->pinned != NULL || list_empty(&ex->queue) || clock_mono_ms() < ex->inline_again_ms)
+	if (!ex->dozing || ex->runs_inline || ex->stopping || ex->pinned != NULL || list_empty(&ex->queue) ||
+	    clock_mono_ms() < ex->inline_again_ms)
 		return false;
-	return (alone && ex->waiting == 1 && is_short(CONTAINER_OF(ex->queue.next, struct call, link))) || inline_goes_on(ex);
+	return (alone && ex->waiting == 1 && is_short(CONTAINER_OF(ex->queue.next, struct call, link))) ||
+	       inline_goes_on(ex);
 }
 
 void inline_run(struct executor *ex)

@@ -9,17 +9,17 @@
 #include "base/thread.h"
 #include "executor/executor_int.h"
 
-#define LATER_FROM ((size_t)1 << 20)        /* a smaller value is read faster than handed over */
-#define CONNS_KEPT 4                        /* open while nobody reads */
+#define LATER_FROM ((size_t)1 << 20) /* a smaller value is read faster than handed over */
+#define CONNS_KEPT 4                 /* open while nobody reads */
 
 struct later {
 	struct list link;
 	struct call *call;
 	const struct step *step;
 	int64_t row;
-	uint8_t *dst;                       /* n bytes in the call's arena */
+	uint8_t *dst; /* n bytes in the call's arena */
 	size_t n;
-	struct fetcher *from;               /* has the state of the commit; NULL: not yet */
+	struct fetcher *from; /* has the state of the commit; NULL: not yet */
 };
 
 /* Only what looks at the value may follow: that is done when it has been read, on the same connection. */
@@ -42,7 +42,8 @@ int later_fetch(struct runner *r, struct call *c, const struct step *s, int64_t 
 	if (store_fetch_size(r->conn, s->table, s->column, row, &n, reterr) < 0)
 		return -1;
 	if (n < LATER_FROM)
-		return store_fetch(r->conn, s->table, s->column, row, c->arena, &c->values[s->targets[0]], reterr);
+		return store_fetch(r->conn, s->table, s->column, row, c->arena, &c->values[s->targets[0]],
+				   reterr);
 	l = arena_alloc(c->arena, sizeof(*l));
 	if (l == NULL)
 		return err_nomem(reterr);
@@ -104,7 +105,8 @@ static bool see(struct executor *ex, struct fetcher *f, const struct later *l)
 
 	if (f->conn == NULL && store_connect(ex->store, true, &f->conn, &err) < 0)
 		return false;
-	return store_begin(f->conn, &err) == 0 && store_fetch_size(f->conn, l->step->table, l->step->column, l->row, &n, &err) == 0 && n == l->n;
+	return store_begin(f->conn, &err) == 0 &&
+	       store_fetch_size(f->conn, l->step->table, l->step->column, l->row, &n, &err) == 0 && n == l->n;
 }
 
 /* ---- threads ---- */
@@ -157,7 +159,8 @@ static bool fetch_thread(struct executor *ex)
 {
 	if (ex->idle_fetchers > 0)
 		pthread_cond_signal(&ex->fetch_wake);
-	else if (ex->nfetch_threads < FETCH_THREADS && thread_start(&ex->fetch_threads[ex->nfetch_threads], fetch_main, ex) == 0)
+	else if (ex->nfetch_threads < FETCH_THREADS &&
+		 thread_start(&ex->fetch_threads[ex->nfetch_threads], fetch_main, ex) == 0)
 		ex->nfetch_threads++;
 	return ex->nfetch_threads > 0;
 }

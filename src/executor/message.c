@@ -53,6 +53,6 @@ int message_format(struct call *c, const char *text, char *dst, size_t size, str
 		n += s.n;
 		text += used == 0 ? 1 : used;
 	}
-	str_copy(dst, size, (struct str){ built, n });      /* cuts at a character */
+	str_copy(dst, size, (struct str){ built, n }); /* cuts at a character */
 	return 0;
 }

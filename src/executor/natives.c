@@ -5,14 +5,15 @@
 #include "executor/executor_int.h"
 
 struct native_call {
-	struct native_ctx ctx;              /* first: each() gets back from it */
+	struct native_ctx ctx; /* first: each() gets back from it */
 	struct runner *runner;
 	struct meter meter;
 	const struct step *step;
-	uint64_t rows;                      /* ROWS … EACH: sent so far */
+	uint64_t rows; /* ROWS … EACH: sent so far */
 };
 
-static int prepare(struct native_call *n, struct runner *r, struct call *c, const struct step *s, native_fn *ret, struct err *reterr)
+static int prepare(struct native_call *n, struct runner *r, struct call *c, const struct step *s,
+		   native_fn *ret, struct err *reterr)
 {
 	struct value *args = arena_array(c->arena, s->nargs, sizeof(*args));
 
@@ -22,12 +23,15 @@ static int prepare(struct native_call *n, struct runner *r, struct call *c, cons
 		if (steps_value(r, c, &s->args[i], NULL, 0, &args[i], reterr) < 0)
 			return -1;
 	}
-	*n = (struct native_call){ .ctx = { .call = c, .conn = r->conn, .args = args, .nargs = s->nargs }, .runner = r, .step = s };
+	*n = (struct native_call){ .ctx = { .call = c, .conn = r->conn, .args = args, .nargs = s->nargs },
+				   .runner = r,
+				   .step = s };
 	n->meter = (struct meter){ .left = 1, .stop = run_stop, .arg = r };
 	n->ctx.meter = &n->meter;
 	*ret = native_find(s->native, &n->ctx.userdata);
 	if (*ret == NULL)
-		return err_set(reterr, ERR_NOT_SUPPORTED, s->native, "The server was built without this function.");
+		return err_set(reterr, ERR_NOT_SUPPORTED, s->native,
+			       "The server was built without this function.");
 	return 0;
 }
 
@@ -90,7 +94,7 @@ static int on_row(struct native_ctx *ctx, const struct value *fields, size_t nfi
 	struct store_stmt *st;
 	int rc;
 
-	if (run_stop(n->runner))                /* a long document is many short statements */
+	if (run_stop(n->runner)) /* a long document is many short statements */
 		return err_set(reterr, ERR_CANCELLED);
 	if (store_statement(n->runner->conn, n->step->stmt, &st, reterr) < 0)
 		return -1;
@@ -115,7 +119,8 @@ static int on_result(struct native_ctx *ctx, const struct value *fields, size_t 
 		return -1;
 	rc = steps_bind(n->runner, ctx->call, st, n->step->stmt, fields, nfields, reterr);
 	if (rc == 0)
-		rc = rows_send_part(n->runner, ctx->call, st, n->step->columns, n->step->ncolumns, &n->rows, reterr);
+		rc = rows_send_part(n->runner, ctx->call, st, n->step->columns, n->step->ncolumns, &n->rows,
+				    reterr);
 	store_finish(st);
 	return rc;
 }

@@ -11,8 +11,8 @@
 #include "executor/executor_int.h"
 
 #define SLOW_MS 250
-#define LOOK_MS 100                         /* between two looks whether it must go */
-#define STALL_MS 1000                       /* a client that has not read for less is only busy */
+#define LOOK_MS 100   /* between two looks whether it must go */
+#define STALL_MS 1000 /* a client that has not read for less is only busy */
 
 static enum lane lane_of(const struct call *c)
 {
@@ -141,7 +141,8 @@ static bool stalled_first(const struct executor *ex, const struct runner *r)
 	for (unsigned i = 0; i < READERS_MAX; i++) {
 		const struct runner *o = &ex->readers[i];
 
-		if (o->state == READER_RUNS && o->stalled_ms != 0 && o->stalled_ms < r->stalled_ms && !o->goes)
+		if (o->state == READER_RUNS && o->stalled_ms != 0 && o->stalled_ms < r->stalled_ms &&
+		    !o->goes)
 			return false;
 	}
 	return true;
@@ -164,8 +165,10 @@ static bool pins_log(struct executor *ex, const struct runner *r)
 
 static bool is_in_the_way(const struct executor *ex, const struct runner *r, int64_t now)
 {
-	bool full = (!list_empty(&ex->reader_queue[LANE_PROC]) && ex->busy_readers >= places(ex, LANE_PROC)) ||
-		    (!list_empty(&ex->reader_queue[LANE_QUERY]) && ex->busy_readers >= places(ex, LANE_QUERY));
+	bool full = (!list_empty(&ex->reader_queue[LANE_PROC]) &&
+		     ex->busy_readers >= places(ex, LANE_PROC)) ||
+		    (!list_empty(&ex->reader_queue[LANE_QUERY]) &&
+		     ex->busy_readers >= places(ex, LANE_QUERY));
 
 	return full && r->stalled_ms != 0 && now - r->stalled_ms >= STALL_MS && stalled_first(ex, r);
 }
@@ -174,7 +177,9 @@ static void tell_end(const struct executor *ex, const struct runner *r, const st
 {
 	const struct log_ctx ctx = { .session = c->session, .login = c->login, .database = ex->name };
 
-	LOG(LOG_WARN, &ctx, "reader_ended", F_STR("reason", r->ended == ERR_LOG_PINNED ? "it kept the log from being shortened" : "its client does not read and others wait"),
+	LOG(LOG_WARN, &ctx, "reader_ended",
+	    F_STR("reason", r->ended == ERR_LOG_PINNED ? "it kept the log from being shortened"
+						       : "its client does not read and others wait"),
 	    F_INT("milliseconds", now - r->began_ms));
 }
 

@@ -48,7 +48,7 @@ void reader_run(struct runner *r, struct call *c)
 	if (connect(r, &c->err) < 0)
 		run_fail(c, &c->err);
 	else
-		(void)read_once(r, c);          /* where rows have left already, the error follows them */
+		(void)read_once(r, c); /* where rows have left already, the error follows them */
 	c->complete(c);
 }
 

@@ -4,8 +4,8 @@
 
 #define COLUMNS_ON_STACK 32
 
-static int send_all(struct runner *r, struct store_stmt *st, const struct column *cols, size_t n, struct value *row, uint64_t *ret_rows,
-		    struct err *reterr)
+static int send_all(struct runner *r, struct store_stmt *st, const struct column *cols, size_t n,
+		    struct value *row, uint64_t *ret_rows, struct err *reterr)
 {
 	int rc;
 
@@ -22,8 +22,8 @@ static int send_all(struct runner *r, struct store_stmt *st, const struct column
 }
 
 /* The engine finishes what a statement writes before it yields the first row, so that nothing is left half-way when the sink refuses one. */
-int rows_send_part(struct runner *r, struct call *c, struct store_stmt *st, const struct column *cols, size_t n, uint64_t *ret_rows,
-		   struct err *reterr)
+int rows_send_part(struct runner *r, struct call *c, struct store_stmt *st, const struct column *cols,
+		   size_t n, uint64_t *ret_rows, struct err *reterr)
 {
 	struct value few[COLUMNS_ON_STACK], *row = few;
 
@@ -35,7 +35,8 @@ int rows_send_part(struct runner *r, struct call *c, struct store_stmt *st, cons
 	return send_all(r, st, cols, n, row, ret_rows, reterr);
 }
 
-int rows_send(struct runner *r, struct call *c, struct store_stmt *st, const struct column *cols, size_t n, struct err *reterr)
+int rows_send(struct runner *r, struct call *c, struct store_stmt *st, const struct column *cols, size_t n,
+	      struct err *reterr)
 {
 	r->count = 0;
 	if (sink_columns(c->sink, cols, n) != 0)

@@ -28,7 +28,8 @@ static void say_why(const struct runner *r, const struct call *c, struct err *e)
 	enum err_id why = why_ended(r, c);
 
 	if (why == ERR_QUERY_COST)
-		err_set(e, why, (unsigned long long)(ex->query_cost_limit * STORE_STEPS_A_QUESTION / 1000000));
+		err_set(e, why,
+			(unsigned long long)(ex->query_cost_limit * STORE_STEPS_A_QUESTION / 1000000));
 	else if (why == ERR_LOG_PINNED)
 		err_set(e, why, ex->name, ex->max_wal_pages / (1048576u / STORE_PAGE));
 	else if (why != ERR_NONE)
@@ -49,7 +50,8 @@ bool run_stop(void *arg)
 	now = clock_mono_ms();
 	if (r->writer && now >= atomic_load_explicit(&ex->next_deadline_ms, memory_order_relaxed))
 		queue_sweep(ex);
-	if (atomic_load_explicit(&r->call->cancelled, memory_order_relaxed) || too_costly(r) || (r->call->waits != NULL && pool_must_go(r->call, false, now)))
+	if (atomic_load_explicit(&r->call->cancelled, memory_order_relaxed) || too_costly(r) ||
+	    (r->call->waits != NULL && pool_must_go(r->call, false, now)))
 		return true;
 	if (ex->execution_timeout_s <= 0)
 		return false;
@@ -110,7 +112,7 @@ void run_fail(struct call *c, const struct err *e)
 		str_copy(c->err.proc, sizeof(c->err.proc), str_of(c->proc->name));
 	if (c->err.line == 0)
 		c->err.line = 1;
-	if (c->proc->fails_with_status) {       /* [E-COM-03], clarification 5 */
+	if (c->proc->fails_with_status) { /* [E-COM-03], clarification 5 */
 		c->status = 1;
 		c->status_set = true;
 	}
@@ -119,12 +121,11 @@ void run_fail(struct call *c, const struct err *e)
 static int run_body(struct runner *r, struct call *c)
 {
 	switch (c->kind) {
-	case CALL_PROC:
-		return steps_run(r, c, &c->err);
-	case CALL_QUERY:
-		return query_run(r, c, &c->err);
+	case CALL_PROC: return steps_run(r, c, &c->err);
+	case CALL_QUERY: return query_run(r, c, &c->err);
 	default:
-		return err_set(&c->err, ERR_NOT_SUPPORTED, "A transaction step outside a transaction", "Begin one first.");
+		return err_set(&c->err, ERR_NOT_SUPPORTED, "A transaction step outside a transaction",
+			       "Begin one first.");
 	}
 }
 
@@ -139,7 +140,7 @@ int run_call(struct runner *r, struct call *c)
 	c->txn_lost = false;
 	c->rows_changed = 0;
 	c->later = NULL;
-	c->now = clock_ticks();                 /* [E-COM-05] */
+	c->now = clock_ticks(); /* [E-COM-05] */
 	r->call = c;
 	r->deadline_ms = 0;
 	r->timed_out = false;
@@ -149,12 +150,15 @@ int run_call(struct runner *r, struct call *c)
 	before = store_changes(r->conn);
 	rc = store_sound(r->ex->store, &c->err);
 	if (rc == 0)
-		rc = atomic_load_explicit(&c->cancelled, memory_order_relaxed) ? err_set(&c->err, ERR_CANCELLED) : run_body(r, c);
+		rc = atomic_load_explicit(&c->cancelled, memory_order_relaxed)
+			     ? err_set(&c->err, ERR_CANCELLED)
+			     : run_body(r, c);
 	r->call = NULL;
 	if (rc < 0) {
 		say_why(r, c, &c->err);
 		run_fail(c, &c->err);
 	}
-	c->rows_changed = store_changes(r->conn) - before;      /* also after a failure: the caller wants to know what to undo */
+	c->rows_changed = store_changes(r->conn) -
+			  before; /* also after a failure: the caller wants to know what to undo */
 	return rc;
 }

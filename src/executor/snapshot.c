@@ -82,7 +82,7 @@ static void begin(struct txn *t)
 
 	t->state = TXN_READING;
 	txn_limit_age(t, clock_mono_ms());
-	t->idle_at_ms = NEVER;                  /* it is not idle while its first call runs */
+	t->idle_at_ms = NEVER; /* it is not idle while its first call runs */
 	list_append(&ex->snapshots, &t->link);
 	pthread_cond_signal(&ex->wake);
 }
@@ -116,7 +116,7 @@ void snapshot_run(struct call *c)
 	}
 	pthread_mutex_unlock(&ex->lock);
 	store_disconnect(over);
-	c->complete(c);                         /* its owner may free t from here on */
+	c->complete(c); /* its owner may free t from here on */
 }
 
 void snapshot_close(struct txn *t)
@@ -148,7 +148,7 @@ int64_t snapshot_next_due(const struct executor *ex)
 {
 	int64_t earliest = NEVER;
 
-	LIST_EACH(it, &ex->snapshots) {
+	LIST_EACH (it, &ex->snapshots) {
 		const struct txn *t = CONTAINER_OF(it, struct txn, link);
 
 		if (t->state == TXN_READING && due_at(t) < earliest)

@@ -3,7 +3,8 @@
 
 static struct value text_or_null(const char *s)
 {
-	return s == NULL ? value_null(TYPE_LEN(TYPE_NVARCHAR, 128)) : value_text(TYPE_LEN(TYPE_NVARCHAR, 128), str_of(s));
+	return s == NULL ? value_null(TYPE_LEN(TYPE_NVARCHAR, 128))
+			 : value_text(TYPE_LEN(TYPE_NVARCHAR, 128), str_of(s));
 }
 
 static void trim(struct value *text)
@@ -12,8 +13,8 @@ static void trim(struct value *text)
 		text->u.s.n--;
 }
 
-int steps_value(struct runner *r, struct call *c, const struct bind *b, const struct value *fields, size_t nfields, struct value *ret,
-		struct err *reterr)
+int steps_value(struct runner *r, struct call *c, const struct bind *b, const struct value *fields,
+		size_t nfields, struct value *ret, struct err *reterr)
 {
 	switch ((enum bind_source)b->source) {
 	case BIND_PARAM:
@@ -24,9 +25,7 @@ int steps_value(struct runner *r, struct call *c, const struct bind *b, const st
 		if (b->source == BIND_TRIMMED)
 			trim(ret);
 		return 0;
-	case BIND_NOW:
-		*ret = value_int(TYPE_DATETIME, c->now);
-		return 0;
+	case BIND_NOW: *ret = value_int(TYPE_DATETIME, c->now); return 0;
 	case BIND_LITERAL:
 		*ret = value_int(TYPE_INT, atomic_load_explicit(&r->ex->literal, memory_order_relaxed));
 		return 0;
@@ -35,19 +34,15 @@ int steps_value(struct runner *r, struct call *c, const struct bind *b, const st
 			break;
 		*ret = fields[b->index];
 		return 0;
-	case BIND_LOGIN:
-		*ret = text_or_null(c->login);
-		return 0;
-	case BIND_DATABASE:
-		*ret = text_or_null(c->database);
-		return 0;
+	case BIND_LOGIN: *ret = text_or_null(c->login); return 0;
+	case BIND_DATABASE: *ret = text_or_null(c->database); return 0;
 	}
 	return err_set(reterr, ERR_STORE, r->ex->name, "a procedure's table names a value that is not there");
 }
 
 /* Parameters and fields are bound where they lie; the rest are small values that the store copies. */
-int steps_bind(struct runner *r, struct call *c, struct store_stmt *st, const struct statement *s, const struct value *fields, size_t nfields,
-	       struct err *reterr)
+int steps_bind(struct runner *r, struct call *c, struct store_stmt *st, const struct statement *s,
+	       const struct value *fields, size_t nfields, struct err *reterr)
 {
 	for (unsigned i = 0; i < s->nbinds; i++) {
 		const struct bind *b = &s->binds[i];
@@ -69,7 +64,8 @@ int steps_bind(struct runner *r, struct call *c, struct store_stmt *st, const st
 	return 0;
 }
 
-static int begin_statement(struct runner *r, struct call *c, const struct statement *s, struct store_stmt **ret, struct err *reterr)
+static int begin_statement(struct runner *r, struct call *c, const struct statement *s,
+			   struct store_stmt **ret, struct err *reterr)
 {
 	struct store_stmt *st;
 
@@ -109,7 +105,8 @@ static int step_run(struct runner *r, struct call *c, const struct step *s, stru
 }
 
 /* First column of the first row as a number; without a row, or NULL, *ret is left alone. */
-static int first_number(struct runner *r, struct call *c, const struct statement *s, int64_t *ret, struct err *reterr)
+static int first_number(struct runner *r, struct call *c, const struct statement *s, int64_t *ret,
+			struct err *reterr)
 {
 	const struct type bigint = TYPE_OF(TYPE_BIGINT);
 	struct store_stmt *st;
@@ -191,14 +188,16 @@ static const struct type *target_type(const struct proc *p, unsigned index)
 	return NULL;
 }
 
-static int take_columns(struct runner *r, struct call *c, const struct step *s, struct store_stmt *st, struct err *reterr)
+static int take_columns(struct runner *r, struct call *c, const struct step *s, struct store_stmt *st,
+			struct err *reterr)
 {
 	for (unsigned i = 0; i < s->ntargets; i++) {
 		const struct type *t = target_type(c->proc, s->targets[i]);
 		struct value *v = &c->values[s->targets[i]];
 
 		if (t == NULL)
-			return err_set(reterr, ERR_STORE, r->ex->name, "a procedure's table names a target that is not there");
+			return err_set(reterr, ERR_STORE, r->ex->name,
+				       "a procedure's table names a target that is not there");
 		if (store_column(st, i, t, v, reterr) < 0 || value_copy(v, c->arena, v, reterr) < 0)
 			return -1;
 	}
@@ -230,7 +229,8 @@ static int step_fetch(struct runner *r, struct call *c, const struct step *s, st
 		return -1;
 	if (later_may(r, c, s))
 		return later_fetch(r, c, s, row.u.i, reterr);
-	return store_fetch(r->conn, s->table, s->column, row.u.i, c->arena, &c->values[s->targets[0]], reterr);
+	return store_fetch(r->conn, s->table, s->column, row.u.i, c->arena, &c->values[s->targets[0]],
+			   reterr);
 }
 
 static int step_rows(struct runner *r, struct call *c, const struct step *s, struct err *reterr)
@@ -260,7 +260,7 @@ static int step_one(struct runner *r, struct call *c, const struct step *s, unsi
 		if (step_fetch(r, c, s, reterr) < 0)
 			return -1;
 		if (c->later != NULL)
-			*pc = c->proc->nsteps;          /* the rest follows when the value is there */
+			*pc = c->proc->nsteps; /* the rest follows when the value is there */
 		return 0;
 	case STEP_ROWS: return step_rows(r, c, s, reterr);
 	case STEP_NATIVE: return native_run(r, c, s, reterr);

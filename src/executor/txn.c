@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "executor/executor_int.h"
 
-#define SAVEPOINTS_MAX 1000                 /* open at once in one transaction */
+#define SAVEPOINTS_MAX 1000 /* open at once in one transaction */
 
 struct txn *txn_new(struct executor *ex, bool snapshot)
 {
@@ -50,10 +50,11 @@ size_t executor_waits(struct executor *ex, struct executor_wait *dst, size_t max
 
 	pthread_mutex_lock(&ex->lock);
 	if (ex->pinned != NULL) {
-		LIST_EACH(it, &ex->queue) {
+		LIST_EACH (it, &ex->queue) {
 			if (n == max)
 				break;
-			dst[n++] = (struct executor_wait){ CONTAINER_OF(it, struct call, link)->session, ex->pinned->session };
+			dst[n++] = (struct executor_wait){ CONTAINER_OF(it, struct call, link)->session,
+							   ex->pinned->session };
 		}
 	}
 	pthread_mutex_unlock(&ex->lock);
@@ -71,7 +72,7 @@ void txn_free(struct txn *t)
 {
 	if (t == NULL)
 		return;
-	assert(list_empty(&t->link) && t->reader.conn == NULL);        /* no reader thread knows it any more */
+	assert(list_empty(&t->link) && t->reader.conn == NULL); /* no reader thread knows it any more */
 	forget_savepoints(t, 0);
 	free(t->savepoints);
 	free(t);
@@ -96,7 +97,7 @@ bool txn_answer(struct txn *t, struct call *c)
 		return true;
 	}
 	if (t->state == TXN_NEW && ends)
-		answer(c, NULL);                /* nothing was done, nothing is to be kept */
+		answer(c, NULL); /* nothing was done, nothing is to be kept */
 	return t->state == TXN_NEW && ends;
 }
 
@@ -108,7 +109,8 @@ int64_t txn_idle_limit(const struct executor *ex, int64_t now_ms)
 void txn_limit_age(struct txn *t, int64_t now_ms)
 {
 	if (t->age_at_ms == 0)
-		t->age_at_ms = t->ex->transaction_s <= 0 ? NEVER : now_ms + (int64_t)t->ex->transaction_s * 1000;
+		t->age_at_ms = t->ex->transaction_s <= 0 ? NEVER
+							 : now_ms + (int64_t)t->ex->transaction_s * 1000;
 }
 
 struct err txn_overdue(const struct txn *t, int64_t now_ms)
@@ -129,9 +131,9 @@ void txn_pin(struct executor *ex, struct txn *t)
 
 	ex->pinned = t;
 	t->state = TXN_OPEN;
-	list_remove(&t->link);                  /* of the snapshots */
+	list_remove(&t->link); /* of the snapshots */
 	txn_limit_age(t, now);
-	LIST_EACH(it, &ex->queue) {
+	LIST_EACH (it, &ex->queue) {
 		struct call *c = CONTAINER_OF(it, struct call, link);
 
 		if (c->deadline_ms == 0)
@@ -155,7 +157,7 @@ void txn_unpin(struct executor *ex, const struct err *reason)
 	ex->pinned = NULL;
 	atomic_store(&ex->next_deadline_ms, NEVER);
 	pthread_mutex_unlock(&ex->lock);
-	store_rollback(ex->writer.conn);        /* before anybody else runs: that is this thread's to decide */
+	store_rollback(ex->writer.conn); /* before anybody else runs: that is this thread's to decide */
 }
 
 /* The call failed and took the transaction with it. */
@@ -242,7 +244,8 @@ static int push_savepoint(struct txn *t, const char *name)
 static int save(struct executor *ex, struct txn *t, struct call *c)
 {
 	if (t->nsavepoints >= SAVEPOINTS_MAX)
-		return err_set(&c->err, ERR_NOT_SUPPORTED, "A transaction with more than 1000 savepoints", "Commit earlier.");
+		return err_set(&c->err, ERR_NOT_SUPPORTED, "A transaction with more than 1000 savepoints",
+			       "Commit earlier.");
 	if (push_savepoint(t, c->savepoint) < 0)
 		return err_nomem(&c->err);
 	if (store_save(ex->writer.conn, (unsigned)t->nsavepoints, &c->err) < 0) {
@@ -272,21 +275,12 @@ static void run_kind(struct executor *ex, struct txn *t, struct call *c)
 	int rc = 0;
 
 	switch (c->kind) {
-	case CALL_PROC: case CALL_QUERY:
-		run_inside(ex, t, c);
-		return;
-	case CALL_COMMIT:
-		commit(ex, c);
-		return;
-	case CALL_ROLLBACK:
-		txn_unpin(ex, NULL);
-		return;
-	case CALL_SAVE:
-		rc = save(ex, t, c);
-		break;
-	case CALL_ROLLBACK_TO:
-		rc = rollback_to(ex, t, c);
-		break;
+	case CALL_PROC:
+	case CALL_QUERY: run_inside(ex, t, c); return;
+	case CALL_COMMIT: commit(ex, c); return;
+	case CALL_ROLLBACK: txn_unpin(ex, NULL); return;
+	case CALL_SAVE: rc = save(ex, t, c); break;
+	case CALL_ROLLBACK_TO: rc = rollback_to(ex, t, c); break;
 	}
 	c->rc = rc;
 	if (rc < 0 && !store_in_transaction(ex->writer.conn))
@@ -302,5 +296,5 @@ void txn_run(struct executor *ex, struct call *c, bool first)
 		run_kind(ex, t, c);
 	if (ex->pinned != NULL)
 		t->idle_at_ms = txn_idle_limit(ex, clock_mono_ms());
-	c->complete(c);                         /* its owner may free t from here on, if the writer is free again */
+	c->complete(c); /* its owner may free t from here on, if the writer is free again */
 }

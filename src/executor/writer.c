@@ -4,10 +4,10 @@
 #include "executor/executor_int.h"
 
 /* When it is worth doing, the checkpointer is asked to copy the log into the file. Of its pages … */
-#define WAL_REST 1000                   /* … so many may be left for the writer, so that the log can begin anew … */
-#define WAL_HUGE 80000                  /* … and so many the writer copies itself: the checkpointer is too slow */
-#define WAL_IDLE 500                    /* those worth copying once it has been idle … */
-#define IDLE_MS 1000                        /* … for so long */
+#define WAL_REST 1000  /* … so many may be left for the writer, so that the log can begin anew … */
+#define WAL_HUGE 80000 /* … and so many the writer copies itself: the checkpointer is too slow */
+#define WAL_IDLE 500   /* those worth copying once it has been idle … */
+#define IDLE_MS 1000   /* … for so long */
 
 /* Under the lock, which is given up meanwhile. */
 static bool doze(struct executor *ex, int64_t until_ms)
@@ -68,7 +68,8 @@ static void keep_log_short(struct executor *ex)
 
 	if (waiting >= WAL_HUGE || (state == CHECKPOINT_DONE && waiting <= WAL_REST))
 		checkpoint(ex);
-	else if (state == CHECKPOINT_DONE || (state == CHECKPOINT_NONE && waiting >= store_checkpoint_worth(ex->store)))
+	else if (state == CHECKPOINT_DONE ||
+		 (state == CHECKPOINT_NONE && waiting >= store_checkpoint_worth(ex->store)))
 		if (!checkpointer_start(ex))
 			checkpoint(ex);
 }
@@ -88,7 +89,8 @@ static void idle_turn(struct executor *ex)
 {
 	bool held = ex->deferred.open, woken = doze(ex, idle_until(ex));
 
-	if (!woken && !held && ex->mend_at_ms == 0 && list_empty(&ex->queue) && !ex->stopping && clock_mono_ms() - ex->inline_ms >= IDLE_MS)
+	if (!woken && !held && ex->mend_at_ms == 0 && list_empty(&ex->queue) && !ex->stopping &&
+	    clock_mono_ms() - ex->inline_ms >= IDLE_MS)
 		checkpoint(ex);
 }
 
@@ -119,7 +121,9 @@ static void queue_turn(struct executor *ex)
 
 		list_remove(&first->link);
 		ex->waiting--;
-		over = txn_answer(first->txn, first);   /* a snapshot may have reached its limit while its call waited here */
+		over = txn_answer(
+			first->txn,
+			first); /* a snapshot may have reached its limit while its call waited here */
 		if (!over) {
 			first->txn->session = first->session;
 			txn_pin(ex, first->txn);

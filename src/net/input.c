@@ -82,7 +82,7 @@ static void take_over(struct net_stream *s)
 void net_input_to_tls(struct net_stream *s)
 {
 	s->tls_takes_over = true;
-	if (s->delivering)              /* the owner still reads from `in`: input_run goes on from here */
+	if (s->delivering) /* the owner still reads from `in`: input_run goes on from here */
 		return;
 	take_over(s);
 	net_loop_defer(s->loop, s);
@@ -102,7 +102,7 @@ static void run_records(struct net_stream *s, const uint8_t *p, size_t n)
 	while (pos < n && s->state == NET_OPEN && !s->paused) {
 		ssize_t used;
 
-		if (s->tls == NULL) {           /* the end of login-only encryption: the rest is clear */
+		if (s->tls == NULL) { /* the end of login-only encryption: the rest is clear */
 			net_input_offer(s, p + pos, n - pos);
 			pos = n;
 			break;
@@ -133,7 +133,7 @@ static void input_run(struct net_stream *s, const uint8_t *p, size_t n)
 	if (s->state == NET_OPEN && (n > 0 || s->raw.len > 0))
 		run_records(s, p, n);
 	s->delivering = false;
-	if (s->state != NET_OPEN) {             /* closed on the way: nobody wants the rest */
+	if (s->state != NET_OPEN) { /* closed on the way: nobody wants the rest */
 		buf_reset(&s->in, 0);
 		buf_reset(&s->raw, 0);
 	}
@@ -157,7 +157,7 @@ static size_t join_kept(struct net_stream *s, uint8_t *p)
 	if (s->paused || n == 0 || n > NET_KEPT_SIZE)
 		return 0;
 	memcpy(p - n, b->data, n);
-	b->len = 0;                     /* its memory stays: there is often a rest again */
+	b->len = 0; /* its memory stays: there is often a rest again */
 	return n;
 }
 

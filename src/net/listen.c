@@ -1,7 +1,7 @@
 /* listen.c — addresses to listen on, and the distribution of connections to the loops.
  * Loop 0 accepts for all: each connection goes to the loop that has the fewest, so that one port (also "any port") serves every loop
  * and long-lived connections stay balanced; among equals not to loop 0, which has something to do already. The options of a listening socket are inherited by what it accepts (tcp(7)): set once. */
-#define _GNU_SOURCE             /* accept4 */
+#define _GNU_SOURCE /* accept4 */
 #include "net/net.h"
 
 #include <arpa/inet.h>
@@ -19,7 +19,7 @@
 #include "base/str.h"
 #include "net/net_int.h"
 
-#define ACCEPT_BATCH 64         /* then the other sockets of the loop have their turn */
+#define ACCEPT_BATCH 64 /* then the other sockets of the loop have their turn */
 #define ACCEPT_RETRY_MS 100
 
 void net_format_address(const struct sockaddr_storage *ss, char *dst, size_t size)
@@ -64,7 +64,7 @@ static bool split_address(const char *where, char *host, size_t host_size, char 
 	if (h.n >= 2 && h.p[0] == '[' && h.p[h.n - 1] == ']')
 		h = (struct str){ h.p + 1, h.n - 2 };
 	else if (memchr(h.p, ':', h.n) != NULL)
-		return false;           /* an IPv6 address without brackets: where does it end? */
+		return false; /* an IPv6 address without brackets: where does it end? */
 	if (number > 65535 || h.n == 0 || h.n >= host_size)
 		return false;
 	str_copy(host, host_size, h);
@@ -77,7 +77,8 @@ static void set_options(int fd, int family, bool both_families)
 	int on = 1, v6only = !both_families, idle = 60, interval = 10, count = 6;
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));      /* a vanished client is noticed after two minutes */
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on,
+		   sizeof(on)); /* a vanished client is noticed after two minutes */
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
@@ -110,7 +111,8 @@ static int add_listener(struct net *n, int fd, struct err *reterr)
 
 	if (n->nlisteners == NET_LISTENERS) {
 		close(fd);
-		return net_fail(reterr, "More than %u addresses to listen on. Shorten the setting listen.", NET_LISTENERS);
+		return net_fail(reterr, "More than %u addresses to listen on. Shorten the setting listen.",
+				NET_LISTENERS);
 	}
 	if (n->nlisteners == 0 && getsockname(fd, (struct sockaddr *)&ss, &len) == 0)
 		net_format_address(&ss, n->address, sizeof(n->address));
@@ -142,15 +144,22 @@ static void copy_port(int fd, struct sockaddr *sa)
 static const char *remedy(int error)
 {
 	switch (error) {
-	case EADDRINUSE: return "Another program (or another processiond) has this port: stop it, or choose another port with --listen.";
-	case EACCES: return "Ports below 1024 need the capability CAP_NET_BIND_SERVICE: choose a higher port with --listen.";
-	case EADDRNOTAVAIL: return "This machine has no such address: choose one that it has, or *:PORT for all, with --listen.";
+	case EADDRINUSE:
+		return "Another program (or another processiond) has this port: stop it, or choose another "
+		       "port with --listen.";
+	case EACCES:
+		return "Ports below 1024 need the capability CAP_NET_BIND_SERVICE: choose a higher port with "
+		       "--listen.";
+	case EADDRNOTAVAIL:
+		return "This machine has no such address: choose one that it has, or *:PORT for all, with "
+		       "--listen.";
 	default: return "Check the setting listen.";
 	}
 }
 
 /* A name may have several addresses (localhost: IPv6 and IPv4): all are served, on one port, and one that works is enough. */
-static int listen_all(struct net *n, const char *where, const struct addrinfo *list, bool both_families, struct err *reterr)
+static int listen_all(struct net *n, const char *where, const struct addrinfo *list, bool both_families,
+		      struct err *reterr)
 {
 	int first = -1, error = 0;
 
@@ -159,10 +168,12 @@ static int listen_all(struct net *n, const char *where, const struct addrinfo *l
 
 		if (first >= 0)
 			copy_port(first, ai->ai_addr);
-		fd = open_socket(ai->ai_addr, ai->ai_addrlen, both_families && ai->ai_family == AF_INET6, n->backlog);
+		fd = open_socket(ai->ai_addr, ai->ai_addrlen, both_families && ai->ai_family == AF_INET6,
+				 n->backlog);
 		if (fd < 0) {
 			if (errno != EAFNOSUPPORT && errno != EADDRNOTAVAIL && !(both_families && first >= 0))
-				return net_fail(reterr, "Cannot listen on %s: %s. %s", where, strerror(errno), remedy(errno));
+				return net_fail(reterr, "Cannot listen on %s: %s. %s", where, strerror(errno),
+						remedy(errno));
 			error = errno;
 			continue;
 		}
@@ -170,7 +181,7 @@ static int listen_all(struct net *n, const char *where, const struct addrinfo *l
 			return -1;
 		first = fd;
 		if (both_families && ai->ai_family == AF_INET6)
-			return 0;               /* this one serves IPv4 too */
+			return 0; /* this one serves IPv4 too */
 	}
 	if (first < 0)
 		return net_fail(reterr, "Cannot listen on %s: %s. %s", where, strerror(error), remedy(error));
@@ -195,7 +206,9 @@ static int by_family(const struct addrinfo *list, bool v6_first, struct addrinfo
 
 int net_listen(struct net *n, const char *where, struct err *reterr)
 {
-	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
+	struct addrinfo hints = { .ai_family = AF_UNSPEC,
+				  .ai_socktype = SOCK_STREAM,
+				  .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
 	struct addrinfo *list = NULL, ordered[16];
 	char host[256], port[8];
 	bool any;
@@ -207,14 +220,20 @@ int net_listen(struct net *n, const char *where, struct err *reterr)
 			return err_nomem(reterr);
 	}
 	if (!split_address(where, host, sizeof(host), port, sizeof(port)))
-		return net_fail(reterr, "The address '%s' is not understood. Write HOST:PORT, [IPV6]:PORT or *:PORT.", where);
+		return net_fail(reterr,
+				"The address '%s' is not understood. Write HOST:PORT, [IPV6]:PORT or *:PORT.",
+				where);
 	any = strcmp(host, "*") == 0;
 	rc = getaddrinfo(any ? NULL : host, port, &hints, &list);
 	if (rc != 0)
-		return net_fail(reterr, "The address '%s' cannot be resolved: %s. Check the host name in the setting listen.", where, gai_strerror(rc));
+		return net_fail(
+			reterr,
+			"The address '%s' cannot be resolved: %s. Check the host name in the setting listen.",
+			where, gai_strerror(rc));
 	/* IPv4 first where both exist: the address shown is the one that every client understands. */
 	if (by_family(list, any, ordered, ARRAY_LEN(ordered)) == 0)
-		rc = net_fail(reterr, "The address '%s' is neither IPv4 nor IPv6. Check the setting listen.", where);
+		rc = net_fail(reterr, "The address '%s' is neither IPv4 nor IPv6. Check the setting listen.",
+			      where);
 	else
 		rc = listen_all(n, where, ordered, any, reterr);
 	freeaddrinfo(list);
@@ -312,7 +331,8 @@ static void on_readable(uv_poll_t *h, int status, int events)
 			return;
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
 			/* The connection stays in the kernel's queue, and the socket readable: without a break this would spin. */
-			LOG(LOG_WARN, NULL, "accept", F_STR("error", strerror(errno)), F_STR("remedy", "raise the limit of open files (ulimit -n)"));
+			LOG(LOG_WARN, NULL, "accept", F_STR("error", strerror(errno)),
+			    F_STR("remedy", "raise the limit of open files (ulimit -n)"));
 			if (errno == EMFILE || errno == ENFILE)
 				shed_one(li);
 			uv_poll_stop(&li->poll);
@@ -336,7 +356,10 @@ int net_listeners_start(struct net *n, struct err *reterr)
 		li->poll.data = li->retry.data = li;
 		uv_poll_start(&li->poll, UV_READABLE, on_readable);
 	}
-	return n->nlisteners > 0 ? 0 : net_fail(reterr, "There is no address to listen on. Give one with --listen HOST:PORT.");
+	return n->nlisteners > 0
+		       ? 0
+		       : net_fail(reterr,
+				  "There is no address to listen on. Give one with --listen HOST:PORT.");
 }
 
 void net_listeners_close(struct net_loop *l)
@@ -345,7 +368,8 @@ void net_listeners_close(struct net_loop *l)
 		struct net_listener *li = &l->net->listeners[i];
 
 		if (li->poll.data != NULL) {
-			uv_close((uv_handle_t *)&li->poll, NULL);       /* stops watching before the descriptor goes */
+			uv_close((uv_handle_t *)&li->poll,
+				 NULL); /* stops watching before the descriptor goes */
 			uv_close((uv_handle_t *)&li->retry, NULL);
 		}
 		close(li->fd);

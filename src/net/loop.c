@@ -1,6 +1,6 @@
 /* loop.c — a thread with an event loop of its own, and the way into it from other threads: posts.
  * The loop never ticks: it wakes for sockets, posts and timers that somebody set. */
-#define _GNU_SOURCE             /* names of threads */
+#define _GNU_SOURCE /* names of threads */
 #include "net/net.h"
 
 #include <stdio.h>
@@ -71,7 +71,8 @@ void net_loop_post(struct net_loop *l, struct net_post *item)
 	first = list_empty(&l->posts);
 	list_append(&l->posts, &item->link);
 	if (first)
-		uv_async_send(&l->wake);        /* inside the lock: the loop cannot run the item and be gone before this call returns */
+		uv_async_send(
+			&l->wake); /* inside the lock: the loop cannot run the item and be gone before this call returns */
 	pthread_mutex_unlock(&l->lock);
 }
 
@@ -92,7 +93,7 @@ bool net_loop_is_alone(const struct net_loop *l)
 
 static void on_idle(uv_idle_t *h)
 {
-	(void)h;                        /* its being active is what matters: the loop does not sleep */
+	(void)h; /* its being active is what matters: the loop does not sleep */
 }
 
 /* Runs before the loop sleeps. One round over its own posts and the streams at hand; those that come back keep the loop awake but let the sockets have their turn. */
@@ -140,12 +141,18 @@ int net_loop_init(struct net_loop *l, struct net *n, unsigned index, struct err 
 	}
 	rc = uv_loop_init(&l->uv);
 	if (rc < 0) {
-		net_fail(reterr, "Cannot make an event loop: %s. Lower io_threads or raise the limit of open files (ulimit -n).", uv_strerror(rc));
+		net_fail(reterr,
+			 "Cannot make an event loop: %s. Lower io_threads or raise the limit of open files "
+			 "(ulimit -n).",
+			 uv_strerror(rc));
 		goto fail;
 	}
 	rc = uv_async_init(&l->uv, &l->wake, on_wake);
 	if (rc < 0) {
-		net_fail(reterr, "Cannot make an event loop: %s. Lower io_threads or raise the limit of open files (ulimit -n).", uv_strerror(rc));
+		net_fail(reterr,
+			 "Cannot make an event loop: %s. Lower io_threads or raise the limit of open files "
+			 "(ulimit -n).",
+			 uv_strerror(rc));
 		uv_loop_close(&l->uv);
 		goto fail;
 	}
@@ -172,7 +179,7 @@ static void *loop_main(void *arg)
 	uv_run(&l->uv, UV_RUN_DEFAULT);
 	do
 		run_last(l);
-	while (run_next(l) || run_posts(l));            /* what came in while the handles were closing */
+	while (run_next(l) || run_posts(l)); /* what came in while the handles were closing */
 	here = NULL;
 	return NULL;
 }
@@ -180,7 +187,8 @@ static void *loop_main(void *arg)
 int net_loop_start(struct net_loop *l, struct err *reterr)
 {
 	if (thread_start(&l->thread, loop_main, l) < 0)
-		return net_fail(reterr, "Cannot start an I/O thread. Lower io_threads or raise the limit of processes (ulimit -u).");
+		return net_fail(reterr, "Cannot start an I/O thread. Lower io_threads or raise the limit of "
+					"processes (ulimit -u).");
 	l->running = true;
 	return 0;
 }
@@ -238,7 +246,7 @@ void net_loop_fini(struct net_loop *l)
 	if (l->running)
 		pthread_join(l->thread, NULL);
 	else
-		loop_main(l);           /* never had a thread: its handles still want their round */
+		loop_main(l); /* never had a thread: its handles still want their round */
 	uv_loop_close(&l->uv);
 	pthread_mutex_destroy(&l->lock);
 	buf_fini(&l->cipher);
@@ -249,7 +257,7 @@ void net_loop_fini(struct net_loop *l)
 void net_loop_close_streams(struct net_loop *l)
 {
 	l->stopping = true;
-	LIST_EACH(it, &l->streams)
+	LIST_EACH (it, &l->streams)
 		net_stream_close(CONTAINER_OF(it, struct net_stream, link), false, "server stops");
 	net_loop_stream_gone(l);
 }

@@ -63,7 +63,7 @@ int net_start(const struct net_options *o, struct net **ret, struct err *reterr)
 			goto fail;
 	if (net_listeners_start(n, reterr) < 0)
 		goto fail;
-	*ret = n;                       /* before the first stream can open: the owner may use it there */
+	*ret = n; /* before the first stream can open: the owner may use it there */
 	if (net_loop_start(&n->loops[0], reterr) < 0) {
 		*ret = NULL;
 		goto fail;
@@ -167,7 +167,7 @@ static void run_each(struct net_post *item)
 {
 	struct each *e = CONTAINER_OF(item, struct each, post);
 
-	LIST_EACH(it, &e->loop->streams) {
+	LIST_EACH (it, &e->loop->streams) {
 		struct net_stream *s = CONTAINER_OF(it, struct net_stream, link);
 
 		if (s->state == NET_OPEN && s->owner != NULL)
@@ -182,7 +182,7 @@ void net_each(struct net *n, void (*fn)(void *owner))
 		struct each *e = calloc(1, sizeof(*e));
 
 		if (e == NULL)
-			return;         /* net_each is a request to hurry; without memory they end in their own time */
+			return; /* net_each is a request to hurry; without memory they end in their own time */
 		e->post.fn = run_each;
 		e->loop = &n->loops[i];
 		e->fn = fn;

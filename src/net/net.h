@@ -8,10 +8,10 @@
 #include "base/list.h"
 #include "base/str.h"
 
-struct net;             /* the loops and listeners */
+struct net; /* the loops and listeners */
 struct net_loop;
 struct net_stream;
-struct net_tls_ctx;     /* certificate and rules, for many streams; counted */
+struct net_tls_ctx; /* certificate and rules, for many streams; counted */
 
 /* Told by the owner of streams (the session). */
 struct net_handler {
@@ -39,12 +39,13 @@ struct net_handler {
 #define NET_REFUSALS_HERE 16u
 
 struct net_options {
-	const char *const *listen;      /* "host:port", "[::1]:port", NULL-terminated; port 0: any */
-	unsigned loops;                 /* I/O threads */
-	unsigned max_connections;       /* beyond: opened() still runs with net_stream_over_limit() true, so that the client can be told */
+	const char *const *listen; /* "host:port", "[::1]:port", NULL-terminated; port 0: any */
+	unsigned loops;            /* I/O threads */
+	unsigned
+		max_connections; /* beyond: opened() still runs with net_stream_over_limit() true, so that the client can be told */
 	unsigned backlog;
-	unsigned request_threads, login_threads;        /* threads for work; 0: two of each */
-	unsigned login_queue;           /* logins that may wait in each of their lanes; 0: no bound */
+	unsigned request_threads, login_threads; /* threads for work; 0: two of each */
+	unsigned login_queue; /* logins that may wait in each of their lanes; 0: no bound */
 	const struct net_handler *handler;
 	void *arg;
 };
@@ -77,7 +78,7 @@ void net_loop_last(struct net_loop *l, struct net_post *item);
 bool net_loop_is_alone(const struct net_loop *l);
 
 struct net_loop *net_stream_loop(struct net_stream *s);
-const char *net_stream_peer(const struct net_stream *s);        /* "127.0.0.1:50000" */
+const char *net_stream_peer(const struct net_stream *s); /* "127.0.0.1:50000" */
 bool net_stream_over_limit(const struct net_stream *s);
 /* It is above the maximum, and stays nevertheless: others do not have to make room for it, nor it for others. */
 void net_stream_keep(struct net_stream *s);
@@ -93,9 +94,11 @@ void net_stream_give(struct net_stream *s, struct buf *b);
 void net_stream_lend(struct net_stream *s, struct buf *head, const struct str *slices, size_t n);
 /* Like net_stream_write, past TLS: for wrapped handshake packets and after login-only encryption ended. */
 void net_stream_write_raw(struct net_stream *s, const uint8_t *p, size_t n);
-size_t net_stream_pending(const struct net_stream *s);          /* bytes not yet taken by the kernel */
-void net_stream_pause(struct net_stream *s);                    /* stop reading: back-pressure on the client */
-void net_stream_resume(struct net_stream *s);                   /* and offer again what was not consumed: soon, from the loop, never inside this call */
+size_t net_stream_pending(const struct net_stream *s); /* bytes not yet taken by the kernel */
+void net_stream_pause(struct net_stream *s);           /* stop reading: back-pressure on the client */
+void net_stream_resume(
+	struct net_stream
+		*s); /* and offer again what was not consumed: soon, from the loop, never inside this call */
 /* One-shot timer; 0 cancels. Each stream has one. Cheap: may be set for every request. */
 void net_stream_set_timer(struct net_stream *s, uint64_t ms);
 /* Closes: at once, or after pending bytes have gone and the peer has had a moment to read them (at most 2 s; a peer that takes none for 2 s, or not all
@@ -105,7 +108,8 @@ void net_stream_close(struct net_stream *s, bool gracefully, const char *reason)
 /* TLS. mode WRAPPED: records of the handshake come from net_stream_tls_feed and go to handshake_out, at most TLS 1.2, no tickets; after secured() the socket carries
  * raw TLS records. mode DIRECT: TLS 1.2 or 1.3 from the first byte, ALPN tds/8.0 (selected when offered, other names only: refused). */
 enum net_tls_mode { NET_TLS_WRAPPED, NET_TLS_DIRECT };
-MUST_CHECK int net_stream_start_tls(struct net_stream *s, struct net_tls_ctx *ctx, enum net_tls_mode mode, struct err *reterr);
+MUST_CHECK int net_stream_start_tls(struct net_stream *s, struct net_tls_ctx *ctx, enum net_tls_mode mode,
+				    struct err *reterr);
 /* WRAPPED handshake: TLS bytes found inside packets. False: the handshake failed (the stream will close with the reason). */
 bool net_stream_tls_feed(struct net_stream *s, const uint8_t *p, size_t n);
 /* Call it in data() with the first packet of LOGIN7, or pause there: a clear byte before it is an error.
@@ -117,17 +121,19 @@ const char *net_stream_tls_version(const struct net_stream *s); /* "TLSv1.3" or 
 /* Channel binding of RFC 5929 with its prefix, "tls-unique:…" (up to TLS 1.2) or "tls-server-end-point:…"; from secured() until net_stream_end_tls. Gives its length;
  * 0: there is none, or dst is too small (96 bytes are enough). */
 enum net_tls_binding { NET_TLS_UNIQUE, NET_TLS_END_POINT };
-size_t net_stream_tls_binding(const struct net_stream *s, enum net_tls_binding kind, uint8_t *dst, size_t size);
+size_t net_stream_tls_binding(const struct net_stream *s, enum net_tls_binding kind, uint8_t *dst,
+			      size_t size);
 
 /* Suites in OpenSSL's notation. NULL for all of it, or a NULL text: TLS 1.2 and OpenSSL's own suites. */
 enum net_tls_version { NET_TLS_1_0, NET_TLS_1_1, NET_TLS_1_2, NET_TLS_1_3 };
 struct net_tls_rules {
 	enum net_tls_version min_version;
-	const char *ciphers;            /* up to TLS 1.2 */
-	const char *ciphersuites;       /* TLS 1.3 */
+	const char *ciphers;      /* up to TLS 1.2 */
+	const char *ciphersuites; /* TLS 1.3 */
 };
 /* A suite that does not exist, or versions and suites that do not fit together, are errors. */
-MUST_CHECK int net_tls_ctx_new(const char *cert_file, const char *key_file, const struct net_tls_rules *rules, struct net_tls_ctx **ret, struct err *reterr);
+MUST_CHECK int net_tls_ctx_new(const char *cert_file, const char *key_file, const struct net_tls_rules *rules,
+			       struct net_tls_ctx **ret, struct err *reterr);
 /* From when to when the certificate is valid, in seconds since 1970. */
 void net_tls_ctx_validity(const struct net_tls_ctx *c, int64_t *ret_from, int64_t *ret_until);
 struct net_tls_ctx *net_tls_ctx_ref(struct net_tls_ctx *c);
@@ -143,9 +149,10 @@ struct net_work {
 	void (*done)(struct net_work *w);
 	struct net_loop *loop;
 	enum net_lane lane;
-	uint64_t key;           /* whose it is: keys take turns, and who has the most in a full lane loses the youngest of it. Choose it such that clients cannot */
-	bool dropped;           /* in done: the lane was full, run was not called */
-	bool queued;            /* net's: it waits in its lane */
+	uint64_t
+		key; /* whose it is: keys take turns, and who has the most in a full lane loses the youngest of it. Choose it such that clients cannot */
+	bool dropped; /* in done: the lane was full, run was not called */
+	bool queued;  /* net's: it waits in its lane */
 	struct net_post post;
 };
 /* The work is net's until done is called, which may be before this returns to another thread than the loop's. */

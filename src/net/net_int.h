@@ -19,24 +19,24 @@
 #include "base/buf.h"
 #include "net/net.h"
 
-#define NET_READ_SIZE ((size_t)65536)           /* one read buffer per loop, for all its streams … */
-#define NET_KEPT_SIZE ((size_t)32768)           /* … and room before it for what an owner left of the last read */
-#define NET_PLAIN_SIZE ((size_t)16384)          /* the plain bytes of one TLS record */
+#define NET_READ_SIZE ((size_t)65536)  /* one read buffer per loop, for all its streams … */
+#define NET_KEPT_SIZE ((size_t)32768)  /* … and room before it for what an owner left of the last read */
+#define NET_PLAIN_SIZE ((size_t)16384) /* the plain bytes of one TLS record */
 #define NET_LOW_WATER ((size_t)256 * 1024)
-#define NET_LIMIT ((size_t)65536)               /* unconsumed bytes, until the owner sets another bound */
+#define NET_LIMIT ((size_t)65536) /* unconsumed bytes, until the owner sets another bound */
 #define NET_LINGER_MS 2000u
-#define NET_FLUSH_ROUNDS 15u                    /* a closing stream that makes progress has so many linger times */
-#define NET_REFUSAL_MS 2000u                    /* a connection above the maximum may have to make room after this time */
+#define NET_FLUSH_ROUNDS 15u /* a closing stream that makes progress has so many linger times */
+#define NET_REFUSAL_MS 2000u /* a connection above the maximum may have to make room after this time */
 #define NET_LISTENERS 64u
-#define NET_WORKERS 2u                          /* threads of a crew, unless told */
+#define NET_WORKERS 2u /* threads of a crew, unless told */
 #define NET_WORKERS_MAX 64u
-#define NET_BUCKETS 64u                         /* of a lane: as many as its bitmap has bits */
+#define NET_BUCKETS 64u /* of a lane: as many as its bitmap has bits */
 
 struct net_listener {
 	uv_poll_t poll;
 	int fd;
 	struct net *net;
-	uv_timer_t retry;           /* runs only after the system had no descriptor or memory for a connection */
+	uv_timer_t retry; /* runs only after the system had no descriptor or memory for a connection */
 };
 
 struct net_loop {
@@ -46,37 +46,37 @@ struct net_loop {
 	bool running;
 	uv_loop_t uv;
 	uv_async_t wake;
-	uv_prepare_t prepare;       /* runs what was put off before the loop sleeps */
-	uv_idle_t idle;             /* active only when something put off must not wait for the next event */
+	uv_prepare_t prepare; /* runs what was put off before the loop sleeps */
+	uv_idle_t idle;       /* active only when something put off must not wait for the next event */
 
-	pthread_mutex_t lock;       /* guards posts */
+	pthread_mutex_t lock; /* guards posts */
 	struct list posts;
 
-	struct list streams;        /* all of them, until their memory goes */
-	struct list last;           /* posts of its own thread, for the end of the round … */
-	struct list next;           /* … and for the next one */
-	struct list ready;          /* streams whose buffered input is to be looked at again */
-	atomic_uint nstreams;       /* assigned to this loop; counted by the accepting thread */
-	bool stopping;              /* no new streams */
-	struct net_post ping;       /* net_ping's */
-	atomic_bool pinged;         /* … and not answered yet */
-	uint8_t *read_buf;          /* NET_KEPT_SIZE + NET_READ_SIZE; owned */
-	uint8_t *plain_buf;         /* NET_PLAIN_SIZE; owned */
-	struct buf cipher;          /* what OpenSSL wants to send, between its call and ours */
+	struct list streams;  /* all of them, until their memory goes */
+	struct list last;     /* posts of its own thread, for the end of the round … */
+	struct list next;     /* … and for the next one */
+	struct list ready;    /* streams whose buffered input is to be looked at again */
+	atomic_uint nstreams; /* assigned to this loop; counted by the accepting thread */
+	bool stopping;        /* no new streams */
+	struct net_post ping; /* net_ping's */
+	atomic_bool pinged;   /* … and not answered yet */
+	uint8_t *read_buf;    /* NET_KEPT_SIZE + NET_READ_SIZE; owned */
+	uint8_t *plain_buf;   /* NET_PLAIN_SIZE; owned */
+	struct buf cipher;    /* what OpenSSL wants to send, between its call and ours */
 };
 
 /* Work that waits: work.c. */
 struct net_lane_queue {
 	struct {
-		struct list waiting;    /* struct net_work by post.link */
+		struct list waiting; /* struct net_work by post.link */
 		unsigned count;
-		unsigned running;       /* of it, on threads now */
+		unsigned running; /* of it, on threads now */
 	} buckets[NET_BUCKETS];
-	uint64_t filled;            /* a bit for each bucket that is not empty */
-	uint64_t served;            /* … that has as many threads as it may have … */
-	unsigned share;             /* … which is so many; 0: no bound */
-	unsigned turn;              /* the bucket that is asked next */
-	unsigned count, max;        /* in all; 0: no bound */
+	uint64_t filled;     /* a bit for each bucket that is not empty */
+	uint64_t served;     /* … that has as many threads as it may have … */
+	unsigned share;      /* … which is so many; 0: no bound */
+	unsigned turn;       /* the bucket that is asked next */
+	unsigned count, max; /* in all; 0: no bound */
 };
 
 enum net_crew_id { NET_CREW_REQUEST, NET_CREW_LOGIN, NET_CREWS };
@@ -86,32 +86,32 @@ struct net_crew {
 	pthread_t threads[NET_WORKERS_MAX];
 	pthread_cond_t wake;
 	unsigned nthreads, idle, max;
-	unsigned turn;              /* counts what was taken, for the shares of two lanes */
+	unsigned turn; /* counts what was taken, for the shares of two lanes */
 };
 
 struct net {
 	const struct net_handler *handler;
 	void *arg;
 	unsigned max_connections, backlog;
-	struct net_loop *loops;     /* owned array */
+	struct net_loop *loops; /* owned array */
 	unsigned nloops;
-	struct net_listener *listeners;     /* owned array; polled by loop 0 */
+	struct net_listener *listeners; /* owned array; polled by loop 0 */
 	unsigned nlisteners;
 	atomic_uint connections;
-	atomic_uint kept;           /* of them: above the maximum, and kept by their owner */
+	atomic_uint kept; /* of them: above the maximum, and kept by their owner */
 	struct {
-		struct list streams;    /* oldest first */
+		struct list streams; /* oldest first */
 		unsigned count;
-	} over[2];                  /* above the maximum and not kept: from elsewhere, from this machine; loop 0's */
-	int spare_fd;               /* given up for a moment when there is no other descriptor, so that a client can be refused; -1: none */
+	} over[2]; /* above the maximum and not kept: from elsewhere, from this machine; loop 0's */
+	int spare_fd; /* given up for a moment when there is no other descriptor, so that a client can be refused; -1: none */
 	char address[64];
 
-	pthread_mutex_t lock;       /* guards the rest */
+	pthread_mutex_t lock; /* guards the rest */
 	pthread_cond_t changed;
-	unsigned quiet_loops;       /* loops that have closed all their streams */
+	unsigned quiet_loops; /* loops that have closed all their streams */
 	bool listening_ended;
 
-	pthread_mutex_t work_lock;  /* guards the lanes, the crews and which work is queued */
+	pthread_mutex_t work_lock; /* guards the lanes, the crews and which work is queued */
 	struct net_lane_queue lanes[NET_LANES];
 	struct net_crew crews[NET_CREWS];
 	bool work_ended;
@@ -119,49 +119,51 @@ struct net {
 
 enum net_state {
 	NET_OPEN,
-	NET_FLUSHING,               /* closing: pending bytes go out, input is dropped */
-	NET_LINGERING,              /* closing: our side is shut, waiting for the peer's end */
-	NET_CLOSING,                /* handles are being closed */
+	NET_FLUSHING,  /* closing: pending bytes go out, input is dropped */
+	NET_LINGERING, /* closing: our side is shut, waiting for the peer's end */
+	NET_CLOSING,   /* handles are being closed */
 };
 
-struct out_chunk;               /* output.c */
+struct out_chunk; /* output.c */
 
 struct net_tls {
-	SSL *ssl;                   /* owned */
-	struct net_tls_ctx *ctx;    /* reference */
+	SSL *ssl;                /* owned */
+	struct net_tls_ctx *ctx; /* reference */
 	struct net_stream *stream;
-	const uint8_t *in;          /* the bytes OpenSSL may read now; empty between our calls */
+	const uint8_t *in; /* the bytes OpenSSL may read now; empty between our calls */
 	size_t in_n;
 	enum net_tls_mode mode;
-	bool secured;               /* the handshake is over */
-	bool ended;                 /* net_stream_end_tls: output is clear, input soon */
+	bool secured; /* the handshake is over */
+	bool ended;   /* net_stream_end_tls: output is clear, input soon */
 };
 
 struct net_stream {
 	uv_tcp_t tcp;
-	uv_timer_t timer;           /* the owner's; once closing, ours */
+	uv_timer_t timer; /* the owner's; once closing, ours */
 	uv_write_t write_req;
 	uv_shutdown_t shutdown_req;
-	struct net_post post;       /* carries the stream from the accepting loop to its own */
+	struct net_post post; /* carries the stream from the accepting loop to its own */
 	struct net_loop *loop;
-	struct list link;           /* in loop->streams */
-	struct list ready;          /* in loop->ready, or alone */
-	void *owner;                /* NULL: nobody is told anything */
-	struct net_tls *tls;        /* owned; NULL: clear */
-	struct buf in;              /* bytes for the owner that it did not consume yet */
-	struct buf raw;             /* TLS records that are incomplete, or wait while the owner pauses */
-	struct out_chunk *out, *out_last;   /* bytes the kernel did not take yet; the first chunk is libuv's while writing is set; owned */
-	size_t queued;              /* bytes in out */
-	struct budget *budget;      /* the owner's account, for what waits to be sent; NULL: none */
+	struct list link;    /* in loop->streams */
+	struct list ready;   /* in loop->ready, or alone */
+	void *owner;         /* NULL: nobody is told anything */
+	struct net_tls *tls; /* owned; NULL: clear */
+	struct buf in;       /* bytes for the owner that it did not consume yet */
+	struct buf raw;      /* TLS records that are incomplete, or wait while the owner pauses */
+	struct out_chunk *out,
+		*out_last; /* bytes the kernel did not take yet; the first chunk is libuv's while writing is set; owned */
+	size_t queued;         /* bytes in out */
+	struct budget *budget; /* the owner's account, for what waits to be sent; NULL: none */
 	size_t limit;
-	size_t flush_mark;          /* pending bytes when the flush was last looked at */
+	size_t flush_mark; /* pending bytes when the flush was last looked at */
 	unsigned flush_rounds;
-	int fd;                     /* until tcp has it */
+	int fd; /* until tcp has it */
 	enum net_state state;
-	unsigned open_handles;      /* of tcp and timer, those not yet closed */
-	bool paused, reading, writing, delivering, eof, over_limit, this_machine, kept, had_tls, tls_takes_over;
-	struct list over;           /* in net->over, or alone */
-	uint64_t over_since;        /* the loop's ms */
+	unsigned open_handles; /* of tcp and timer, those not yet closed */
+	bool paused, reading, writing, delivering, eof, over_limit, this_machine, kept, had_tls,
+		tls_takes_over;
+	struct list over;    /* in net->over, or alone */
+	uint64_t over_since; /* the loop's ms */
 	char peer[56];
 	char reason[100];
 };
@@ -188,7 +190,7 @@ void net_loop_defer(struct net_loop *l, struct net_stream *s);
 /* listen.c */
 MUST_CHECK int net_listen(struct net *n, const char *where, struct err *reterr);
 MUST_CHECK int net_listeners_start(struct net *n, struct err *reterr);
-void net_listeners_close(struct net_loop *l);          /* on loop 0 */
+void net_listeners_close(struct net_loop *l); /* on loop 0 */
 void net_format_address(const struct sockaddr_storage *ss, char *dst, size_t size);
 
 /* over.c; on loop 0 */
@@ -206,8 +208,8 @@ void net_work_end(struct net *n);
 /* stream.c */
 /* Takes fd; NULL and fd closed when memory is out. */
 MUST_CHECK struct net_stream *net_stream_new(struct net_loop *l, int fd, const struct sockaddr_storage *peer);
-void net_stream_begin(struct net_stream *s);           /* on its loop */
-void net_stream_fail(struct net_stream *s, const char *what, const char *detail);      /* closes at once */
+void net_stream_begin(struct net_stream *s);                                      /* on its loop */
+void net_stream_fail(struct net_stream *s, const char *what, const char *detail); /* closes at once */
 void net_stream_peer_ended(struct net_stream *s);
 void net_stream_flushed(struct net_stream *s);
 void net_stream_update_reading(struct net_stream *s);
@@ -237,8 +239,8 @@ void net_tls_free(struct net_stream *s);
 /* tls_ctx.c */
 struct net_tls_ctx {
 	atomic_uint refs;
-	SSL_CTX *ssl_ctx;           /* owned */
-	BIO_METHOD *bio_method;     /* owned: our end of OpenSSL's reads and writes */
+	SSL_CTX *ssl_ctx;       /* owned */
+	BIO_METHOD *bio_method; /* owned: our end of OpenSSL's reads and writes */
 };
 /* tls_bio.c */
 BIO_METHOD *net_tls_bio_method(void);

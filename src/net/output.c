@@ -11,16 +11,16 @@
 #include "net/net_int.h"
 
 #define CHUNK_SMALL ((size_t)16 * 1024)
-#define CHUNK_LARGE ((size_t)256 * 1024)        /* memory comes back chunk by chunk while a large answer goes out */
+#define CHUNK_LARGE ((size_t)256 * 1024) /* memory comes back chunk by chunk while a large answer goes out */
 
 struct out_chunk {
 	struct out_chunk *next;
-	struct buf bytes;           /* a given one may be full at any size */
-	size_t sent;                /* of bytes, before it became a chunk */
-	uv_buf_t *slices;           /* owned; NULL, or what is sent instead of bytes, which some of them point to */
+	struct buf bytes; /* a given one may be full at any size */
+	size_t sent;      /* of bytes, before it became a chunk */
+	uv_buf_t *slices; /* owned; NULL, or what is sent instead of bytes, which some of them point to */
 	unsigned nslices;
-	size_t length;              /* of all slices */
-	size_t counted;             /* in the owner's account; what was given or lent has been counted before */
+	size_t length;  /* of all slices */
+	size_t counted; /* in the owner's account; what was given or lent has been counted before */
 };
 
 static void start_write(struct net_stream *s);
@@ -76,7 +76,8 @@ static void start_write(struct net_stream *s)
 		return;
 	b = uv_buf_init((char *)c->bytes.data + c->sent, (unsigned)chunk_len(c));
 	s->write_req.data = s;
-	rc = uv_write(&s->write_req, (uv_stream_t *)&s->tcp, c->slices != NULL ? c->slices : &b, c->slices != NULL ? c->nslices : 1, on_written);
+	rc = uv_write(&s->write_req, (uv_stream_t *)&s->tcp, c->slices != NULL ? c->slices : &b,
+		      c->slices != NULL ? c->nslices : 1, on_written);
 	if (rc < 0)
 		net_stream_fail(s, "write", uv_strerror(rc));
 	else
@@ -108,13 +109,14 @@ static struct out_chunk *open_chunk(struct net_stream *s, size_t n)
 	struct out_chunk *c;
 	struct buf b;
 
-	if (s->out != NULL && !(s->writing && s->out == s->out_last) && s->out_last->bytes.len < s->out_last->bytes.max)
+	if (s->out != NULL && !(s->writing && s->out == s->out_last) &&
+	    s->out_last->bytes.len < s->out_last->bytes.max)
 		return s->out_last;
 	buf_init(&b, n < CHUNK_SMALL ? CHUNK_SMALL : n > CHUNK_LARGE ? CHUNK_LARGE : n);
 	c = add_chunk(s, &b, 0);
 	if (c != NULL) {
 		c->counted = b.max;
-		budget_take_anyway(s->budget, b.max);   /* what is on its way cannot be refused */
+		budget_take_anyway(s->budget, b.max); /* what is on its way cannot be refused */
 	}
 	return c;
 }
@@ -181,7 +183,7 @@ static void output_give(struct net_stream *s, struct buf *b)
 	if (b->len - done < CHUNK_LARGE || b->len > INT32_MAX) {
 		queue_bytes(s, b->data + done, b->len - done);
 	} else if (add_chunk(s, b, done) != NULL) {
-		s->out_last->bytes.max = b->len;        /* full: what follows has chunks of its own */
+		s->out_last->bytes.max = b->len; /* full: what follows has chunks of its own */
 		buf_forget(b);
 	}
 	if (s->state == NET_OPEN)
@@ -219,7 +221,7 @@ void net_stream_lend(struct net_stream *s, struct buf *head, const struct str *s
 	s->out_last->slices = all;
 	s->out_last->nslices = (unsigned)n;
 	s->out_last->length = length;
-	s->out_last->bytes.max = head->len;     /* full: what follows has chunks of its own */
+	s->out_last->bytes.max = head->len; /* full: what follows has chunks of its own */
 	s->queued += length;
 	buf_forget(head);
 	start_write(s);

@@ -29,8 +29,8 @@ struct net_stream *net_stream_new(struct net_loop *l, int fd, const struct socka
 	list_init(&s->link);
 	list_init(&s->ready);
 	list_init(&s->over);
-	buf_init(&s->in, SIZE_MAX / 2);         /* bounded by limit after each delivery */
-	buf_init(&s->raw, SIZE_MAX / 2);        /* bounded by one record, or one read while paused */
+	buf_init(&s->in, SIZE_MAX / 2);  /* bounded by limit after each delivery */
+	buf_init(&s->raw, SIZE_MAX / 2); /* bounded by one record, or one read while paused */
 	net_format_address(peer, s->peer, sizeof(s->peer));
 	return s;
 }
@@ -56,7 +56,7 @@ static void on_closed(uv_handle_t *h)
 		return;
 	list_remove(&s->link);
 	list_remove(&s->ready);
-	net_output_fini(s);             /* while its owner's account is there */
+	net_output_fini(s); /* while its owner's account is there */
 	if (s->owner != NULL)
 		l->net->handler->closed(s->owner, s->reason);
 	stream_free(s);
@@ -74,7 +74,7 @@ static void close_now(struct net_stream *s)
 
 static void set_reason(struct net_stream *s, const char *reason)
 {
-	if (s->reason[0] == '\0')               /* the first one is the cause, what follows are consequences */
+	if (s->reason[0] == '\0') /* the first one is the cause, what follows are consequences */
 		str_copy(s->reason, sizeof(s->reason), str_of(reason != NULL ? reason : "closed"));
 }
 
@@ -163,7 +163,7 @@ void net_stream_close(struct net_stream *s, bool gracefully, const char *reason)
 	if (s->state != NET_OPEN)
 		return;
 	net_tls_notify_close(s);
-	if (s->state != NET_OPEN)               /* the write failed */
+	if (s->state != NET_OPEN) /* the write failed */
 		return;
 	s->state = NET_FLUSHING;
 	s->flush_mark = net_stream_pending(s);
@@ -237,7 +237,7 @@ void net_stream_set_budget(struct net_stream *s, struct budget *b)
 
 void net_stream_set_timer(struct net_stream *s, uint64_t ms)
 {
-	if (s->state != NET_OPEN)               /* the timer is ours now */
+	if (s->state != NET_OPEN) /* the timer is ours now */
 		return;
 	if (ms == 0)
 		uv_timer_stop(&s->timer);

@@ -32,7 +32,7 @@ static void send_cipher(struct net_stream *s)
 
 	if (out.len == 0)
 		return;
-	buf_init(&l->cipher, out.max);          /* the owner may write to another stream meanwhile */
+	buf_init(&l->cipher, out.max); /* the owner may write to another stream meanwhile */
 	if (s->tls->mode == NET_TLS_WRAPPED && !s->tls->secured)
 		l->net->handler->handshake_out(s->owner, out.data, out.len);
 	else
@@ -52,7 +52,7 @@ static void tls_fail(struct net_stream *s, const char *what)
 	snprintf(text, sizeof(text), detail != NULL ? "%s: %s" : "%s", what, detail);
 	ERR_clear_error();
 	send_cipher(s);
-	s->tls->ended = true;                   /* no close_notify after an error */
+	s->tls->ended = true; /* no close_notify after an error */
 	net_stream_close(s, true, text);
 }
 
@@ -88,7 +88,8 @@ static bool handshake(struct net_stream *s)
 	return s->state == NET_OPEN;
 }
 
-int net_stream_start_tls(struct net_stream *s, struct net_tls_ctx *ctx, enum net_tls_mode mode, struct err *reterr)
+int net_stream_start_tls(struct net_stream *s, struct net_tls_ctx *ctx, enum net_tls_mode mode,
+			 struct err *reterr)
 {
 	struct net_tls *t;
 	BIO *bio;
@@ -108,11 +109,12 @@ int net_stream_start_tls(struct net_stream *s, struct net_tls_ctx *ctx, enum net
 		return err_nomem(reterr);
 	}
 	BIO_set_data(bio, t);
-	SSL_set_bio(t->ssl, bio, bio);          /* now the SSL's */
+	SSL_set_bio(t->ssl, bio, bio); /* now the SSL's */
 	SSL_set_app_data(t->ssl, t);
 	SSL_set_accept_state(t->ssl);
 	if (mode == NET_TLS_WRAPPED)
-		SSL_set_max_proto_version(t->ssl, TLS1_2_VERSION);      /* clients hang with 1.3 inside TDS packets */
+		SSL_set_max_proto_version(t->ssl,
+					  TLS1_2_VERSION); /* clients hang with 1.3 inside TDS packets */
 	t->mode = mode;
 	t->stream = s;
 	t->ctx = net_tls_ctx_ref(ctx);
@@ -185,7 +187,7 @@ ssize_t net_tls_record(struct net_stream *s, const uint8_t *p, size_t n)
 	size_t len;
 
 	if (t->ended && p[0] != RECORD_DATA && p[0] != RECORD_ALERT) {
-		net_tls_free(s);                /* the first clear byte */
+		net_tls_free(s); /* the first clear byte */
 		return 0;
 	}
 	if (p[0] < RECORD_FIRST || p[0] > RECORD_LAST || (n > 1 && p[1] != 3)) {

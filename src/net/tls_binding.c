@@ -16,20 +16,22 @@ static size_t tls_unique(SSL *ssl, uint8_t *dst, size_t size)
 {
 	if (SSL_version(ssl) >= TLS1_3_VERSION)
 		return 0;
-	return SSL_session_reused(ssl) ? SSL_get_finished(ssl, dst, size) : SSL_get_peer_finished(ssl, dst, size);
+	return SSL_session_reused(ssl) ? SSL_get_finished(ssl, dst, size)
+				       : SSL_get_peer_finished(ssl, dst, size);
 }
 
 /* The certificate's digest, by the algorithm of its signature; SHA-256 in place of the weak ones and where the signature names none. */
 static size_t tls_end_point(SSL *ssl, uint8_t *dst, size_t size)
 {
-	X509 *cert = SSL_get_certificate(ssl);          /* the SSL's */
+	X509 *cert = SSL_get_certificate(ssl); /* the SSL's */
 	int nid = NID_undef;
 	const EVP_MD *md;
 	unsigned n = 0;
 
 	if (cert == NULL)
 		return 0;
-	if (X509_get_signature_info(cert, &nid, NULL, NULL, NULL) != 1 || nid == NID_md5 || nid == NID_sha1 || nid == NID_md5_sha1)
+	if (X509_get_signature_info(cert, &nid, NULL, NULL, NULL) != 1 || nid == NID_md5 || nid == NID_sha1 ||
+	    nid == NID_md5_sha1)
 		nid = NID_sha256;
 	md = EVP_get_digestbynid(nid);
 	if (md == NULL)
@@ -39,7 +41,8 @@ static size_t tls_end_point(SSL *ssl, uint8_t *dst, size_t size)
 	return n;
 }
 
-size_t net_stream_tls_binding(const struct net_stream *s, enum net_tls_binding kind, uint8_t *dst, size_t size)
+size_t net_stream_tls_binding(const struct net_stream *s, enum net_tls_binding kind, uint8_t *dst,
+			      size_t size)
 {
 	bool unique = kind == NET_TLS_UNIQUE;
 	const char *prefix = unique ? unique_prefix : end_point_prefix;

@@ -98,7 +98,7 @@ static struct net_work *lane_overflow(struct net_lane_queue *q)
 
 /* ---- crews: threads and the lanes that they serve ---- */
 
-#define KNOWN_TURNS 4u          /* one turn in so many is the strangers', while both wait */
+#define KNOWN_TURNS 4u /* one turn in so many is the strangers', while both wait */
 
 static struct net_crew *crew_of(struct net *n, enum net_lane lane)
 {
@@ -157,7 +157,7 @@ static void *worker_main(void *arg)
 			unsigned b = bucket_of(w);
 
 			pthread_mutex_unlock(&n->work_lock);
-			run_work(w);            /* afterwards it is its owner's */
+			run_work(w); /* afterwards it is its owner's */
 			pthread_mutex_lock(&n->work_lock);
 			lane_done(q, b);
 			continue;
@@ -231,17 +231,22 @@ unsigned net_work_waiting(struct net *n, enum net_lane lane)
 
 void net_work_init(struct net *n, const struct net_options *o)
 {
-	const unsigned wanted[NET_CREWS] = { [NET_CREW_REQUEST] = o->request_threads, [NET_CREW_LOGIN] = o->login_threads };
+	const unsigned wanted[NET_CREWS] = {
+		[NET_CREW_REQUEST] = o->request_threads, [NET_CREW_LOGIN] = o->login_threads
+	};
 
 	pthread_mutex_init(&n->work_lock, NULL);
-	lane_init(&n->lanes[NET_LANE_REQUEST], 0);              /* a session has one request: max_connections bounds them */
+	lane_init(&n->lanes[NET_LANE_REQUEST],
+		  0); /* a session has one request: max_connections bounds them */
 	lane_init(&n->lanes[NET_LANE_KNOWN], o->login_queue);
 	lane_init(&n->lanes[NET_LANE_STRANGER], o->login_queue);
 	for (unsigned i = 0; i < NET_CREWS; i++) {
 		struct net_crew *c = &n->crews[i];
 
 		c->net = n;
-		c->max = wanted[i] == 0 ? NET_WORKERS : wanted[i] < NET_WORKERS_MAX ? wanted[i] : NET_WORKERS_MAX;
+		c->max = wanted[i] == 0                ? NET_WORKERS
+			 : wanted[i] < NET_WORKERS_MAX ? wanted[i]
+						       : NET_WORKERS_MAX;
 		pthread_cond_init(&c->wake, NULL);
 	}
 	n->lanes[NET_LANE_REQUEST].share = (n->crews[NET_CREW_REQUEST].max + 1) / 2;

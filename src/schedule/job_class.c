@@ -11,9 +11,11 @@ const struct job_class job_classes[] = {
 	{ PROJECT_CLASS("PWASSPSubmitSiteCreationTimerJob"), JOB_DATA_NONE, true, NULL },
 	{ PROJECT_CLASS("PWASSPSubmitServerScheduledTimerJob"), JOB_DATA_NONE, true, NULL },
 	{ OFFICE_CLASS("UserProfiles", "UserProfileChangeJob"), JOB_DATA_NONE, false, "update-colleagues" },
-	{ OFFICE_CLASS("UserProfiles", "UserProfileChangeCleanupJob"), JOB_DATA_NONE, false, "delete-change-events" },
+	{ OFFICE_CLASS("UserProfiles", "UserProfileChangeCleanupJob"), JOB_DATA_NONE, false,
+	  "delete-change-events" },
 	{ OFFICE_CLASS("UserProfiles", "UserProfileImportJob"), JOB_DATA_INCREMENTAL, false, NULL },
-	{ OFFICE_CLASS("UserProfiles", "UserProfileGradualUpgradeChangeJob"), JOB_DATA_UPGRADE, false, "sync-changes" },
+	{ OFFICE_CLASS("UserProfiles", "UserProfileGradualUpgradeChangeJob"), JOB_DATA_UPGRADE, false,
+	  "sync-changes" },
 	{ OFFICE_CLASS("UserProfiles", "DLImportJob"), JOB_DATA_NONE, false, "import-distribution-lists" },
 	{ OFFICE_CLASS("Audience", "AudienceCompilationJob"), JOB_DATA_NONE, false, "compile-audiences" },
 };
@@ -38,7 +40,8 @@ const struct job_class *job_class_find(struct str assembly, struct str class)
 const struct job_class *job_class_by_name(struct str name)
 {
 	for (size_t i = 0; i < job_classes_count; i++)
-		if (str_eq_nocase(name, str_of(job_classes[i].name)) || str_eq_nocase(name, str_of(job_classes[i].class)))
+		if (str_eq_nocase(name, str_of(job_classes[i].name)) ||
+		    str_eq_nocase(name, str_of(job_classes[i].class)))
 			return &job_classes[i];
 	return NULL;
 }
@@ -56,11 +59,11 @@ const char *job_class_check_data(const struct job_class *c, struct str data)
 {
 	switch (c->data) {
 	case JOB_DATA_INCREMENTAL:
-		return job_class_action(c, data) != NULL ? NULL : "this class needs the job data IsIncremental#True or IsIncremental#False";
-	case JOB_DATA_UPGRADE:
-		return NULL;
-	case JOB_DATA_NONE:
-		break;
+		return job_class_action(c, data) != NULL
+			       ? NULL
+			       : "this class needs the job data IsIncremental#True or IsIncremental#False";
+	case JOB_DATA_UPGRADE: return NULL;
+	case JOB_DATA_NONE: break;
 	}
 	return data.n == 0 ? NULL : "this class takes no job data";
 }

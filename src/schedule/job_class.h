@@ -8,11 +8,11 @@
 enum job_data_rule { JOB_DATA_NONE, JOB_DATA_INCREMENTAL, JOB_DATA_UPGRADE };
 
 struct job_class {
-	const char *name;           /* the last part of the class, as people write it */
+	const char *name; /* the last part of the class, as people write it */
 	const char *assembly, *class;
 	enum job_data_rule data;
-	bool ignored;               /* a client leaves these to the program that owns them */
-	const char *action;         /* what the text of 3.2.4.1 calls for; NULL: depends on JobData, or ignored */
+	bool ignored;       /* a client leaves these to the program that owns them */
+	const char *action; /* what the text of 3.2.4.1 calls for; NULL: depends on JobData, or ignored */
 };
 extern const struct job_class job_classes[];
 extern const size_t job_classes_count;

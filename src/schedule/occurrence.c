@@ -56,20 +56,11 @@ static int64_t point_in(enum recurrence_kind kind, const struct recurrence_point
 	int64_t day;
 
 	switch (kind) {
-	case HOURLY:
-		return period * HOUR + p->minute * MINUTE;
-	case WEEKLY:
-		day = period * 7 - 1 + p->weekday;
-		break;
-	case MONTHLY:
-		day = day_in_month(period / 12, (int)(period % 12) + 1, p->date);
-		break;
-	case YEARLY:
-		day = day_in_month(period, p->month, p->date);
-		break;
-	default:
-		day = period;
-		break;
+	case HOURLY: return period * HOUR + p->minute * MINUTE;
+	case WEEKLY: day = period * 7 - 1 + p->weekday; break;
+	case MONTHLY: day = day_in_month(period / 12, (int)(period % 12) + 1, p->date); break;
+	case YEARLY: day = day_in_month(period, p->month, p->date); break;
+	default: day = period; break;
 	}
 	return day * TICKS_PER_DAY + p->hour * HOUR + p->minute * MINUTE + p->second * TICKS_PER_SECOND;
 }
@@ -89,7 +80,8 @@ bool recurrence_next(const struct recurrence *r, int64_t due, int64_t now, int64
 	if (r->kind == EVERY_SECONDS) {
 		next = first_after(due, r->every * TICKS_PER_SECOND, after);
 	} else if (r->kind == EVERY_MINUTES) {
-		next = first_after(floor_div(due, MINUTE) * MINUTE + r->from.second * TICKS_PER_SECOND, r->every * MINUTE, after);
+		next = first_after(floor_div(due, MINUTE) * MINUTE + r->from.second * TICKS_PER_SECOND,
+				   r->every * MINUTE, after);
 	} else {
 		period = period_of(r->kind, after);
 		next = point_in(r->kind, &r->from, period);
@@ -116,7 +108,8 @@ bool recurrence_is_begin(const struct recurrence *r, int64_t at)
 /* A number that orders the points of one kind within a period, before months cut their days off. */
 static int64_t rank(const struct recurrence_point *p)
 {
-	return ((((int64_t)p->month * 32 + p->date) * 7 + p->weekday) * 24 + p->hour) * 3600 + p->minute * 60 + p->second;
+	return ((((int64_t)p->month * 32 + p->date) * 7 + p->weekday) * 24 + p->hour) * 3600 +
+	       p->minute * 60 + p->second;
 }
 
 int64_t recurrence_window_end(const struct recurrence *r, int64_t begin)
@@ -142,7 +135,7 @@ int64_t recurrence_start(const struct recurrence *r, int64_t due, uint64_t seed)
 
 uint64_t recurrence_seed(struct str id)
 {
-	uint64_t h = 0xCBF29CE484222325u;       /* FNV-1a, then mixed so that the low bits depend on all */
+	uint64_t h = 0xCBF29CE484222325u; /* FNV-1a, then mixed so that the low bits depend on all */
 
 	for (size_t i = 0; i < id.n; i++) {
 		unsigned char c = (unsigned char)id.p[i];

@@ -30,7 +30,8 @@ static bool number(struct str *s, unsigned low, unsigned high, uint8_t *ret)
 
 static bool time_of_day(struct str *s, struct recurrence_point *p)
 {
-	return number(s, 0, 23, &p->hour) && word(s, ":") && number(s, 0, 59, &p->minute) && word(s, ":") && number(s, 0, 59, &p->second);
+	return number(s, 0, 23, &p->hour) && word(s, ":") && number(s, 0, 59, &p->minute) && word(s, ":") &&
+	       number(s, 0, 59, &p->second);
 }
 
 static bool name(struct str *s, const char *const *names, size_t n, uint8_t *ret)
@@ -47,7 +48,8 @@ static bool name(struct str *s, const char *const *names, size_t n, uint8_t *ret
 /* The longer names first, because each begins with a shorter one. */
 static bool weekday(struct str *s, struct recurrence_point *p)
 {
-	static const char *const names[] = { "sun", "mon", "tue", "wed", "thu", "fri", "sat", "su", "mo", "tu", "we", "th", "fr", "sa" };
+	static const char *const names[] = { "sun", "mon", "tue", "wed", "thu", "fri", "sat",
+					     "su",  "mo",  "tu",  "we",  "th",  "fr",  "sa" };
 	uint8_t i;
 
 	if (!name(s, names, ARRAY_LEN(names), &i))
@@ -63,7 +65,8 @@ static bool date(struct str *s, struct recurrence_point *p)
 
 static bool month(struct str *s, struct recurrence_point *p)
 {
-	static const char *const names[] = { "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec" };
+	static const char *const names[] = { "jan", "feb", "mar", "apr", "may", "jun",
+					     "jul", "aug", "sep", "oct", "nov", "dec" };
 	uint8_t i;
 
 	if (!name(s, names, ARRAY_LEN(names), &i))
@@ -84,7 +87,8 @@ static bool minute(struct str *s, struct recurrence_point *p)
 }
 
 /* "at X" or "between X and Y", to the end of the text. */
-static bool instance(struct str *s, bool (*point)(struct str *s, struct recurrence_point *p), struct recurrence *r)
+static bool instance(struct str *s, bool (*point)(struct str *s, struct recurrence_point *p),
+		     struct recurrence *r)
 {
 	if (word(s, "at ")) {
 		if (!point(s, &r->from))
@@ -114,7 +118,9 @@ bool recurrence_parse(struct str text, struct recurrence *ret)
 		enum recurrence_kind kind;
 		bool (*point)(struct str *s, struct recurrence_point *p);
 	} kinds[] = {
-		{ "hourly ", HOURLY, minute }, { "daily ", DAILY, time_of_day }, { "weekly ", WEEKLY, weekday }, { "monthly ", MONTHLY, date }, { "yearly ", YEARLY, month },
+		{ "hourly ", HOURLY, minute },  { "daily ", DAILY, time_of_day },
+		{ "weekly ", WEEKLY, weekday }, { "monthly ", MONTHLY, date },
+		{ "yearly ", YEARLY, month },
 	};
 	struct recurrence r = { 0 };
 

@@ -10,16 +10,16 @@ enum recurrence_kind { EVERY_SECONDS, EVERY_MINUTES, HOURLY, DAILY, WEEKLY, MONT
 
 /* What a kind does not use is 0. */
 struct recurrence_point {
-	uint8_t month;          /* 1 … 12 */
-	uint8_t date;           /* 1 … 31, whether the month has it or not [E-SCHED-09] */
-	uint8_t weekday;        /* 0 = Sunday */
+	uint8_t month;   /* 1 … 12 */
+	uint8_t date;    /* 1 … 31, whether the month has it or not [E-SCHED-09] */
+	uint8_t weekday; /* 0 = Sunday */
 	uint8_t hour, minute, second;
 };
 
 struct recurrence {
 	enum recurrence_kind kind;
-	uint8_t every;                          /* EVERY_…: 1 … 59 */
-	struct recurrence_point from, to;       /* 'at': both the same */
+	uint8_t every;                    /* EVERY_…: 1 … 59 */
+	struct recurrence_point from, to; /* 'at': both the same */
 };
 
 /* Letter case does not matter; everything else is exact: two digits, single blanks, nothing around [E-SCHED-05 to 08]. False: not in the language. */

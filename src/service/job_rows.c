@@ -4,7 +4,8 @@
 
 #include "service/jobs_int.h"
 
-int job_rows_add(struct job_rows *r, struct arena *a, const struct value *fields, size_t n, struct err *reterr)
+int job_rows_add(struct job_rows *r, struct arena *a, const struct value *fields, size_t n,
+		 struct err *reterr)
 {
 	if (r->n == r->cap) {
 		size_t cap = r->cap == 0 ? 16 : r->cap * 2;

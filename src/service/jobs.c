@@ -8,28 +8,46 @@
 
 enum { ROW_ITEM, ROW_START, ROW_FAILED };
 
-static const struct xml_attribute_rule word_item[] = { { "id", XML_INT, true }, { "in", XML_STRING, true }, { "out", XML_STRING, false } };
-static const struct xml_attribute_rule translation_item[] = { { "id", XML_INT, true }, { "in", XML_STRING, true }, { "out", XML_STRING, true } };
+static const struct xml_attribute_rule word_item[] = { { "id", XML_INT, true },
+						       { "in", XML_STRING, true },
+						       { "out", XML_STRING, false } };
+static const struct xml_attribute_rule translation_item[] = { { "id", XML_INT, true },
+							      { "in", XML_STRING, true },
+							      { "out", XML_STRING, true } };
 static const struct xml_attribute_rule start_item[] = {
-	{ "job", XML_LONG, true }, { "group", XML_SHORT, true }, { "id", XML_INT, true }, { "wsi", XML_GUID, true },
+	{ "job", XML_LONG, true },
+	{ "group", XML_SHORT, true },
+	{ "id", XML_INT, true },
+	{ "wsi", XML_GUID, true },
 };
 static const struct xml_attribute_rule failed_item[] = {
-	{ "job", XML_LONG, true }, { "group", XML_SHORT, true }, { "id", XML_INT, true }, { "error", XML_INT, true },
+	{ "job", XML_LONG, true },
+	{ "group", XML_SHORT, true },
+	{ "id", XML_INT, true },
+	{ "error", XML_INT, true },
 };
 
-#define ITEMS(rule, kind, at_least) ((const struct xml_element_rule[]){ { "item", (at_least), XML_UNBOUNDED, (kind), (rule), ARRAY_LEN(rule), NULL, 0 } })
+#define ITEMS(rule, kind, at_least) \
+	((const struct xml_element_rule[]){ \
+		{ "item", (at_least), XML_UNBOUNDED, (kind), (rule), ARRAY_LEN(rule), NULL, 0 } })
 
 static const struct xml_element_rule batch_parts[] = {
 	{ "start", 1, 1, -1, NULL, 0, ITEMS(start_item, ROW_START, 0), 1 },
 	{ "failed", 1, 1, -1, NULL, 0, ITEMS(failed_item, ROW_FAILED, 0), 1 },
 };
-static const struct xml_element_rule batch_root = { "batch", 1, 1, -1, NULL, 0, batch_parts, ARRAY_LEN(batch_parts) };
-static const struct xml_element_rule word_group_root = { "group", 1, 1, -1, NULL, 0, ITEMS(word_item, ROW_ITEM, 1), 1 };
-static const struct xml_element_rule translation_group_root = { "group", 1, 1, -1, NULL, 0, ITEMS(translation_item, ROW_ITEM, 1), 1 };
+static const struct xml_element_rule batch_root = { "batch", 1, 1,           -1,
+						    NULL,    0, batch_parts, ARRAY_LEN(batch_parts) };
+static const struct xml_element_rule word_group_root = {
+	"group", 1, 1, -1, NULL, 0, ITEMS(word_item, ROW_ITEM, 1), 1
+};
+static const struct xml_element_rule translation_group_root = {
+	"group", 1, 1, -1, NULL, 0, ITEMS(translation_item, ROW_ITEM, 1), 1
+};
 
 static const struct xml_model word_group = { WORD_URI "databaseJobAdd", &word_group_root };
 static const struct xml_model word_batch = { WORD_URI "databaseBatchUpdate", &batch_root };
-static const struct xml_model translation_group = { TRANSLATION_URI "databaseJobAdd", &translation_group_root };
+static const struct xml_model translation_group = { TRANSLATION_URI "databaseJobAdd",
+						    &translation_group_root };
 static const struct xml_model translation_batch = { TRANSLATION_URI "databaseBatchUpdate", &batch_root };
 
 struct reading {

@@ -8,16 +8,17 @@
 /* Rows of one kind, in document order. */
 struct job_rows {
 	struct value (*rows)[4];
-	bool *changed;              /* per row: the procedure's statement changed something */
+	bool *changed; /* per row: the procedure's statement changed something */
 	size_t n, cap;
 };
 
 struct job_document {
-	struct job_rows items;      /* of a group */
+	struct job_rows items; /* of a group */
 	struct job_rows start, failed;
 };
 
-int job_rows_add(struct job_rows *r, struct arena *a, const struct value *fields, size_t n, struct err *reterr);
+int job_rows_add(struct job_rows *r, struct arena *a, const struct value *fields, size_t n,
+		 struct err *reterr);
 /* None is changed yet. */
 void job_rows_begin(struct job_rows *r);
 /* Keeps of each (job, group, id) the last row, in the order of the keys. */

@@ -11,9 +11,20 @@
 #include "value/datetime.h"
 
 #define NAME_MAX_UNITS 256
-#define NEVER_DUE INT64_C(76683386879999)   /* Dec 31 9999 11:59:59:997 PM, in ticks */
+#define NEVER_DUE INT64_C(76683386879999) /* Dec 31 9999 11:59:59:997 PM, in ticks */
 
-enum { JOB_ID, ASSEMBLY, CLASS, RECURRENCE, NEXT_DUE_TIME, JOB_DATA, DISABLED, DISPLAY_NAME, LITERAL, ARGUMENTS };
+enum {
+	JOB_ID,
+	ASSEMBLY,
+	CLASS,
+	RECURRENCE,
+	NEXT_DUE_TIME,
+	JOB_DATA,
+	DISABLED,
+	DISPLAY_NAME,
+	LITERAL,
+	ARGUMENTS
+};
 enum { PROBLEM, KEPT_NAME, RESULTS };
 
 static struct str without_trailing_blanks(struct str s)
@@ -31,7 +42,8 @@ static bool known_assembly(struct str assembly)
 	return false;
 }
 
-static const char *check_names(const struct value *assembly, const struct value *class, enum job_data_rule *ret)
+static const char *check_names(const struct value *assembly, const struct value *class,
+			       enum job_data_rule *ret)
 {
 	const struct job_class *c;
 
@@ -44,8 +56,9 @@ static const char *check_names(const struct value *assembly, const struct value 
 		*ret = c->data;
 		return NULL;
 	}
-	return known_assembly(assembly->u.s) ? "@Class is not a class of this @Assembly ([MS-SSPSJ] 2.2.3)." :
-					       "@Assembly is not one of the two assemblies of [MS-SSPSJ] 2.2.2.";
+	return known_assembly(assembly->u.s)
+		       ? "@Class is not a class of this @Assembly ([MS-SSPSJ] 2.2.3)."
+		       : "@Assembly is not one of the two assemblies of [MS-SSPSJ] 2.2.2.";
 }
 
 static const char *check_recurrence(const struct value *v)
@@ -54,7 +67,8 @@ static const char *check_recurrence(const struct value *v)
 
 	if (v->null || recurrence_parse(v->u.s, &r))
 		return NULL;
-	return "@Recurrence is not in the language of [MS-SSPSJ] 2.2.5; for example 'daily at 01:00:00'. NULL means a job that runs once.";
+	return "@Recurrence is not in the language of [MS-SSPSJ] 2.2.5; for example 'daily at 01:00:00'. "
+	       "NULL means a job that runs once.";
 }
 
 static bool is_incremental(struct str s)
@@ -70,7 +84,8 @@ static bool is_utc_date(struct str s)
 	bool has_offset;
 	int64_t ticks;
 
-	if (!datetime_parse(s, &c, &digits, &has_offset) || digits > 3 || (has_offset && c.offset != 0) || !datetime_from_civil(&c, &ticks))
+	if (!datetime_parse(s, &c, &digits, &has_offset) || digits > 3 || (has_offset && c.offset != 0) ||
+	    !datetime_from_civil(&c, &ticks))
 		return false;
 	for (size_t i = 0; i < s.n; i++)
 		if (s.p[i] >= '0' && s.p[i] <= '9')
@@ -114,14 +129,17 @@ static const char *check_data(const struct value *v, enum job_data_rule rule, bo
 	bool none = v->null || v->u.s.n == 0;
 
 	if (rule == JOB_DATA_INCREMENTAL)
-		return !none && is_incremental(v->u.s) ? NULL : "@JobData of this @Class is 'IsIncremental#True' or 'IsIncremental#False' ([MS-SSPSJ] 2.2.4).";
+		return !none && is_incremental(v->u.s) ? NULL
+						       : "@JobData of this @Class is 'IsIncremental#True' or "
+							 "'IsIncremental#False' ([MS-SSPSJ] 2.2.4).";
 	if (none)
 		return NULL;
 	if (rule == JOB_DATA_NONE)
 		return "@JobData of this @Class is NULL or empty ([MS-SSPSJ] 2.2.4).";
 	if (is_upgrade(v->u.s) || (literal && is_incremental(v->u.s)))
 		return NULL;
-	return "@JobData of this @Class is NULL, empty or 'Flag;Date;ChangeToken' with a Date in UTC ([MS-SSPSJ] 2.2.4).";
+	return "@JobData of this @Class is NULL, empty or 'Flag;Date;ChangeToken' with a Date in UTC "
+	       "([MS-SSPSJ] 2.2.4).";
 }
 
 static const char *check_display_name(const struct value *v)
@@ -155,7 +173,9 @@ static const char *check_given(const struct value *a)
 
 static const char *check_disabled(const struct value *disabled, const struct value *due)
 {
-	return disabled->u.i != 0 && due->u.i != NEVER_DUE ? "@NextDueTime of a disabled job is Dec 31 9999 11:59:59:997 PM." : NULL;
+	return disabled->u.i != 0 && due->u.i != NEVER_DUE
+		       ? "@NextDueTime of a disabled job is Dec 31 9999 11:59:59:997 PM."
+		       : NULL;
 }
 
 static int schedule_check(struct native_ctx *ctx, struct err *reterr)

@@ -20,8 +20,8 @@ static struct xml_reader *reader_of(void *ctx)
 	return ((xmlParserCtxtPtr)ctx)->_private;
 }
 
-static void on_start(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int nns, const xmlChar **ns, int nattributes,
-		     int ndefaulted, const xmlChar **attributes)
+static void on_start(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int nns,
+		     const xmlChar **ns, int nattributes, int ndefaulted, const xmlChar **attributes)
 {
 	struct xml_reader *r = reader_of(ctx);
 
@@ -29,7 +29,7 @@ static void on_start(void *ctx, const xmlChar *name, const xmlChar *prefix, cons
 	xml_valid_start(r, (const char *)name, (const char *)uri, nattributes, attributes);
 	if (++r->level <= XML_DEPTH_MAX)
 		return;
-	assert(r->failed);                      /* no model is that deep */
+	assert(r->failed); /* no model is that deep */
 	xmlStopParser(ctx);
 }
 
@@ -117,12 +117,14 @@ static struct str declared_encoding(struct str s)
 
 static bool is_utf16(struct str name)
 {
-	return str_eq_nocase(name, STR("utf-16")) || str_eq_nocase(name, STR("ucs-2")) || str_eq_nocase(name, STR("utf-16le"));
+	return str_eq_nocase(name, STR("utf-16")) || str_eq_nocase(name, STR("ucs-2")) ||
+	       str_eq_nocase(name, STR("utf-16le"));
 }
 
 static bool is_1252(struct str name)
 {
-	static const char *const names[] = { "windows-1252", "cp1252", "iso-8859-1", "latin1", "us-ascii", "ascii" };
+	static const char *const names[] = { "windows-1252", "cp1252",   "iso-8859-1",
+					     "latin1",       "us-ascii", "ascii" };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (str_eq_nocase(name, str_of(names[i])))
@@ -132,7 +134,8 @@ static bool is_1252(struct str name)
 
 static int encoding_error(struct err *reterr, int number, const char *reason, struct str name)
 {
-	return err_raise(reterr, number, 16, 1, "XML parsing: line 1, character %d, %s", (int)(name.n + 30), reason);
+	return err_raise(reterr, number, 16, 1, "XML parsing: line 1, character %d, %s", (int)(name.n + 30),
+			 reason);
 }
 
 static int from_1252(struct str *text, struct arena *a, struct err *reterr)
@@ -161,11 +164,14 @@ static int to_utf8(const struct value *v, struct str *text, struct arena *a, str
 
 	if (starts_with_mark(*text))
 		*text = (struct str){ text->p + 3, text->n - 3 };
-	if (starts_with_mark(*text))            /* a second one is a character like others, and has no place here */
-		return err_raise(reterr, 9422, 16, 1, "XML parsing: line 1, character 1, incorrect document syntax");
+	if (starts_with_mark(*text)) /* a second one is a character like others, and has no place here */
+		return err_raise(reterr, 9422, 16, 1,
+				 "XML parsing: line 1, character 1, incorrect document syntax");
 	name = declared_encoding(*text);
 	if (v->xml_encoding == XML_UTF8_FROM_UNICODE)
-		return name.n == 0 || is_utf16(name) ? 0 : encoding_error(reterr, 9402, "unable to switch the encoding", name);
+		return name.n == 0 || is_utf16(name)
+			       ? 0
+			       : encoding_error(reterr, 9402, "unable to switch the encoding", name);
 	if (is_utf16(name))
 		return encoding_error(reterr, 9402, "unable to switch the encoding", name);
 	if (is_1252(name))
@@ -232,7 +238,8 @@ static int open_parser(struct xml_reader *r)
 	if (r->ctxt == NULL)
 		return err_nomem(r->reterr);
 	r->ctxt->_private = r;
-	(void)xmlCtxtUseOptions(r->ctxt, XML_PARSE_NONET | XML_PARSE_NOENT | XML_PARSE_HUGE | XML_PARSE_IGNORE_ENC | XML_PARSE_NOCDATA);
+	(void)xmlCtxtUseOptions(r->ctxt, XML_PARSE_NONET | XML_PARSE_NOENT | XML_PARSE_HUGE |
+						 XML_PARSE_IGNORE_ENC | XML_PARSE_NOCDATA);
 	r->ctxt->encoding = xmlStrdup((const xmlChar *)"UTF-8");
 	if (r->ctxt->encoding != NULL)
 		return 0;
@@ -240,9 +247,12 @@ static int open_parser(struct xml_reader *r)
 	return err_nomem(r->reterr);
 }
 
-int xml_read(const struct value *v, const struct xml_model *model, struct meter *m, struct arena *a, xml_row_fn row, void *arg, struct err *reterr)
+int xml_read(const struct value *v, const struct xml_model *model, struct meter *m, struct arena *a,
+	     xml_row_fn row, void *arg, struct err *reterr)
 {
-	struct xml_reader r = { .model = model, .arena = a, .row = row, .arg = arg, .reterr = reterr, .meter = m };
+	struct xml_reader r = {
+		.model = model, .arena = a, .row = row, .arg = arg, .reterr = reterr, .meter = m
+	};
 	struct str text = v->u.s;
 	int rc;
 

@@ -22,8 +22,8 @@ struct xml_attribute_rule {
 /* An element of the model. Children come in the order of the list, each between min and max times. */
 struct xml_element_rule {
 	const char *name;
-	unsigned min, max;                          /* XML_UNBOUNDED */
-	int row;                                    /* tells the receiver which kind of row this element is; -1: none */
+	unsigned min, max; /* XML_UNBOUNDED */
+	int row;           /* tells the receiver which kind of row this element is; -1: none */
 	const struct xml_attribute_rule *attributes;
 	size_t nattributes;
 	const struct xml_element_rule *children;
@@ -32,7 +32,7 @@ struct xml_element_rule {
 #define XML_UNBOUNDED (~0u)
 
 struct xml_model {
-	const char *uri;                            /* namespace of every element */
+	const char *uri; /* namespace of every element */
 	const struct xml_element_rule *root;
 };
 
@@ -43,7 +43,7 @@ typedef int (*xml_row_fn)(void *arg, int row, const struct value *fields, size_t
 void xml_init(void);
 /* v is not NULL. Errors: 94xx (not well formed), 6359 (DTD), 69xx (not valid), each saying what and where; 6303 no memory; ERR_CANCELLED when the meter gave up.
  * A document that is too deep, which is never valid, is told the first fault of its content and not read further; more than 64 attributes of one element are 6905. */
-MUST_CHECK int xml_read(const struct value *v, const struct xml_model *model, struct meter *m, struct arena *a, xml_row_fn row, void *arg,
-			struct err *reterr);
+MUST_CHECK int xml_read(const struct value *v, const struct xml_model *model, struct meter *m,
+			struct arena *a, xml_row_fn row, void *arg, struct err *reterr);
 
 #endif

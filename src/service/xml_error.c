@@ -1,7 +1,10 @@
 /* xml_error.c — libxml2 says what is not well formed; clients know SQL Server's numbers for it (wire notes 16.5). One table. */
 #include "service/xml_int.h"
 
-static const struct { int code, number; const char *reason; } errors[] = {
+static const struct {
+	int code, number;
+	const char *reason;
+} errors[] = {
 	{ XML_ERR_DOCUMENT_EMPTY, 6901, NULL },
 	{ XML_ERR_DOCUMENT_END, 6901, NULL },
 	{ XML_ERR_TAG_NOT_FINISHED, 9400, "unexpected end of input" },
@@ -70,5 +73,6 @@ int xml_parse_error(struct xml_reader *r, int code, int line, int column)
 		return err_raise(r->reterr, 6901, 16, 1, "XML Validation: XML instance must be a document.");
 	if (number == 6303)
 		return err_set(r->reterr, ERR_XML_MEMORY);
-	return err_raise(r->reterr, number, 16, 1, "XML parsing: line %d, character %d, %s", line, column, reason);
+	return err_raise(r->reterr, number, 16, 1, "XML parsing: line %d, character %d, %s", line, column,
+			 reason);
 }

@@ -6,18 +6,18 @@
 
 #include "service/xml.h"
 
-#define XML_STACK_MAX 4                         /* elements of a model in one another */
+#define XML_STACK_MAX 4 /* elements of a model in one another */
 /* Of any document, also one that is not valid, which is read on to see whether it is well formed. */
 #define XML_DEPTH_MAX 64
-#define XML_TAG_ATTRIBUTES_MAX 64               /* of one element, namespaces among them */
+#define XML_TAG_ATTRIBUTES_MAX 64 /* of one element, namespaces among them */
 
 /* An open element. */
 struct xml_open {
 	const struct xml_element_rule *rule;
-	size_t child;               /* position in the rule's list of children */
-	unsigned count;             /* how often that child has come */
-	unsigned seen[4];           /* how often each child has come: the numbers of the location path */
-	unsigned number;            /* this element's own number among its namesakes */
+	size_t child;     /* position in the rule's list of children */
+	unsigned count;   /* how often that child has come */
+	unsigned seen[4]; /* how often each child has come: the numbers of the location path */
+	unsigned number;  /* this element's own number among its namesakes */
 };
 
 struct xml_reader {
@@ -26,13 +26,13 @@ struct xml_reader {
 	xml_row_fn row;
 	void *arg;
 	struct err *reterr;
-	bool failed;                /* reterr is filled; nothing more is looked at … */
-	bool invalid;               /* … but reading goes on: a document that is not well formed is told so before anything else */
+	bool failed; /* reterr is filled; nothing more is looked at … */
+	bool invalid; /* … but reading goes on: a document that is not well formed is told so before anything else */
 	xmlParserCtxtPtr ctxt;
 	struct xml_open stack[XML_STACK_MAX];
-	unsigned depth;             /* of elements that are valid */
-	unsigned level;             /* of all elements */
-	struct str rest;            /* what the parser has not asked for yet */
+	unsigned depth;  /* of elements that are valid */
+	unsigned level;  /* of all elements */
+	struct str rest; /* what the parser has not asked for yet */
 	struct meter *meter;
 	bool root_seen;
 };
@@ -43,11 +43,13 @@ bool xml_stopped(struct xml_reader *r, size_t bytes);
 MUST_CHECK int xml_scan(struct xml_reader *r, struct str text);
 /* xml_valid.c: the content model. */
 int xml_too_many_attributes(struct xml_reader *r);
-void xml_valid_start(struct xml_reader *r, const char *name, const char *uri, int nattributes, const xmlChar **attributes);
+void xml_valid_start(struct xml_reader *r, const char *name, const char *uri, int nattributes,
+		     const xmlChar **attributes);
 void xml_valid_end(struct xml_reader *r);
 void xml_valid_text(struct xml_reader *r, const char *p, size_t n);
 /* xml_simple.c: the text of an attribute as a value; false: not of the type. */
-bool xml_simple_value(enum xml_type type, struct str text, struct arena *a, struct value *ret, bool *ret_nomem);
+bool xml_simple_value(enum xml_type type, struct str text, struct arena *a, struct value *ret,
+		      bool *ret_nomem);
 /* xml_error.c: libxml2's code as SQL Server's number and text. */
 int xml_parse_error(struct xml_reader *r, int code, int line, int column);
 

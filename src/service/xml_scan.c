@@ -61,7 +61,7 @@ int xml_scan(struct xml_reader *r, struct str s)
 		else if (starts(s, at, STR("<?")))
 			at = past(s, at + 2, STR("?>"));
 		else if (starts(s, at, STR("<!")))
-			return 0;               /* a DTD or nonsense: the parser goes no further */
+			return 0; /* a DTD or nonsense: the parser goes no further */
 		else if (starts(s, at, STR("</")))
 			at = past(s, at + 2, STR(">"));
 		else

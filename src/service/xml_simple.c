@@ -63,7 +63,8 @@ static bool guid_value(struct str s, struct value *ret)
 		return false;
 	for (size_t i = 0; i < 36; i++) {
 		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-		bool hex = (s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'f') || (s.p[i] >= 'A' && s.p[i] <= 'F');
+		bool hex = (s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'f') ||
+			   (s.p[i] >= 'A' && s.p[i] <= 'F');
 		if (dash ? s.p[i] != '-' : !hex)
 			return false;
 	}
@@ -81,19 +82,15 @@ static bool string_value(struct str s, struct arena *a, struct value *ret, bool 
 	return copy != NULL;
 }
 
-bool xml_simple_value(enum xml_type type, struct str text, struct arena *a, struct value *ret, bool *ret_nomem)
+bool xml_simple_value(enum xml_type type, struct str text, struct arena *a, struct value *ret,
+		      bool *ret_nomem)
 {
 	*ret_nomem = false;
 	switch (type) {
-	case XML_SHORT:
-		return integer_value(text, TYPE_SMALLINT, INT16_MIN, INT16_MAX, ret);
-	case XML_INT:
-		return integer_value(text, TYPE_INT, INT32_MIN, INT32_MAX, ret);
-	case XML_LONG:
-		return integer_value(text, TYPE_BIGINT, INT64_MIN, INT64_MAX, ret);
-	case XML_GUID:
-		return guid_value(text, ret);
-	default:
-		return string_value(text, a, ret, ret_nomem);
+	case XML_SHORT: return integer_value(text, TYPE_SMALLINT, INT16_MIN, INT16_MAX, ret);
+	case XML_INT: return integer_value(text, TYPE_INT, INT32_MIN, INT32_MAX, ret);
+	case XML_LONG: return integer_value(text, TYPE_BIGINT, INT64_MIN, INT64_MAX, ret);
+	case XML_GUID: return guid_value(text, ret);
+	default: return string_value(text, a, ret, ret_nomem);
 	}
 }

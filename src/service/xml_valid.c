@@ -5,15 +5,16 @@
 
 #include "service/xml_int.h"
 
-
 /* Every step is written with its number among its namesakes, as SQL Server does. */
-static void location(const struct xml_reader *r, const char *last, unsigned number, const char *attribute, char *dst, size_t size)
+static void location(const struct xml_reader *r, const char *last, unsigned number, const char *attribute,
+		     char *dst, size_t size)
 {
 	size_t n = 0;
 
 	dst[0] = '\0';
 	for (unsigned i = 0; i < r->depth && n < size; i++)
-		n += (size_t)snprintf(dst + n, size - n, "/*:%s[%u]", r->stack[i].rule->name, r->stack[i].number);
+		n += (size_t)snprintf(dst + n, size - n, "/*:%s[%u]", r->stack[i].rule->name,
+				      r->stack[i].number);
 	if (last != NULL && n < size)
 		n += (size_t)snprintf(dst + n, size - n, "/*:%.100s[%u]", last, number);
 	if (attribute != NULL && n < size)
@@ -63,12 +64,15 @@ static void wrong_element(struct xml_reader *r, const char *name, const char *ur
 		return;
 	}
 	qualified(r->model->uri, want->name, w, sizeof(w));
-	snprintf(text, sizeof(text), "Invalid content. Expected element(s): '%s'. Found: element '%s' instead. Location: %s.", w, q, where);
+	snprintf(text, sizeof(text),
+		 "Invalid content. Expected element(s): '%s'. Found: element '%s' instead. Location: %s.", w,
+		 q, where);
 	fail(r, 6965, 1, text);
 }
 
 /* Moves along the list of children until the name fits; NULL: it does not fit here. */
-static const struct xml_element_rule *match_child(struct xml_reader *r, struct xml_open *o, const char *name, const char *uri)
+static const struct xml_element_rule *match_child(struct xml_reader *r, struct xml_open *o, const char *name,
+						  const char *uri)
 {
 	if (uri == NULL || strcmp(uri, r->model->uri) != 0)
 		return NULL;
@@ -94,7 +98,8 @@ static void bad_attribute(struct xml_reader *r, const char *uri, const char *nam
 
 	qualified(uri, name, q, sizeof(q));
 	location(r, NULL, 0, name, where, sizeof(where));
-	snprintf(text, sizeof(text), "Attribute '%s' is not permitted in this context. Location: %s", q, where);
+	snprintf(text, sizeof(text), "Attribute '%s' is not permitted in this context. Location: %s", q,
+		 where);
 	fail(r, 6905, 3, text);
 }
 
@@ -102,7 +107,9 @@ int xml_too_many_attributes(struct xml_reader *r)
 {
 	char text[200];
 
-	snprintf(text, sizeof(text), "An element has more than %d attributes, which are not permitted in this context.", XML_TAG_ATTRIBUTES_MAX);
+	snprintf(text, sizeof(text),
+		 "An element has more than %d attributes, which are not permitted in this context.",
+		 XML_TAG_ATTRIBUTES_MAX);
 	fail(r, 6905, 3, text);
 	return -1;
 }
@@ -141,7 +148,8 @@ static bool is_location_hint(const char *name, const char *uri)
 	       (strcmp(name, "schemaLocation") == 0 || strcmp(name, "noNamespaceSchemaLocation") == 0);
 }
 
-static void take_attribute(struct xml_reader *r, const struct xml_element_rule *rule, const xmlChar **a, struct value *fields)
+static void take_attribute(struct xml_reader *r, const struct xml_element_rule *rule, const xmlChar **a,
+			   struct value *fields)
 {
 	const char *name = (const char *)a[0], *uri = (const char *)a[2];
 	struct str text = { (const char *)a[3], (size_t)(a[4] - a[3]) };
@@ -164,7 +172,8 @@ static void take_attribute(struct xml_reader *r, const struct xml_element_rule *
 }
 
 /* libxml2 gives five pointers an attribute: name, prefix, uri, begin and end of the value. */
-static void take_attributes(struct xml_reader *r, const struct xml_element_rule *rule, int n, const xmlChar **attributes)
+static void take_attributes(struct xml_reader *r, const struct xml_element_rule *rule, int n,
+			    const xmlChar **attributes)
 {
 	struct value fields[XML_ATTRIBUTES_MAX];
 
@@ -175,7 +184,8 @@ static void take_attributes(struct xml_reader *r, const struct xml_element_rule 
 	for (size_t i = 0; i < rule->nattributes && !r->failed; i++)
 		if (rule->attributes[i].required && fields[i].null)
 			missing_attribute(r, rule->attributes[i].name);
-	if (!r->failed && rule->row >= 0 && r->row(r->arg, rule->row, fields, rule->nattributes, r->reterr) != 0) {
+	if (!r->failed && rule->row >= 0 &&
+	    r->row(r->arg, rule->row, fields, rule->nattributes, r->reterr) != 0) {
 		r->failed = true;
 		xmlStopParser(r->ctxt);
 	}
@@ -193,7 +203,8 @@ static const struct xml_element_rule *enter_root(struct xml_reader *r, const cha
 	return root;
 }
 
-static const struct xml_element_rule *enter_child(struct xml_reader *r, const char *name, const char *uri, unsigned *ret_number)
+static const struct xml_element_rule *enter_child(struct xml_reader *r, const char *name, const char *uri,
+						  unsigned *ret_number)
 {
 	struct xml_open *o = &r->stack[r->depth - 1];
 	const struct xml_element_rule *rule = match_child(r, o, name, uri);
@@ -207,7 +218,8 @@ static const struct xml_element_rule *enter_child(struct xml_reader *r, const ch
 	return rule;
 }
 
-void xml_valid_start(struct xml_reader *r, const char *name, const char *uri, int nattributes, const xmlChar **attributes)
+void xml_valid_start(struct xml_reader *r, const char *name, const char *uri, int nattributes,
+		     const xmlChar **attributes)
 {
 	const struct xml_element_rule *rule;
 	unsigned number = 1;
@@ -217,7 +229,7 @@ void xml_valid_start(struct xml_reader *r, const char *name, const char *uri, in
 	rule = r->depth == 0 ? enter_root(r, name, uri) : enter_child(r, name, uri, &number);
 	if (rule == NULL)
 		return;
-	assert(r->depth < XML_STACK_MAX);       /* a model is at most three deep */
+	assert(r->depth < XML_STACK_MAX); /* a model is at most three deep */
 	r->stack[r->depth++] = (struct xml_open){ .rule = rule, .number = number };
 	take_attributes(r, rule, nattributes, attributes);
 }
@@ -237,7 +249,8 @@ void xml_valid_end(struct xml_reader *r)
 			continue;
 		qualified(r->model->uri, c->name, w, sizeof(w));
 		location(r, NULL, 0, NULL, where, sizeof(where));
-		snprintf(text, sizeof(text), "Invalid content. Expected element(s): '%s'. Location: %s", w, where);
+		snprintf(text, sizeof(text), "Invalid content. Expected element(s): '%s'. Location: %s", w,
+			 where);
 		fail(r, 6908, 1, text);
 		return;
 	}
@@ -254,7 +267,9 @@ void xml_valid_text(struct xml_reader *r, const char *p, size_t n)
 			continue;
 		location(r, NULL, 0, NULL, where, sizeof(where));
 		snprintf(text, sizeof(text),
-			 "Text node is not allowed at this location, the type was defined with element only content or with simple content. Location: %s", where);
+			 "Text node is not allowed at this location, the type was defined with element only "
+			 "content or with simple content. Location: %s",
+			 where);
 		fail(r, 6909, 1, text);
 	}
 }

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define STRANGERS_PART 8        /* of the whole: an eighth */
+#define STRANGERS_PART 8 /* of the whole: an eighth */
 
 static size_t share(size_t limit, unsigned percent)
 {
@@ -39,7 +39,7 @@ static struct list *bucket(struct accounts *a, struct str name)
 
 static struct account *find(struct list *in, struct str name)
 {
-	LIST_EACH(it, in) {
+	LIST_EACH (it, in) {
 		struct account *one = CONTAINER_OF(it, struct account, link);
 
 		if (str_eq_nocase(str_of(one->name), name))

@@ -15,13 +15,13 @@ struct accounts {
 	pthread_mutex_t lock;
 	struct budget server, strangers;
 	size_t login_limit, session_limit;
-	struct list logins[ACCOUNTS_BUCKETS];       /* under the lock: struct account by name */
+	struct list logins[ACCOUNTS_BUCKETS]; /* under the lock: struct account by name */
 };
 
 struct account {
 	struct list link;
 	struct budget budget;
-	unsigned sessions;          /* under the lock */
+	unsigned sessions; /* under the lock */
 	char name[129];
 };
 

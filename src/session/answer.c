@@ -4,7 +4,7 @@
 #include "session/request_int.h"
 
 #define SHED_AT ((size_t)128 << 10)
-#define UNREAD_MAX ((size_t)512 << 10)  /* above the low-water mark of net, so that drained() follows */
+#define UNREAD_MAX ((size_t)512 << 10) /* above the low-water mark of net, so that drained() follows */
 
 static void give(const uint8_t *p, size_t n, void *arg)
 {
@@ -30,7 +30,8 @@ static void explain(struct session *s, struct err *e)
 	if (s->denied)
 		(void)err_nomem(e);
 	else
-		(void)err_set(e, ERR_TOO_LARGE, "The answer", (unsigned long long)s->server->config->max_result_size, "max_result_size");
+		(void)err_set(e, ERR_TOO_LARGE, "The answer",
+			      (unsigned long long)s->server->config->max_result_size, "max_result_size");
 	s->denied = false;
 }
 
@@ -54,10 +55,11 @@ bool answer_go_on(struct session *s)
 
 	if (s->out.wire.failed) {
 		if (!take_back(s))
-			r->stop = true;         /* request_finish closes the connection */
+			r->stop = true; /* request_finish closes the connection */
 		return false;
 	}
-	if (s->out.wire.len >= SHED_AT && tds_out_shed(&s->out, give, s) > 0 && net_stream_pending(s->stream) >= UNREAD_MAX) {
+	if (s->out.wire.len >= SHED_AT && tds_out_shed(&s->out, give, s) > 0 &&
+	    net_stream_pending(s->stream) >= UNREAD_MAX) {
 		r->wait = WAIT_CLIENT;
 		unread_watch(s);
 		return false;

@@ -7,17 +7,18 @@
 #include "catalogue/proc.h"
 #include "tds/out.h"
 
-#define SAME_SINCE TDS_73A          /* earlier ones have no date types, or text pointers */
+#define SAME_SINCE TDS_73A /* earlier ones have no date types, or text pointers */
 #define BYTES_MAX ((size_t)1 << 20)
 
 struct colmeta_entry {
 	const struct column *columns;
-	size_t at, n;               /* of bytes */
+	size_t at, n; /* of bytes */
 };
 
 static int by_address(const void *a, const void *b)
 {
-	uintptr_t x = (uintptr_t)((const struct colmeta_entry *)a)->columns, y = (uintptr_t)((const struct colmeta_entry *)b)->columns;
+	uintptr_t x = (uintptr_t)((const struct colmeta_entry *)a)->columns,
+		  y = (uintptr_t)((const struct colmeta_entry *)b)->columns;
 
 	return x < y ? -1 : x > y;
 }

@@ -10,7 +10,7 @@
 
 /* All zero: there are none. */
 struct colmeta_cache {
-	struct colmeta_entry *all;        /* owned; by the address of the columns */
+	struct colmeta_entry *all; /* owned; by the address of the columns */
 	size_t n;
 	struct buf bytes;
 };
@@ -18,6 +18,7 @@ struct colmeta_cache {
 MUST_CHECK int colmeta_cache_make(struct colmeta_cache *h, struct err *reterr);
 void colmeta_cache_fini(struct colmeta_cache *h);
 /* What a client of the version is sent for these columns. Empty: they are no procedure's, or it is a version that does not know all types. */
-struct str colmeta_cache_find(const struct colmeta_cache *h, const struct column *columns, enum tds_version v);
+struct str colmeta_cache_find(const struct colmeta_cache *h, const struct column *columns,
+			      enum tds_version v);
 
 #endif

@@ -6,11 +6,46 @@
 #define SYSNAME TYPE_LEN(TYPE_NVARCHAR, 128)
 
 enum described {
-	D_IS_HIDDEN, D_ORDINAL, D_NAME, D_IS_NULLABLE, D_TYPE_ID, D_TYPE_NAME, D_MAX_LENGTH, D_PRECISION, D_SCALE, D_COLLATION,
-	D_USER_TYPE_ID, D_USER_TYPE_DB, D_USER_TYPE_SCHEMA, D_USER_TYPE_NAME, D_ASSEMBLY, D_XML_ID, D_XML_DB, D_XML_SCHEMA, D_XML_NAME,
-	D_IS_XML_DOCUMENT, D_IS_CASE_SENSITIVE, D_IS_FIXED_CLR, D_SRC_SERVER, D_SRC_DB, D_SRC_SCHEMA, D_SRC_TABLE, D_SRC_COLUMN,
-	D_IS_IDENTITY, D_IS_KEY, D_IS_UPDATEABLE, D_IS_COMPUTED, D_IS_SPARSE, D_ORDER_ORDINAL, D_ORDER_LENGTH, D_ORDER_DESC, D_TDS_TYPE,
-	D_TDS_LENGTH, D_TDS_COLLATION, D_TDS_SORT, D_COUNT,
+	D_IS_HIDDEN,
+	D_ORDINAL,
+	D_NAME,
+	D_IS_NULLABLE,
+	D_TYPE_ID,
+	D_TYPE_NAME,
+	D_MAX_LENGTH,
+	D_PRECISION,
+	D_SCALE,
+	D_COLLATION,
+	D_USER_TYPE_ID,
+	D_USER_TYPE_DB,
+	D_USER_TYPE_SCHEMA,
+	D_USER_TYPE_NAME,
+	D_ASSEMBLY,
+	D_XML_ID,
+	D_XML_DB,
+	D_XML_SCHEMA,
+	D_XML_NAME,
+	D_IS_XML_DOCUMENT,
+	D_IS_CASE_SENSITIVE,
+	D_IS_FIXED_CLR,
+	D_SRC_SERVER,
+	D_SRC_DB,
+	D_SRC_SCHEMA,
+	D_SRC_TABLE,
+	D_SRC_COLUMN,
+	D_IS_IDENTITY,
+	D_IS_KEY,
+	D_IS_UPDATEABLE,
+	D_IS_COMPUTED,
+	D_IS_SPARSE,
+	D_ORDER_ORDINAL,
+	D_ORDER_LENGTH,
+	D_ORDER_DESC,
+	D_TDS_TYPE,
+	D_TDS_LENGTH,
+	D_TDS_COLLATION,
+	D_TDS_SORT,
+	D_COUNT,
 };
 
 static const struct column described[D_COUNT] = {
@@ -84,10 +119,12 @@ static void describe_type(struct value *row, const struct type *t, char *name, s
 	put(row, D_TDS_LENGTH, bytes < 0 ? 65535 : bytes);
 }
 
-static void describe_column(struct value *row, const struct column *c, size_t ordinal, char *name, size_t size)
+static void describe_column(struct value *row, const struct column *c, size_t ordinal, char *name,
+			    size_t size)
 {
-	static const enum described zero[] = { D_IS_HIDDEN, D_IS_XML_DOCUMENT, D_IS_CASE_SENSITIVE, D_IS_FIXED_CLR, D_IS_IDENTITY,
-					       D_IS_UPDATEABLE, D_IS_COMPUTED, D_IS_SPARSE };
+	static const enum described zero[] = { D_IS_HIDDEN,    D_IS_XML_DOCUMENT, D_IS_CASE_SENSITIVE,
+					       D_IS_FIXED_CLR, D_IS_IDENTITY,     D_IS_UPDATEABLE,
+					       D_IS_COMPUTED,  D_IS_SPARSE };
 
 	for (size_t i = 0; i < D_COUNT; i++)
 		value_set_null(&row[i], described[i].type);
@@ -102,7 +139,9 @@ static void describe_column(struct value *row, const struct column *c, size_t or
 
 int describe_first_result_set(struct session *s, struct invocation *inv, struct meter *m, struct err *reterr)
 {
-	struct tsql_host host = { .sink = &s->sink, .vars = &s->vars, .ops = &session_host_ops,
+	struct tsql_host host = { .sink = &s->sink,
+				  .vars = &s->vars,
+				  .ops = &session_host_ops,
 				  .max_value = (size_t)s->server->config->max_value_size };
 	struct frame frame = { .session = s, .host = host };
 	struct tsql_declared *declared;
@@ -111,7 +150,8 @@ int describe_first_result_set(struct session *s, struct invocation *inv, struct 
 	size_t ndeclared, ncols;
 
 	if (tsql_parse_declarations(inv->fixed.declarations, &s->arena, &declared, &ndeclared, reterr) < 0 ||
-	    tsql_compile(inv->fixed.text, &s->vars, declared, ndeclared, m, &s->arena, &program, reterr) < 0 ||
+	    tsql_compile(inv->fixed.text, &s->vars, declared, ndeclared, m, &s->arena, &program, reterr) <
+		    0 ||
 	    tsql_describe(program, &frame.host, m, &s->arena, &cols, &ncols, reterr) < 0)
 		return -1;
 	(void)sink_columns(&s->sink, described, D_COUNT);

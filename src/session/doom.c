@@ -6,7 +6,8 @@
 
 void doom_error(struct session *s, const struct err *e)
 {
-	if (s->request != NULL && err_is_error(e) && s->vars.trancount > 0 && (s->vars.xact_abort || e->number == TIMEOUT_NUMBER))
+	if (s->request != NULL && err_is_error(e) && s->vars.trancount > 0 &&
+	    (s->vars.xact_abort || e->number == TIMEOUT_NUMBER))
 		s->request->doomed = true;
 }
 
@@ -54,7 +55,7 @@ bool doom_undo(struct session *s)
 	bool due = r->doomed && s->vars.trancount > 0;
 
 	if (r->top != NULL)
-		return false;               /* the text is still running: it may report more */
+		return false; /* the text is still running: it may report more */
 	r->doomed = false;
 	return due && undo(s);
 }

@@ -4,7 +4,8 @@
 #include "session/host_int.h"
 #include "session/request_int.h"
 
-#define PRODUCT_TEXT "Microsoft SQL Server 2022 compatible - " TDS_PRODUCT_VERSION " (X64) - Procession on Linux"
+#define PRODUCT_TEXT \
+	"Microsoft SQL Server 2022 compatible - " TDS_PRODUCT_VERSION " (X64) - Procession on Linux"
 
 static struct frame *frame_of(struct tsql_host *h)
 {
@@ -17,7 +18,8 @@ static struct session *session_of(struct tsql_host *h)
 }
 
 /* NOCOUNT in a batch clears the count; inside a procedure only result sets and errors keep their DONE (wire notes 13.4). */
-static void host_statement_done(struct tsql_host *h, enum tsql_command cmd, bool has_count, uint64_t count, bool error)
+static void host_statement_done(struct tsql_host *h, enum tsql_command cmd, bool has_count, uint64_t count,
+				bool error)
 {
 	struct session *s = session_of(h);
 	bool in_proc = frame_of(h)->in_proc;
@@ -98,25 +100,55 @@ static int host_nest_level(const struct host_call *c)
 	return host_int(c, level);
 }
 
-static const struct { const char *name; host_fn *fn; } functions[] = {
-	{ "@@VERSION", host_version }, { "@@MICROSOFTVERSION", host_microsoft_version }, { "@@SPID", host_spid }, { "@@NESTLEVEL", host_nest_level }, { "@@CONNECTIONS", host_connections },
-	{ "@@MAX_CONNECTIONS", host_max_connections }, { "@@SERVERNAME", host_server_name }, { "@@SERVICENAME", host_service_name },
-	{ "DB_ID", host_db_id }, { "DB_NAME", host_db_name }, { "SCHEMA_ID", host_schema_id }, { "SCHEMA_NAME", host_schema_name },
-	{ "OBJECT_ID", host_object_id }, { "OBJECT_NAME", host_object_name }, { "OBJECT_SCHEMA_NAME", host_object_schema_name },
-	{ "OBJECTPROPERTY", host_object_property }, { "COL_NAME", host_col_name },
-	{ "SUSER_ID", host_suser_id }, { "SUSER_SID", host_suser_sid }, { "SUSER_NAME", host_suser_name }, { "SUSER_SNAME", host_suser_name },
-	{ "ORIGINAL_LOGIN", host_login_name }, { "USER_ID", host_user_id }, { "DATABASE_PRINCIPAL_ID", host_user_id }, { "USER_NAME", host_user_name },
-	{ "IS_MEMBER", host_is_member }, { "IS_ROLEMEMBER", host_is_member }, { "IS_SRVROLEMEMBER", host_is_srvrolemember },
-	{ "HAS_DBACCESS", host_has_dbaccess }, { "HAS_PERMS_BY_NAME", host_has_perms },
-	{ "SERVERPROPERTY", host_server_property }, { "CONNECTIONPROPERTY", host_connection_property },
-	{ "DATABASEPROPERTYEX", host_database_property_ex }, { "DATABASEPROPERTY", host_database_property }, { "SESSIONPROPERTY", host_session_property },
-	{ "HOST_NAME", host_host_name }, { "APP_NAME", host_app_name },
+static const struct {
+	const char *name;
+	host_fn *fn;
+} functions[] = {
+	{ "@@VERSION", host_version },
+	{ "@@MICROSOFTVERSION", host_microsoft_version },
+	{ "@@SPID", host_spid },
+	{ "@@NESTLEVEL", host_nest_level },
+	{ "@@CONNECTIONS", host_connections },
+	{ "@@MAX_CONNECTIONS", host_max_connections },
+	{ "@@SERVERNAME", host_server_name },
+	{ "@@SERVICENAME", host_service_name },
+	{ "DB_ID", host_db_id },
+	{ "DB_NAME", host_db_name },
+	{ "SCHEMA_ID", host_schema_id },
+	{ "SCHEMA_NAME", host_schema_name },
+	{ "OBJECT_ID", host_object_id },
+	{ "OBJECT_NAME", host_object_name },
+	{ "OBJECT_SCHEMA_NAME", host_object_schema_name },
+	{ "OBJECTPROPERTY", host_object_property },
+	{ "COL_NAME", host_col_name },
+	{ "SUSER_ID", host_suser_id },
+	{ "SUSER_SID", host_suser_sid },
+	{ "SUSER_NAME", host_suser_name },
+	{ "SUSER_SNAME", host_suser_name },
+	{ "ORIGINAL_LOGIN", host_login_name },
+	{ "USER_ID", host_user_id },
+	{ "DATABASE_PRINCIPAL_ID", host_user_id },
+	{ "USER_NAME", host_user_name },
+	{ "IS_MEMBER", host_is_member },
+	{ "IS_ROLEMEMBER", host_is_member },
+	{ "IS_SRVROLEMEMBER", host_is_srvrolemember },
+	{ "HAS_DBACCESS", host_has_dbaccess },
+	{ "HAS_PERMS_BY_NAME", host_has_perms },
+	{ "SERVERPROPERTY", host_server_property },
+	{ "CONNECTIONPROPERTY", host_connection_property },
+	{ "DATABASEPROPERTYEX", host_database_property_ex },
+	{ "DATABASEPROPERTY", host_database_property },
+	{ "SESSIONPROPERTY", host_session_property },
+	{ "HOST_NAME", host_host_name },
+	{ "APP_NAME", host_app_name },
 };
 
-static int host_value(struct tsql_host *h, const char *name, const struct value *args, size_t nargs, struct arena *a, struct value *ret,
-		      struct err *reterr)
+static int host_value(struct tsql_host *h, const char *name, const struct value *args, size_t nargs,
+		      struct arena *a, struct value *ret, struct err *reterr)
 {
-	const struct host_call c = { .session = session_of(h), .args = args, .nargs = nargs, .arena = a, .ret = ret, .err = reterr };
+	const struct host_call c = {
+		.session = session_of(h), .args = args, .nargs = nargs, .arena = a, .ret = ret, .err = reterr
+	};
 
 	for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
 		if (strcmp(name, functions[i].name) == 0)

@@ -167,10 +167,23 @@ int host_object_property(const struct host_call *c)
 		return -1;
 	if (rc == 0 || rc_name == 0)
 		return host_null(c);
-	const struct { const char *name; bool is; } list[] = {
-		{ "IsProcedure", o.proc != NULL }, { "IsView", o.view != NULL }, { "IsTable", false }, { "IsUserTable", false }, { "IsSystemTable", false },
-		{ "IsScalarFunction", false }, { "IsTableFunction", false }, { "IsTrigger", false }, { "IsEncrypted", false }, { "IsSchemaBound", false },
-		{ "IsMSShipped", str_eq(str_of(object_schema(&o)), STR("sys")) }, { "ExecIsQuotedIdentOn", true }, { "ExecIsAnsiNullsOn", true },
+	const struct {
+		const char *name;
+		bool is;
+	} list[] = {
+		{ "IsProcedure", o.proc != NULL },
+		{ "IsView", o.view != NULL },
+		{ "IsTable", false },
+		{ "IsUserTable", false },
+		{ "IsSystemTable", false },
+		{ "IsScalarFunction", false },
+		{ "IsTableFunction", false },
+		{ "IsTrigger", false },
+		{ "IsEncrypted", false },
+		{ "IsSchemaBound", false },
+		{ "IsMSShipped", str_eq(str_of(object_schema(&o)), STR("sys")) },
+		{ "ExecIsQuotedIdentOn", true },
+		{ "ExecIsAnsiNullsOn", true },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		if (str_eq_nocase(name, str_of(list[i].name)))

@@ -4,14 +4,30 @@
 #include "session/host_int.h"
 
 /* Fixed principals of every database with SQL Server's numbers. */
-static const struct { const char *name; int32_t id; bool role; } fixed[] = {
-	{ "public", 0, true }, { "dbo", 1, false }, { "guest", 2, false }, { "INFORMATION_SCHEMA", 3, false }, { "sys", 4, false }, { "db_owner", 16384, true },
-	{ "db_accessadmin", 16385, true }, { "db_securityadmin", 16386, true }, { "db_ddladmin", 16387, true }, { "db_backupoperator", 16389, true },
-	{ "db_datareader", 16390, true }, { "db_datawriter", 16391, true }, { "db_denydatareader", 16392, true }, { "db_denydatawriter", 16393, true },
+static const struct {
+	const char *name;
+	int32_t id;
+	bool role;
+} fixed[] = {
+	{ "public", 0, true },
+	{ "dbo", 1, false },
+	{ "guest", 2, false },
+	{ "INFORMATION_SCHEMA", 3, false },
+	{ "sys", 4, false },
+	{ "db_owner", 16384, true },
+	{ "db_accessadmin", 16385, true },
+	{ "db_securityadmin", 16386, true },
+	{ "db_ddladmin", 16387, true },
+	{ "db_backupoperator", 16389, true },
+	{ "db_datareader", 16390, true },
+	{ "db_datawriter", 16391, true },
+	{ "db_denydatareader", 16392, true },
+	{ "db_denydatawriter", 16393, true },
 };
 
 static const char *const server_roles[] = {
-	"sysadmin", "serveradmin", "securityadmin", "setupadmin", "processadmin", "diskadmin", "dbcreator", "bulkadmin",
+	"sysadmin",     "serveradmin", "securityadmin", "setupadmin",
+	"processadmin", "diskadmin",   "dbcreator",     "bulkadmin",
 };
 
 static bool is_self(const struct session *s, const struct auth_identity *who)

@@ -9,7 +9,7 @@
 #define TEXT_OF_(number) #number
 
 struct property {
-	const char *name, *text;        /* text NULL: the number */
+	const char *name, *text; /* text NULL: the number */
 	int64_t number;
 };
 
@@ -42,15 +42,36 @@ int host_server_property(const struct host_call *c)
 {
 	const char *name = c->session->server->name;
 	const struct property list[] = {
-		{ "ProductVersion", TDS_PRODUCT_VERSION, 0 }, { "ProductLevel", "RTM", 0 }, { "Edition", "Procession", 0 },
-		{ "EngineEdition", NULL, 3 }, { "ServerName", name, 0 }, { "MachineName", name, 0 }, { "ComputerNamePhysicalNetBIOS", name, 0 },
-		{ "ProcessID", NULL, getpid() }, { "IsIntegratedSecurityOnly", NULL, 0 }, { "IsClustered", NULL, 0 }, { "IsSingleUser", NULL, 0 },
-		{ "IsFullTextInstalled", NULL, 0 }, { "IsHadrEnabled", NULL, 0 }, { "IsLocalDB", NULL, 0 }, { "IsXTPSupported", NULL, 0 },
-		{ "IsPolyBaseInstalled", NULL, 0 }, { "IsAdvancedAnalyticsInstalled", NULL, 0 }, { "FilestreamConfiguredLevel", NULL, 0 },
-		{ "FilestreamEffectiveLevel", NULL, 0 }, { "ProductMajorVersion", TEXT_OF(TDS_PRODUCT_MAJOR), 0 },
-		{ "ProductMinorVersion", TEXT_OF(TDS_PRODUCT_MINOR), 0 }, { "ProductBuild", TEXT_OF(TDS_PRODUCT_BUILD), 0 },
-		{ "ResourceVersion", TDS_PRODUCT_VERSION, 0 }, { "LicenseType", "DISABLED", 0 }, { "PathSeparator", "/", 0 }, { "Collation", COLLATION, 0 },
-		{ "LCID", NULL, 1033 }, { "SqlCharSetName", "iso_1", 0 }, { "SqlSortOrder", NULL, 52 }, { "SqlSortOrderName", "nocase_iso", 0 },
+		{ "ProductVersion", TDS_PRODUCT_VERSION, 0 },
+		{ "ProductLevel", "RTM", 0 },
+		{ "Edition", "Procession", 0 },
+		{ "EngineEdition", NULL, 3 },
+		{ "ServerName", name, 0 },
+		{ "MachineName", name, 0 },
+		{ "ComputerNamePhysicalNetBIOS", name, 0 },
+		{ "ProcessID", NULL, getpid() },
+		{ "IsIntegratedSecurityOnly", NULL, 0 },
+		{ "IsClustered", NULL, 0 },
+		{ "IsSingleUser", NULL, 0 },
+		{ "IsFullTextInstalled", NULL, 0 },
+		{ "IsHadrEnabled", NULL, 0 },
+		{ "IsLocalDB", NULL, 0 },
+		{ "IsXTPSupported", NULL, 0 },
+		{ "IsPolyBaseInstalled", NULL, 0 },
+		{ "IsAdvancedAnalyticsInstalled", NULL, 0 },
+		{ "FilestreamConfiguredLevel", NULL, 0 },
+		{ "FilestreamEffectiveLevel", NULL, 0 },
+		{ "ProductMajorVersion", TEXT_OF(TDS_PRODUCT_MAJOR), 0 },
+		{ "ProductMinorVersion", TEXT_OF(TDS_PRODUCT_MINOR), 0 },
+		{ "ProductBuild", TEXT_OF(TDS_PRODUCT_BUILD), 0 },
+		{ "ResourceVersion", TDS_PRODUCT_VERSION, 0 },
+		{ "LicenseType", "DISABLED", 0 },
+		{ "PathSeparator", "/", 0 },
+		{ "Collation", COLLATION, 0 },
+		{ "LCID", NULL, 1033 },
+		{ "SqlCharSetName", "iso_1", 0 },
+		{ "SqlSortOrder", NULL, 52 },
+		{ "SqlSortOrderName", "nocase_iso", 0 },
 	};
 	return answer(c, 0, list, ARRAY_LEN(list));
 }
@@ -58,8 +79,11 @@ int host_server_property(const struct host_call *c)
 int host_connection_property(const struct host_call *c)
 {
 	const struct property list[] = {
-		{ "net_transport", "TCP", 0 }, { "protocol_type", "TSQL", 0 }, { "auth_scheme", c->session->auth_scheme, 0 },
-		{ "client_net_address", c->session->peer_host, 0 }, { "physical_net_transport", "TCP", 0 },
+		{ "net_transport", "TCP", 0 },
+		{ "protocol_type", "TSQL", 0 },
+		{ "auth_scheme", c->session->auth_scheme, 0 },
+		{ "client_net_address", c->session->peer_host, 0 },
+		{ "physical_net_transport", "TCP", 0 },
 	};
 	return answer(c, 0, list, ARRAY_LEN(list));
 }
@@ -79,10 +103,23 @@ int host_database_property_ex(const struct host_call *c)
 	const struct database *db;
 	int rc = of_database(c, &db);
 	const struct property list[] = {
-		{ "Collation", COLLATION, 0 }, { "Status", db == NULL || db->executor != NULL ? "ONLINE" : "SUSPECT", 0 }, { "Updateability", "READ_WRITE", 0 }, { "UserAccess", "MULTI_USER", 0 },
-		{ "Recovery", "FULL", 0 }, { "Version", NULL, 957 }, { "LCID", NULL, 1033 }, { "SQLSortOrder", NULL, 52 }, { "IsAutoClose", NULL, 0 },
-		{ "IsAutoShrink", NULL, 0 }, { "IsInStandBy", NULL, 0 }, { "IsFulltextEnabled", NULL, 0 }, { "IsPublished", NULL, 0 },
-		{ "IsSubscribed", NULL, 0 }, { "IsMergePublished", NULL, 0 }, { "IsReadOnly", NULL, 0 }, { "IsXTPSupported", NULL, 0 },
+		{ "Collation", COLLATION, 0 },
+		{ "Status", db == NULL || db->executor != NULL ? "ONLINE" : "SUSPECT", 0 },
+		{ "Updateability", "READ_WRITE", 0 },
+		{ "UserAccess", "MULTI_USER", 0 },
+		{ "Recovery", "FULL", 0 },
+		{ "Version", NULL, 957 },
+		{ "LCID", NULL, 1033 },
+		{ "SQLSortOrder", NULL, 52 },
+		{ "IsAutoClose", NULL, 0 },
+		{ "IsAutoShrink", NULL, 0 },
+		{ "IsInStandBy", NULL, 0 },
+		{ "IsFulltextEnabled", NULL, 0 },
+		{ "IsPublished", NULL, 0 },
+		{ "IsSubscribed", NULL, 0 },
+		{ "IsMergePublished", NULL, 0 },
+		{ "IsReadOnly", NULL, 0 },
+		{ "IsXTPSupported", NULL, 0 },
 	};
 
 	return rc < 0 ? -1 : db == NULL ? host_null(c) : answer(c, 1, list, ARRAY_LEN(list));
@@ -94,11 +131,24 @@ int host_database_property(const struct host_call *c)
 	const struct database *db;
 	int rc = of_database(c, &db);
 	const struct property list[] = {
-		{ "IsReadOnly", NULL, 0 }, { "IsOffline", NULL, 0 }, { "IsSingleUser", NULL, 0 }, { "IsDboOnly", NULL, 0 },
+		{ "IsReadOnly", NULL, 0 },
+		{ "IsOffline", NULL, 0 },
+		{ "IsSingleUser", NULL, 0 },
+		{ "IsDboOnly", NULL, 0 },
 		{ "IsSuspect", NULL, db != NULL && db->executor == NULL },
-		{ "IsInLoad", NULL, 0 }, { "IsInRecovery", NULL, 0 }, { "IsInStandBy", NULL, 0 }, { "IsNotRecovered", NULL, 0 }, { "IsDetached", NULL, 0 },
-		{ "IsEmergencyMode", NULL, 0 }, { "IsShutDown", NULL, 0 }, { "IsBulkCopy", NULL, 0 }, { "IsTruncLog", NULL, 0 }, { "IsAutoClose", NULL, 0 },
-		{ "IsAutoShrink", NULL, 0 }, { "IsFulltextEnabled", NULL, 0 }, { "Version", NULL, 957 },
+		{ "IsInLoad", NULL, 0 },
+		{ "IsInRecovery", NULL, 0 },
+		{ "IsInStandBy", NULL, 0 },
+		{ "IsNotRecovered", NULL, 0 },
+		{ "IsDetached", NULL, 0 },
+		{ "IsEmergencyMode", NULL, 0 },
+		{ "IsShutDown", NULL, 0 },
+		{ "IsBulkCopy", NULL, 0 },
+		{ "IsTruncLog", NULL, 0 },
+		{ "IsAutoClose", NULL, 0 },
+		{ "IsAutoShrink", NULL, 0 },
+		{ "IsFulltextEnabled", NULL, 0 },
+		{ "Version", NULL, 957 },
 	};
 	const struct property *p = NULL;
 	struct str name;
@@ -115,9 +165,13 @@ int host_session_property(const struct host_call *c)
 {
 	const struct tsql_session *v = &c->session->vars;
 	const struct property list[] = {
-		{ "ANSI_NULLS", NULL, v->ansi_nulls }, { "ANSI_PADDING", NULL, v->ansi_padding }, { "ANSI_WARNINGS", NULL, v->ansi_warnings },
-		{ "ARITHABORT", NULL, v->arithabort }, { "CONCAT_NULL_YIELDS_NULL", NULL, v->concat_null_yields_null },
-		{ "NUMERIC_ROUNDABORT", NULL, v->numeric_roundabort }, { "QUOTED_IDENTIFIER", NULL, v->quoted_identifier },
+		{ "ANSI_NULLS", NULL, v->ansi_nulls },
+		{ "ANSI_PADDING", NULL, v->ansi_padding },
+		{ "ANSI_WARNINGS", NULL, v->ansi_warnings },
+		{ "ARITHABORT", NULL, v->arithabort },
+		{ "CONCAT_NULL_YIELDS_NULL", NULL, v->concat_null_yields_null },
+		{ "NUMERIC_ROUNDABORT", NULL, v->numeric_roundabort },
+		{ "QUOTED_IDENTIFIER", NULL, v->quoted_identifier },
 	};
 	return answer(c, 0, list, ARRAY_LEN(list));
 }

@@ -2,30 +2,64 @@
  * that nobody can use here (INSERT, CREATE TABLE …) nobody has, and what is not a permission at all is NULL. */
 #include "session/host_int.h"
 
-#define NOBODY 0x80u            /* no session has this right */
+#define NOBODY 0x80u /* no session has this right */
 
 struct permission {
 	const char *name;
-	uint8_t needs;          /* enum call_right; 0: whoever has access */
+	uint8_t needs; /* enum call_right; 0: whoever has access */
 };
 
 static const struct permission of_server[] = {
-	{ "CONNECT SQL", 0 }, { "VIEW ANY DATABASE", 0 }, { "VIEW ANY DEFINITION", 0 }, { "CONTROL SERVER", RIGHT_ADMIN }, { "VIEW SERVER STATE", RIGHT_ADMIN },
-	{ "ALTER ANY LOGIN", RIGHT_ADMIN }, { "ALTER ANY DATABASE", RIGHT_ADMIN }, { "CREATE ANY DATABASE", RIGHT_ADMIN }, { "CONNECT ANY DATABASE", RIGHT_ADMIN },
-	{ "SELECT ALL USER SECURABLES", RIGHT_ADMIN }, { "ALTER SERVER STATE", NOBODY }, { "ALTER SETTINGS", NOBODY }, { "SHUTDOWN", NOBODY },
-	{ "ADMINISTER BULK OPERATIONS", NOBODY }, { "ALTER ANY CONNECTION", NOBODY }, { "ALTER ANY SERVER ROLE", NOBODY }, { "ALTER TRACE", NOBODY },
+	{ "CONNECT SQL", 0 },
+	{ "VIEW ANY DATABASE", 0 },
+	{ "VIEW ANY DEFINITION", 0 },
+	{ "CONTROL SERVER", RIGHT_ADMIN },
+	{ "VIEW SERVER STATE", RIGHT_ADMIN },
+	{ "ALTER ANY LOGIN", RIGHT_ADMIN },
+	{ "ALTER ANY DATABASE", RIGHT_ADMIN },
+	{ "CREATE ANY DATABASE", RIGHT_ADMIN },
+	{ "CONNECT ANY DATABASE", RIGHT_ADMIN },
+	{ "SELECT ALL USER SECURABLES", RIGHT_ADMIN },
+	{ "ALTER SERVER STATE", NOBODY },
+	{ "ALTER SETTINGS", NOBODY },
+	{ "SHUTDOWN", NOBODY },
+	{ "ADMINISTER BULK OPERATIONS", NOBODY },
+	{ "ALTER ANY CONNECTION", NOBODY },
+	{ "ALTER ANY SERVER ROLE", NOBODY },
+	{ "ALTER TRACE", NOBODY },
 	{ "IMPERSONATE ANY LOGIN", NOBODY },
 };
 static const struct permission of_database[] = {
-	{ "CONNECT", 0 }, { "VIEW DEFINITION", 0 }, { "EXECUTE", RIGHT_EXECUTE }, { "SELECT", RIGHT_SELECT }, { "CONTROL", RIGHT_ADMIN }, { "ALTER", RIGHT_ADMIN },
-	{ "ALTER ANY USER", RIGHT_ADMIN }, { "VIEW DATABASE STATE", RIGHT_ADMIN }, { "INSERT", NOBODY }, { "UPDATE", NOBODY }, { "DELETE", NOBODY },
-	{ "REFERENCES", NOBODY }, { "ALTER ANY SCHEMA", NOBODY }, { "ALTER ANY ROLE", NOBODY }, { "BACKUP DATABASE", NOBODY }, { "BACKUP LOG", NOBODY },
-	{ "CHECKPOINT", NOBODY }, { "CREATE TABLE", NOBODY }, { "CREATE VIEW", NOBODY }, { "CREATE PROCEDURE", NOBODY }, { "CREATE FUNCTION", NOBODY },
-	{ "CREATE TYPE", NOBODY }, { "CREATE SCHEMA", NOBODY }, { "TAKE OWNERSHIP", NOBODY }, { "SHOWPLAN", NOBODY },
+	{ "CONNECT", 0 },
+	{ "VIEW DEFINITION", 0 },
+	{ "EXECUTE", RIGHT_EXECUTE },
+	{ "SELECT", RIGHT_SELECT },
+	{ "CONTROL", RIGHT_ADMIN },
+	{ "ALTER", RIGHT_ADMIN },
+	{ "ALTER ANY USER", RIGHT_ADMIN },
+	{ "VIEW DATABASE STATE", RIGHT_ADMIN },
+	{ "INSERT", NOBODY },
+	{ "UPDATE", NOBODY },
+	{ "DELETE", NOBODY },
+	{ "REFERENCES", NOBODY },
+	{ "ALTER ANY SCHEMA", NOBODY },
+	{ "ALTER ANY ROLE", NOBODY },
+	{ "BACKUP DATABASE", NOBODY },
+	{ "BACKUP LOG", NOBODY },
+	{ "CHECKPOINT", NOBODY },
+	{ "CREATE TABLE", NOBODY },
+	{ "CREATE VIEW", NOBODY },
+	{ "CREATE PROCEDURE", NOBODY },
+	{ "CREATE FUNCTION", NOBODY },
+	{ "CREATE TYPE", NOBODY },
+	{ "CREATE SCHEMA", NOBODY },
+	{ "TAKE OWNERSHIP", NOBODY },
+	{ "SHOWPLAN", NOBODY },
 };
 
 /* ANY: at least one of them. access: without it there is none. */
-static int judge(const struct host_call *c, const struct permission *list, size_t n, struct str wanted, uint8_t rights, bool access)
+static int judge(const struct host_call *c, const struct permission *list, size_t n, struct str wanted,
+		 uint8_t rights, bool access)
 {
 	bool any = str_eq_nocase(wanted, STR("ANY")), known = any, granted = false;
 
@@ -42,7 +76,8 @@ static int server_permission(const struct host_call *c, struct str wanted)
 {
 	struct session *s = c->session;
 
-	return judge(c, of_server, ARRAY_LEN(of_server), wanted, session_rights(s, databases_system(s->server->databases)), true);
+	return judge(c, of_server, ARRAY_LEN(of_server), wanted,
+		     session_rights(s, databases_system(s->server->databases)), true);
 }
 
 static int database_permission(const struct host_call *c, struct database *db, struct str wanted)
@@ -51,7 +86,8 @@ static int database_permission(const struct host_call *c, struct database *db, s
 
 	if (db == NULL)
 		return host_null(c);
-	return judge(c, of_database, ARRAY_LEN(of_database), wanted, session_rights(s, db), host_may_enter(s, db));
+	return judge(c, of_database, ARRAY_LEN(of_database), wanted, session_rights(s, db),
+		     host_may_enter(s, db));
 }
 
 static bool has_column(const struct view *v, struct str name)
@@ -77,14 +113,26 @@ static int object_permission(const struct host_call *c, struct str name, struct 
 	host_object(c, name, &o, &db);
 	if ((o.proc == NULL && o.view == NULL) || (rc > 0 && !has_column(o.view, column)))
 		return host_null(c);
-	system = o.proc != NULL ? o.proc->service == SERVICE_SYSTEM :
-		 catalogue_find_view(SERVICE_SYSTEM, str_of(o.view->schema), str_of(o.view->name)) == o.view;
+	system = o.proc != NULL ? o.proc->service == SERVICE_SYSTEM
+				: catalogue_find_view(SERVICE_SYSTEM, str_of(o.view->schema),
+						      str_of(o.view->name)) == o.view;
 	const struct permission list[] = {
-		{ "EXECUTE", o.proc != NULL ? o.proc->needs : NOBODY }, { "SELECT", o.view == NULL ? NOBODY : system ? 0 : RIGHT_SELECT },
-		{ "VIEW DEFINITION", 0 }, { "CONTROL", RIGHT_ADMIN }, { "ALTER", NOBODY }, { "INSERT", NOBODY }, { "UPDATE", NOBODY }, { "DELETE", NOBODY },
-		{ "REFERENCES", NOBODY }, { "TAKE OWNERSHIP", NOBODY }, { "VIEW CHANGE TRACKING", NOBODY },
+		{ "EXECUTE", o.proc != NULL ? o.proc->needs : NOBODY },
+		{ "SELECT", o.view == NULL ? NOBODY
+			    : system       ? 0
+					   : RIGHT_SELECT },
+		{ "VIEW DEFINITION", 0 },
+		{ "CONTROL", RIGHT_ADMIN },
+		{ "ALTER", NOBODY },
+		{ "INSERT", NOBODY },
+		{ "UPDATE", NOBODY },
+		{ "DELETE", NOBODY },
+		{ "REFERENCES", NOBODY },
+		{ "TAKE OWNERSHIP", NOBODY },
+		{ "VIEW CHANGE TRACKING", NOBODY },
 	};
-	return judge(c, list, ARRAY_LEN(list), wanted, session_rights(s, system ? databases_system(s->server->databases) : db), true);
+	return judge(c, list, ARRAY_LEN(list), wanted,
+		     session_rights(s, system ? databases_system(s->server->databases) : db), true);
 }
 
 /* HAS_PERMS_BY_NAME(securable, class, permission [, column, 'COLUMN']) */
@@ -92,7 +140,8 @@ int host_has_perms(const struct host_call *c)
 {
 	struct session *s = c->session;
 	struct str name = { "", 0 }, class = { "", 0 }, wanted;
-	int has_name = host_arg_text(c, 0, &name), has_class = host_arg_text(c, 1, &class), has_wanted = host_arg_text(c, 2, &wanted);
+	int has_name = host_arg_text(c, 0, &name), has_class = host_arg_text(c, 1, &class),
+	    has_wanted = host_arg_text(c, 2, &wanted);
 
 	if (has_name < 0 || has_class < 0 || has_wanted < 0)
 		return -1;
@@ -102,7 +151,11 @@ int host_has_perms(const struct host_call *c)
 	if ((has_class == 0 && has_name == 0) || str_eq_nocase(class, STR("SERVER")))
 		return server_permission(c, wanted);
 	if (str_eq_nocase(class, STR("DATABASE")))
-		return database_permission(c, has_name == 0 ? s->database : name.n == 0 ? NULL : databases_find(s->server->databases, name), wanted);
+		return database_permission(c,
+					   has_name == 0 ? s->database
+					   : name.n == 0 ? NULL
+							 : databases_find(s->server->databases, name),
+					   wanted);
 	if (str_eq_nocase(class, STR("SCHEMA")) && has_name > 0 && host_is_schema(name))
 		return database_permission(c, s->database, wanted);
 	if (str_eq_nocase(class, STR("OBJECT")) && has_name > 0)
@@ -120,5 +173,6 @@ int host_has_dbaccess(const struct host_call *c)
 		return -1;
 	if (rc > 0 && name.n > 0)
 		db = databases_find(c->session->server->databases, name);
-	return db == NULL ? host_null(c) : host_int(c, host_may_enter(c->session, db) && db->executor != NULL);
+	return db == NULL ? host_null(c)
+			  : host_int(c, host_may_enter(c->session, db) && db->executor != NULL);
 }

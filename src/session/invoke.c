@@ -34,7 +34,8 @@ void invoke_finish(struct session *s, struct invocation *inv, const struct outco
 		return;
 	if (out.rc == 0)
 		collected = outputs_collect(s, inv);
-	tsql_exec_done(&inv->caller->run, out.rc, out.error_number, out.abort, out.has_status ? &out.status : NULL, collected);
+	tsql_exec_done(&inv->caller->run, out.rc, out.error_number, out.abort,
+		       out.has_status ? &out.status : NULL, collected);
 }
 
 static bool aborts_transaction(const struct session *s)
@@ -54,7 +55,10 @@ void invoke_fail(struct session *s, struct invocation *inv, struct err *e, bool 
 
 static struct outcome outcome_of(const struct call *c, bool abort)
 {
-	return (struct outcome){ .rc = c->rc, .error_number = c->rc < 0 ? c->err.number : 0, .abort = abort, .has_status = c->status_set,
+	return (struct outcome){ .rc = c->rc,
+				 .error_number = c->rc < 0 ? c->err.number : 0,
+				 .abort = abort,
+				 .has_status = c->status_set,
 				 .status = c->status };
 }
 
@@ -80,9 +84,10 @@ void invoke_returned(struct session *s)
 	if (c->rc == 0 && inv->proc->service == SERVICE_SYSTEM && !inv->proc->read_only)
 		auth_reload(s->server->auth);
 	/* A time-out takes the transaction with it (clarification 6); where the executor saw it, it is gone already. */
-	o = outcome_of(c, c->rc < 0 && (aborts_transaction(s) || (c->err.number == 50001 && s->vars.trancount > 0)));
+	o = outcome_of(
+		c, c->rc < 0 && (aborts_transaction(s) || (c->err.number == 50001 && s->vars.trancount > 0)));
 	if (o.abort) {
-		r->aborted = o;                 /* the rollback takes the place of the call */
+		r->aborted = o; /* the rollback takes the place of the call */
 		if (tran_do(s, &rollback, &rc, &e) == TRAN_WAIT) {
 			r->wait = WAIT_ABORT;
 			return;
@@ -119,7 +124,8 @@ static void describe_only(struct session *s, struct invocation *inv)
 	invoke_finish(s, inv, &o);
 }
 
-static struct database *target_database(struct session *s, const struct proc_name *n, struct str given, struct err *reterr)
+static struct database *target_database(struct session *s, const struct proc_name *n, struct str given,
+					struct err *reterr)
 {
 	struct database *db = s->database;
 	char name[300];
@@ -156,7 +162,8 @@ static void submit_proc(struct session *s, struct invocation *inv, struct databa
 		return;
 	}
 	s->call.scratch = inv->document;
-	stream_enable(s, inv->proc->read_only && !inv->proc->is_short && s->call.txn == NULL);      /* a short one may run on this thread, which sends */
+	stream_enable(s, inv->proc->read_only && !inv->proc->is_short &&
+				 s->call.txn == NULL); /* a short one may run on this thread, which sends */
 	s->request->wait = WAIT_PROC;
 	call_submit(s, system ? databases_system(s->server->databases)->executor : db->executor);
 }
@@ -165,7 +172,8 @@ static void submit_proc(struct session *s, struct invocation *inv, struct databa
 
 static struct executor *executor_of(const struct session *s, const struct invocation *inv)
 {
-	return inv->proc->service == SERVICE_SYSTEM ? databases_system(s->server->databases)->executor : inv->database->executor;
+	return inv->proc->service == SERVICE_SYSTEM ? databases_system(s->server->databases)->executor
+						    : inv->database->executor;
 }
 
 static size_t text_bytes(const struct call *c)
@@ -236,7 +244,8 @@ static bool ends_batch(const struct invocation *inv, const struct err *e)
 	return inv->caller != NULL && (e->number == 8144 || e->number == 8146);
 }
 
-static void invoke_proc(struct session *s, struct invocation *inv, const struct proc_name *n, struct str given)
+static void invoke_proc(struct session *s, struct invocation *inv, const struct proc_name *n,
+			struct str given)
 {
 	char name[300];
 	struct database *db;
@@ -335,7 +344,8 @@ void invoke_rpc(struct session *s, const struct tds_rpc *rpc)
 		inv->nargs = 0;
 		invoke_fail(s, inv, &e, false);
 	} else if (rpc->no_exec) {
-		(void)err_set(&e, ERR_NOT_SUPPORTED, "An RPC marked as not to be executed", "It was left out.");
+		(void)err_set(&e, ERR_NOT_SUPPORTED, "An RPC marked as not to be executed",
+			      "It was left out.");
 		invoke_fail(s, inv, &e, false);
 	} else if (rpc->proc_id == 0) {
 		invoke_name(s, inv, rpc->name);

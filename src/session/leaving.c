@@ -4,10 +4,10 @@
 #include "session/session_int.h"
 
 #define FROM_CLEAR ((size_t)64 << 10)
-#define FROM_TLS ((size_t)4 << 20)  /* smaller ones are encrypted faster as a whole */
-#define PIECE (256u << 10)          /* encrypted at once */
-#define SLICES 1000u                /* sent at once; a system call takes no more than 1024 */
-#define ROUND (4u << 20)            /* then other sessions of the loop have their turn */
+#define FROM_TLS ((size_t)4 << 20) /* smaller ones are encrypted faster as a whole */
+#define PIECE (256u << 10)         /* encrypted at once */
+#define SLICES 1000u               /* sent at once; a system call takes no more than 1024 */
+#define ROUND (4u << 20)           /* then other sessions of the loop have their turn */
 
 size_t leaving_from(const struct session *s)
 {

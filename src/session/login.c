@@ -75,18 +75,23 @@ void login_leave(struct session *s)
 /* For the log. An exchange that a work thread still has is not asked. */
 static const char *login_mechanism(const struct login_work *w)
 {
-	return w->exchange == NULL ? "sql" : w->state == LOGIN_CHECKING ? NULL : auth_exchange_mechanism(w->exchange);
+	return w->exchange == NULL          ? "sql"
+	       : w->state == LOGIN_CHECKING ? NULL
+					    : auth_exchange_mechanism(w->exchange);
 }
 
 /* The same as CONNECTIONPROPERTY names it. */
 static const char *auth_scheme(const char *mechanism)
 {
-	return mechanism == NULL || strcmp(mechanism, "sql") == 0 ? "SQL" : strcmp(mechanism, "ntlm") == 0 ? "NTLM" : "KERBEROS";
+	return mechanism == NULL || strcmp(mechanism, "sql") == 0 ? "SQL"
+	       : strcmp(mechanism, "ntlm") == 0                   ? "NTLM"
+								  : "KERBEROS";
 }
 
 void login_refuse(struct session *s, const struct err *errors, size_t n, const char *reason)
 {
-	LOG(LOG_WARN, &s->log, "login_failed", F_STR("reason", reason), F_INT("number", n > 0 ? errors[n - 1].number : 0),
+	LOG(LOG_WARN, &s->log, "login_failed", F_STR("reason", reason),
+	    F_INT("number", n > 0 ? errors[n - 1].number : 0),
 	    F_STR("mechanism", s->login == NULL ? NULL : login_mechanism(s->login)));
 	response_begin(s);
 	for (size_t i = 0; i < n; i++) {
@@ -148,9 +153,12 @@ static void log_success(struct session *s, const struct login_work *w)
 
 	str_copy(app, sizeof(app), l->app);
 	str_copy(library, sizeof(library), l->library);
-	LOG(LOG_INFO, &s->log, "login", F_STR("mechanism", login_mechanism(w)), F_STR("principal", w->exchange == NULL ? NULL : auth_exchange_principal(w->exchange)),
+	LOG(LOG_INFO, &s->log, "login", F_STR("mechanism", login_mechanism(w)),
+	    F_STR("principal", w->exchange == NULL ? NULL : auth_exchange_principal(w->exchange)),
 	    F_STR("tds", tds_version_name(s->version)),
-	    F_STR("tls", s->tls_mode == TDS_TLS_ALL ? net_stream_tls_version(s->stream) : s->tls_mode == TDS_TLS_LOGIN_ONLY ? "login" : "no"),
+	    F_STR("tls", s->tls_mode == TDS_TLS_ALL          ? net_stream_tls_version(s->stream)
+			 : s->tls_mode == TDS_TLS_LOGIN_ONLY ? "login"
+							     : "no"),
 	    F_STR("app", app), F_STR("library", library), F_STR("host", s->host_name));
 }
 
@@ -168,7 +176,7 @@ static void accept_login(struct session *s, const struct login_work *w)
 	tsql_session_init(&s->vars, s->odbc);
 	s->out.utf8 = s->utf8;
 	session_account(s);
-	registry_show(&s->server->registry, &s->entry);         /* before the client can know that it is in */
+	registry_show(&s->server->registry, &s->entry); /* before the client can know that it is in */
 
 	/* The answer itself still goes in packets of the default size; ENVCHANGE announces the new one. */
 	response_begin(s);
@@ -250,7 +258,8 @@ static bool choose_database(struct session *s, const struct login_work *w)
 	struct database *db;
 	enum entry entry;
 
-	str_copy(name, sizeof(name), w->login7.database.n > 0 ? w->login7.database : str_of(w->login.default_database));
+	str_copy(name, sizeof(name),
+		 w->login7.database.n > 0 ? w->login7.database : str_of(w->login.default_database));
 	db = databases_find(s->server->databases, str_of(name));
 	if (db == NULL) {
 		refuse_database(s, name, "no such database");
@@ -281,7 +290,9 @@ static void refuse_result(struct session *s, const struct login_work *w)
 	else if (w->exchange == NULL)
 		refuse_one(s, ERR_LOGIN, s->login_name, auth_result_text(w->result));
 	else
-		refuse_one(s, sspi_error(w), s->login_name, w->result == AUTH_WRONG_PASSWORD ? auth_exchange_reason(w->exchange) : auth_result_text(w->result));
+		refuse_one(s, sspi_error(w), s->login_name,
+			   w->result == AUTH_WRONG_PASSWORD ? auth_exchange_reason(w->exchange)
+							    : auth_result_text(w->result));
 }
 
 static void login_answer(struct session *s)
@@ -308,7 +319,8 @@ static bool wait_for_turn(struct session *s)
 {
 	struct login_work *w = s->login;
 
-	if (w->tries++ >= LATER_TRIES || clock_mono_ms() + AUTH_LATER_MS >= s->login_deadline || atomic_load(&s->server->logins_later) >= LATER_MAX)
+	if (w->tries++ >= LATER_TRIES || clock_mono_ms() + AUTH_LATER_MS >= s->login_deadline ||
+	    atomic_load(&s->server->logins_later) >= LATER_MAX)
 		return false;
 	login_enter(w, LOGIN_LATER);
 	net_stream_set_timer(s->stream, AUTH_LATER_MS);
@@ -369,8 +381,12 @@ void login_submit(struct session *s, void (*run)(struct net_work *work), void (*
 	struct login_work *w = s->login;
 
 	login_enter(w, LOGIN_CHECKING);
-	w->work = (struct net_work){ .run = run, .done = done, .loop = s->loop, .key = auth_peer_number(w->auth, w->peer),
-				     .lane = auth_knows_peer(w->auth, w->peer) ? NET_LANE_KNOWN : NET_LANE_STRANGER };
+	w->work = (struct net_work){ .run = run,
+				     .done = done,
+				     .loop = s->loop,
+				     .key = auth_peer_number(w->auth, w->peer),
+				     .lane = auth_knows_peer(w->auth, w->peer) ? NET_LANE_KNOWN
+									       : NET_LANE_STRANGER };
 	net_work_submit(s->server->net, &w->work);
 }
 
@@ -447,8 +463,9 @@ static bool refuse_early(struct session *s, const struct tds_login7 *l)
 	}
 	if (l->change_password || l->wants_fedauth || l->has_recovery_data) {
 		refuse_one(s, ERR_LOGIN, s->login_name,
-			   l->change_password ? "password change in the login packet" :
-			   l->wants_fedauth ? "federated authentication" : "session recovery");
+			   l->change_password ? "password change in the login packet"
+			   : l->wants_fedauth ? "federated authentication"
+					      : "session recovery");
 		return true;
 	}
 	return false;

@@ -6,10 +6,10 @@
 
 /* Who has the login. It is forgotten when it has been answered, or when the session ends. */
 enum login_state {
-	LOGIN_IDLE,                     /* the client: a token is expected of it (integrated logins) */
-	LOGIN_CHECKING,                 /* net: the work waits for a thread, runs, or its done is on the way. The session must stay */
-	LOGIN_HELD,                     /* the session, until the stream's timer fires: the answer is known and held back. When the stream goes, nothing more comes */
-	LOGIN_LATER,                    /* the same, but what the timer brings is another check: others fail with this login, and strangers wait for their turn */
+	LOGIN_IDLE, /* the client: a token is expected of it (integrated logins) */
+	LOGIN_CHECKING, /* net: the work waits for a thread, runs, or its done is on the way. The session must stay */
+	LOGIN_HELD, /* the session, until the stream's timer fires: the answer is known and held back. When the stream goes, nothing more comes */
+	LOGIN_LATER, /* the same, but what the timer brings is another check: others fail with this login, and strangers wait for their turn */
 	LOGIN_STATES,
 };
 
@@ -17,18 +17,18 @@ struct login_work {
 	struct net_work work;
 	struct session *session;
 	struct auth *auth;
-	struct arena arena;             /* holds what LOGIN7 pointed to */
+	struct arena arena; /* holds what LOGIN7 pointed to */
 	struct tds_login7 login7;
 	char peer[72];
 	enum login_state state;
 	enum auth_result result;
-	unsigned tries;                 /* checks that had to wait for their turn */
+	unsigned tries; /* checks that had to wait for their turn */
 	struct auth_login login;
 	/* integrated logins */
 	struct auth_exchange *exchange; /* owned; NULL: by password */
 	struct buf token;               /* the client's, copied */
 	enum auth_step step;
-	struct str answer;              /* the mechanism's token for the client */
+	struct str answer; /* the mechanism's token for the client */
 };
 
 /* Hands the login to a work thread: LOGIN_CHECKING. */

@@ -24,7 +24,8 @@ static const struct value *output_of(struct session *s, struct invocation *inv, 
 	return inv->proc != NULL ? proc_output(s, inv, i) : &inv->args[i].value;
 }
 
-static const struct value *rpc_output(struct session *s, struct invocation *inv, size_t i, struct value *handle)
+static const struct value *rpc_output(struct session *s, struct invocation *inv, size_t i,
+				      struct value *handle)
 {
 	if (inv->returns_handle && inv->fixed.handle_arg == (int)i) {
 		*handle = value_int(TYPE_INT, inv->handle);
@@ -34,7 +35,8 @@ static const struct value *rpc_output(struct session *s, struct invocation *inv,
 }
 
 /* Below 7.2 a long value does not fit an output parameter; cutting it silently would lose data. */
-static int check_old_client(const struct session *s, const struct tds_param *p, const struct value *v, struct err *reterr)
+static int check_old_client(const struct session *s, const struct tds_param *p, const struct value *v,
+			    struct err *reterr)
 {
 	bool bytes = type_info(v->type.id)->is_binary || type_info(v->type.id)->is_text;
 
@@ -59,7 +61,8 @@ int outputs_convert(struct session *s, struct invocation *inv, struct value **re
 			continue;
 		if (check_old_client(s, &rpc->params[i], v, reterr) < 0)
 			return -1;
-		if (value_convert(v, &rpc->params[i].wire.type, CONVERT_OUTPUT, NULL, &s->arena, &out[i], reterr) < 0)
+		if (value_convert(v, &rpc->params[i].wire.type, CONVERT_OUTPUT, NULL, &s->arena, &out[i],
+				  reterr) < 0)
 			return -1;
 	}
 	*ret = out;
@@ -80,7 +83,8 @@ void outputs_send(struct session *s, struct invocation *inv, const struct value 
 	if (inv->proc != NULL) {
 		s->out.lends = tds_left(&s->request->body) == 0 ? leaving_from(s) : 0;
 		for (uint16_t p = 0; p < inv->proc->nparams; p++)
-			if (inv->proc->params[p].output && inv->origin[p] >= 0 && inv->args[inv->origin[p]].is_output)
+			if (inv->proc->params[p].output && inv->origin[p] >= 0 &&
+			    inv->args[inv->origin[p]].is_output)
 				send_one(s, inv, (size_t)inv->origin[p], converted);
 		s->out.lends = 0;
 		return;

@@ -4,12 +4,9 @@
 static enum tds_policy policy_of(const struct session *s)
 {
 	switch ((enum encrypt_mode)s->server->config->encrypt) {
-	case ENCRYPT_NONE:
-		return TDS_POLICY_NO_TLS;
-	case ENCRYPT_OPTIONAL:
-		return TDS_POLICY_OPTIONAL;
-	default:
-		return TDS_POLICY_REQUIRED;
+	case ENCRYPT_NONE: return TDS_POLICY_NO_TLS;
+	case ENCRYPT_OPTIONAL: return TDS_POLICY_OPTIONAL;
+	default: return TDS_POLICY_REQUIRED;
 	}
 }
 
@@ -55,12 +52,14 @@ void prelogin_message(struct session *s)
 	}
 	/* Inside TDS 8.0 everything is encrypted already. */
 	if (!s->strict)
-		mode = tds_negotiate(p.has_encryption ? p.encryption : TDS_ENCRYPT_NOT_SUP, policy_of(s), &encryption);
+		mode = tds_negotiate(p.has_encryption ? p.encryption : TDS_ENCRYPT_NOT_SUP, policy_of(s),
+				     &encryption);
 	answer(s, &p, encryption);
 	if (!s->strict)
 		s->tls_mode = mode;
 	if (mode == TDS_TLS_REFUSE) {
-		LOG(LOG_INFO, &s->log, "refused", F_STR("reason", "encryption settings of client and server exclude each other"));
+		LOG(LOG_INFO, &s->log, "refused",
+		    F_STR("reason", "encryption settings of client and server exclude each other"));
 		session_end(s, "encryption settings exclude each other");
 	} else if (mode == TDS_TLS_NONE) {
 		session_move(s, PHASE_LOGIN);

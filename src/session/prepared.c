@@ -29,7 +29,8 @@ void prepared_fini(struct prepared_table *t)
 	*t = (struct prepared_table){ .next = t->next, .budget = t->budget };
 }
 
-static int compile(struct prepared *p, struct str declarations, struct str text, const struct tsql_session *vars, struct meter *meter, struct err *reterr)
+static int compile(struct prepared *p, struct str declarations, struct str text,
+		   const struct tsql_session *vars, struct meter *meter, struct err *reterr)
 {
 	struct tsql_program *program;
 	char *copy = arena_strndup(&p->arena, text.p, text.n);
@@ -38,7 +39,8 @@ static int compile(struct prepared *p, struct str declarations, struct str text,
 	if (copy == NULL || decl == NULL)
 		return err_nomem(reterr);
 	p->text = (struct str){ copy, text.n };
-	if (tsql_parse_declarations((struct str){ decl, declarations.n }, &p->arena, &p->params, &p->nparams, reterr) < 0)
+	if (tsql_parse_declarations((struct str){ decl, declarations.n }, &p->arena, &p->params, &p->nparams,
+				    reterr) < 0)
 		return -1;
 	if (tsql_compile(p->text, vars, p->params, p->nparams, meter, &p->arena, &program, reterr) < 0)
 		return -1;
@@ -61,13 +63,15 @@ static int table_grow(struct prepared_table *t, struct err *reterr)
 	return 0;
 }
 
-int prepared_add(struct prepared_table *t, struct str declarations, struct str text, const struct tsql_session *vars, size_t limit,
-		 struct meter *meter, struct prepared **ret, struct err *reterr)
+int prepared_add(struct prepared_table *t, struct str declarations, struct str text,
+		 const struct tsql_session *vars, size_t limit, struct meter *meter, struct prepared **ret,
+		 struct err *reterr)
 {
 	struct prepared *p;
 
 	if (t->n >= limit)
-		return err_set(reterr, ERR_TOO_LARGE, "The number of prepared statements", (unsigned long long)limit, "max_prepared");
+		return err_set(reterr, ERR_TOO_LARGE, "The number of prepared statements",
+			       (unsigned long long)limit, "max_prepared");
 	if (table_grow(t, reterr) < 0)
 		return -1;
 	p = calloc(1, sizeof(*p));

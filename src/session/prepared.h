@@ -7,27 +7,28 @@
 
 struct prepared {
 	int32_t handle;
-	struct arena arena;             /* holds text, program and declarations */
+	struct arena arena; /* holds text, program and declarations */
 	struct str text;
 	const struct tsql_program *program;
 	struct tsql_declared *params;
 	size_t nparams;
-	unsigned uses;                  /* running now: freed only when 0 */
+	unsigned uses; /* running now: freed only when 0 */
 	bool dropped;
 };
 struct prepared_table {
-	struct prepared **items;        /* owned */
+	struct prepared **items; /* owned */
 	size_t n, cap;
 	int32_t next;
-	struct budget *budget;          /* the session's, for all of them */
+	struct budget *budget; /* the session's, for all of them */
 };
 
 void prepared_init(struct prepared_table *t, struct budget *b);
 /* Frees everything; statements that run now are freed by their prepared_release. */
 void prepared_fini(struct prepared_table *t);
 /* Compiles text with its declarations and keeps both. 8180-like errors are the compiler's own. limit: handles at most. */
-MUST_CHECK int prepared_add(struct prepared_table *t, struct str declarations, struct str text, const struct tsql_session *vars, size_t limit,
-			    struct meter *meter, struct prepared **ret, struct err *reterr);
+MUST_CHECK int prepared_add(struct prepared_table *t, struct str declarations, struct str text,
+			    const struct tsql_session *vars, size_t limit, struct meter *meter,
+			    struct prepared **ret, struct err *reterr);
 /* The statement with that handle, marked as in use; NULL: 8179. */
 struct prepared *prepared_use(struct prepared_table *t, int32_t handle);
 void prepared_release(struct prepared_table *t, struct prepared *p);

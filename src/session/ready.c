@@ -15,8 +15,9 @@ enum entry session_enter_database(struct session *s, struct database *db)
 		return ENTRY_DENIED;
 	if (db->executor == NULL)
 		return ENTRY_NOT_SERVED;
-	if (s->database != db)          /* a reset of the connection stays where it is, and takes no lock for it */
-		registry_text(&s->server->registry, s->database_name, sizeof(s->database_name), str_of(db->name));
+	if (s->database != db) /* a reset of the connection stays where it is, and takes no lock for it */
+		registry_text(&s->server->registry, s->database_name, sizeof(s->database_name),
+			      str_of(db->name));
 	s->database = db;
 	return ENTRY_OK;
 }
@@ -44,7 +45,8 @@ static void too_big(struct session *s)
 	if (s->in.denied)
 		(void)err_nomem(&e);
 	else
-		(void)err_set(&e, ERR_TOO_LARGE, "The request", (unsigned long long)s->server->config->max_request_size, "max_request_size");
+		(void)err_set(&e, ERR_TOO_LARGE, "The request",
+			      (unsigned long long)s->server->config->max_request_size, "max_request_size");
 	request_fail(s, &e);
 }
 

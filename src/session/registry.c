@@ -8,8 +8,14 @@
 const char *activity_name(enum activity a)
 {
 	static const char *const names[] = {
-		[ACTIVITY_IDLE] = "AWAITING COMMAND", [ACTIVITY_BATCH] = "BATCH", [ACTIVITY_EXECUTE] = "EXECUTE", [ACTIVITY_SELECT] = "SELECT",
-		[ACTIVITY_COMMIT] = "COMMIT", [ACTIVITY_ROLLBACK] = "ROLLBACK", [ACTIVITY_SAVE] = "SAVE", [ACTIVITY_WAITFOR] = "WAITFOR",
+		[ACTIVITY_IDLE] = "AWAITING COMMAND",
+		[ACTIVITY_BATCH] = "BATCH",
+		[ACTIVITY_EXECUTE] = "EXECUTE",
+		[ACTIVITY_SELECT] = "SELECT",
+		[ACTIVITY_COMMIT] = "COMMIT",
+		[ACTIVITY_ROLLBACK] = "ROLLBACK",
+		[ACTIVITY_SAVE] = "SAVE",
+		[ACTIVITY_WAITFOR] = "WAITFOR",
 	};
 	return names[a];
 }
@@ -75,7 +81,7 @@ bool registry_remove(struct registry *r, struct registry_entry *e)
 	list_remove(&e->link);
 	assert(r->open > 0);
 	r->open--;
-	r->used[e->spid / 8] &= (uint8_t)~(1u << e->spid % 8);
+	r->used[e->spid / 8] &= (uint8_t) ~(1u << e->spid % 8);
 	killed = e->killed;
 	pthread_mutex_unlock(&r->lock);
 	return killed;
@@ -86,7 +92,7 @@ bool registry_kill(struct registry *r, uint16_t spid)
 	bool found = false;
 
 	pthread_mutex_lock(&r->lock);
-	LIST_EACH(it, &r->entries) {
+	LIST_EACH (it, &r->entries) {
 		struct registry_entry *e = CONTAINER_OF(it, struct registry_entry, link);
 
 		if (!e->shown || e->spid != spid)
@@ -150,23 +156,28 @@ static const char *copy(struct arena *a, const char *text)
 
 static int copy_row(const struct registry_entry *e, struct arena *a, struct registry_row *ret)
 {
-	*ret = (struct registry_row){ .spid = e->spid, .activity = (enum activity)atomic_load_explicit(&e->activity, memory_order_relaxed),
-				      .login = copy(a, e->login), .host = copy(a, e->host), .database = copy(a, e->database) };
+	*ret = (struct registry_row){ .spid = e->spid,
+				      .activity = (enum activity)atomic_load_explicit(&e->activity,
+										      memory_order_relaxed),
+				      .login = copy(a, e->login),
+				      .host = copy(a, e->host),
+				      .database = copy(a, e->database) };
 	return ret->login == NULL || ret->host == NULL || ret->database == NULL ? -1 : 0;
 }
 
 /* Under the lock. */
-static int copy_all(struct registry *r, uint16_t only, struct arena *a, struct registry_row **ret, size_t *ret_n)
+static int copy_all(struct registry *r, uint16_t only, struct arena *a, struct registry_row **ret,
+		    size_t *ret_n)
 {
 	size_t n = 0, i = 0;
 
-	LIST_EACH(it, &r->entries)
+	LIST_EACH (it, &r->entries)
 		n += is_wanted(CONTAINER_OF(it, struct registry_entry, link), only);
 	*ret = arena_array(a, n, sizeof(**ret));
 	*ret_n = n;
 	if (*ret == NULL)
 		return -1;
-	LIST_EACH(it, &r->entries) {
+	LIST_EACH (it, &r->entries) {
 		const struct registry_entry *e = CONTAINER_OF(it, struct registry_entry, link);
 
 		if (is_wanted(e, only) && copy_row(e, a, &(*ret)[i++]) < 0)
@@ -182,7 +193,8 @@ static int by_number(const void *a, const void *b)
 	return (x->spid > y->spid) - (x->spid < y->spid);
 }
 
-int registry_list(struct registry *r, uint16_t only, struct arena *a, struct registry_row **ret, size_t *ret_n, struct err *reterr)
+int registry_list(struct registry *r, uint16_t only, struct arena *a, struct registry_row **ret,
+		  size_t *ret_n, struct err *reterr)
 {
 	int rc;
 

@@ -11,37 +11,48 @@
 #include "base/list.h"
 #include "base/str.h"
 
-#define SPID_FIRST 51           /* below are SQL Server's own */
-#define SPID_LAST 32767         /* @@SPID is a smallint */
+#define SPID_FIRST 51   /* below are SQL Server's own */
+#define SPID_LAST 32767 /* @@SPID is a smallint */
 
 /* What a session does, as sp_who names it in its column cmd. */
-enum activity { ACTIVITY_IDLE, ACTIVITY_BATCH, ACTIVITY_EXECUTE, ACTIVITY_SELECT, ACTIVITY_COMMIT, ACTIVITY_ROLLBACK, ACTIVITY_SAVE, ACTIVITY_WAITFOR };
+enum activity {
+	ACTIVITY_IDLE,
+	ACTIVITY_BATCH,
+	ACTIVITY_EXECUTE,
+	ACTIVITY_SELECT,
+	ACTIVITY_COMMIT,
+	ACTIVITY_ROLLBACK,
+	ACTIVITY_SAVE,
+	ACTIVITY_WAITFOR
+};
 const char *activity_name(enum activity a);
 
 struct registry {
 	pthread_mutex_t lock;
 	struct list entries;
 	uint8_t used[SPID_LAST / 8 + 1];
-	uint16_t next;          /* where the search for a free number begins */
-	uint64_t added;         /* since the start */
-	unsigned open;          /* numbers in use */
+	uint16_t next;  /* where the search for a free number begins */
+	uint64_t added; /* since the start */
+	unsigned open;  /* numbers in use */
 };
 
 /* Part of a session. */
 struct registry_entry {
 	struct list link;
 	uint16_t spid;
-	bool shown;             /* under the lock: it has logged in */
-	atomic_uchar activity;  /* enum activity; written by the session's loop */
-	bool killed;            /* under the lock: kill was called */
-	void (*kill)(struct registry_entry *e);         /* ends the session, from any thread and soon; called under the lock, once */
-	const char *login, *host, *database;    /* the session's; changed by registry_text only, once it is shown */
+	bool shown;            /* under the lock: it has logged in */
+	atomic_uchar activity; /* enum activity; written by the session's loop */
+	bool killed;           /* under the lock: kill was called */
+	void (*kill)(struct registry_entry *
+			     e); /* ends the session, from any thread and soon; called under the lock, once */
+	const char *login, *host,
+		*database; /* the session's; changed by registry_text only, once it is shown */
 };
 
 struct registry_row {
 	uint16_t spid;
 	enum activity activity;
-	const char *login, *host, *database;    /* copies in the arena */
+	const char *login, *host, *database; /* copies in the arena */
 };
 
 void registry_init(struct registry *r);
@@ -58,7 +69,8 @@ void registry_text(struct registry *r, char *dst, size_t size, struct str text);
 uint64_t registry_added(struct registry *r);
 unsigned registry_open(struct registry *r);
 /* The shown ones by number; only: this one, or 0 for all. Thread-safe. */
-MUST_CHECK int registry_list(struct registry *r, uint16_t only, struct arena *a, struct registry_row **ret, size_t *ret_n, struct err *reterr);
+MUST_CHECK int registry_list(struct registry *r, uint16_t only, struct arena *a, struct registry_row **ret,
+			     size_t *ret_n, struct err *reterr);
 
 static inline void registry_doing(struct registry_entry *e, enum activity a)
 {

@@ -55,16 +55,18 @@ void request_over(struct session *s)
 static void request_finish(struct session *s)
 {
 	if (s->out.wire.failed && s->request != NULL)
-		(void)answer_go_on(s);          /* its last statement said too much: an error instead, if that can be */
+		(void)answer_go_on(
+			s); /* its last statement said too much: an error instead, if that can be */
 	if (s->out.payload == 0 && !s->resp.pending)
 		response_done(s, TDS_DONE, 0, CMD_FAILED, 0);
 	request_abandon(s);
 	response_end(s);
 	if (s->out.wire.failed) {
-		session_abort(s, s->out.wire.denied ? "no memory for the answer" : "the answer exceeds max_result_size");
+		session_abort(s, s->out.wire.denied ? "no memory for the answer"
+						    : "the answer exceeds max_result_size");
 		return;
 	}
-	registry_doing(&s->entry, ACTIVITY_IDLE);       /* before its client, or another one, can ask */
+	registry_doing(&s->entry, ACTIVITY_IDLE); /* before its client, or another one, can ask */
 	if (leaving(s))
 		leaving_begin(s);
 	else
@@ -81,8 +83,8 @@ void request_fail(struct session *s, const struct err *e)
 
 /* ---- frames ---- */
 
-int frame_push(struct session *s, const struct tsql_program *p, const struct value *params, size_t nparams, struct invocation *inv,
-	       bool in_proc, struct err *reterr)
+int frame_push(struct session *s, const struct tsql_program *p, const struct value *params, size_t nparams,
+	       struct invocation *inv, bool in_proc, struct err *reterr)
 {
 	struct request *r = s->request;
 	struct frame *f;
@@ -93,8 +95,10 @@ int frame_push(struct session *s, const struct tsql_program *p, const struct val
 	if (f == NULL)
 		return err_nomem(reterr);
 	f->session = s;
-	f->host = (struct tsql_host){ .sink = &s->sink, .vars = &s->vars, .ops = &session_host_ops,
-				     .max_value = (size_t)s->server->config->max_value_size };
+	f->host = (struct tsql_host){ .sink = &s->sink,
+				      .vars = &s->vars,
+				      .ops = &session_host_ops,
+				      .max_value = (size_t)s->server->config->max_value_size };
 	f->inv = inv;
 	f->in_proc = in_proc;
 	f->trancount_before = s->vars.trancount;
@@ -209,7 +213,12 @@ static bool assign_rewind(struct sink *sink, size_t mark)
 }
 
 static const struct sink_ops assign_ops = {
-	.columns = assign_columns, .row = assign_row, .rows_done = assign_done, .message = assign_message, .mark = assign_mark, .rewind = assign_rewind,
+	.columns = assign_columns,
+	.row = assign_row,
+	.rows_done = assign_done,
+	.message = assign_message,
+	.mark = assign_mark,
+	.rewind = assign_rewind,
 };
 
 static void query_start(struct session *s, struct frame *f)
@@ -242,7 +251,8 @@ static void query_returned(struct session *s)
 	answer_explain(s);
 	if (c->txn_lost)
 		tran_lost(s);
-	tsql_query_done(&r->top->run, c->rc, &c->err, r->top->run.query->assign ? r->assign.rows : s->resp.rows, r->assign.row);
+	tsql_query_done(&r->top->run, c->rc, &c->err,
+			r->top->run.query->assign ? r->assign.rows : s->resp.rows, r->assign.row);
 }
 
 /* ---- transaction statements ---- */
@@ -280,7 +290,7 @@ static void run_long(struct session *s, struct meter *m)
 
 static void ran_long(struct session *s)
 {
-	if (s->request->wants == TSQL_YIELD && !answer_go_on(s))        /* it may have said much */
+	if (s->request->wants == TSQL_YIELD && !answer_go_on(s)) /* it may have said much */
 		return;
 	obey(s, s->request->wants);
 }
@@ -290,35 +300,20 @@ static void obey(struct session *s, enum tsql_wants wants)
 	struct frame *f = s->request->top;
 
 	switch (wants) {
-	case TSQL_ENDED:
-		frame_ended(s, f, false);
-		break;
-	case TSQL_FAILED:
-		frame_ended(s, f, true);
-		break;
-	case TSQL_EXEC:
-		invoke_exec(s, f);
-		break;
-	case TSQL_EXEC_TEXT:
-		invoke_exec_text(s, f);
-		break;
-	case TSQL_QUERY:
-		query_start(s, f);
-		break;
-	case TSQL_TRAN:
-		tran_start(s, f);
-		break;
-	case TSQL_WAIT:
-		delay(s, f->run.wait_ms);
-		break;
+	case TSQL_ENDED: frame_ended(s, f, false); break;
+	case TSQL_FAILED: frame_ended(s, f, true); break;
+	case TSQL_EXEC: invoke_exec(s, f); break;
+	case TSQL_EXEC_TEXT: invoke_exec_text(s, f); break;
+	case TSQL_QUERY: query_start(s, f); break;
+	case TSQL_TRAN: tran_start(s, f); break;
+	case TSQL_WAIT: delay(s, f->run.wait_ms); break;
 	case TSQL_YIELD:
 		if (request_time_left(s) > 0)
 			work_begin(s, run_long, ran_long);
 		else
 			stop_for_time(s);
 		break;
-	case TSQL_HERE:         /* tsql_next is next */
-		break;
+	case TSQL_HERE: /* tsql_next is next */ break;
 	}
 }
 
@@ -343,7 +338,7 @@ static void batch_compiled(struct session *s)
 		s->vars.error = e->number;
 		response_message(s, e);
 		response_done(s, TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
-		r->doomed = false;              /* a text that does not compile has run nothing */
+		r->doomed = false; /* a text that does not compile has run nothing */
 		r->stop = true;
 	}
 }
@@ -364,7 +359,8 @@ static void batch_begin(struct session *s)
 static void rpc_read(struct session *s, struct meter *m)
 {
 	struct request *r = s->request;
-	struct tds_limits limits = { .max_params = 2100, .max_value = (size_t)s->server->config->max_value_size };
+	struct tds_limits limits = { .max_params = 2100,
+				     .max_value = (size_t)s->server->config->max_value_size };
 
 	(void)m;
 	r->work_rc = tds_get_rpc(&r->body, s->version, &limits, &s->arena, &r->rpc, &r->work_err);
@@ -402,7 +398,7 @@ static void rpc_begin(struct session *s)
 	int rc = tds_get_headers(body, s->version, &descriptor, &e);
 
 	if (rc == 0 && tds_left(body) == 0)
-		rc = err_set(&e, ERR_RPC_NAME);         /* a message without a call */
+		rc = err_set(&e, ERR_RPC_NAME); /* a message without a call */
 	if (rc < 0) {
 		response_message(s, &e);
 		response_done(s, TDS_DONEPROC, TDS_DONE_ERROR, CMD_EXEC, 0);
@@ -482,12 +478,14 @@ static bool cancel_now(const struct session *s)
 	const struct request *r = s->request;
 
 	switch (r->wait) {
-	case WAIT_NONE: case WAIT_DELAY: case WAIT_CLIENT: case WAIT_WORK: case WAIT_CANCEL:
-		return true;
-	case WAIT_PROC: case WAIT_QUERY:
-		return s->call.rc < 0 && s->call.err.number == 50011;
-	default:
-		return false;
+	case WAIT_NONE:
+	case WAIT_DELAY:
+	case WAIT_CLIENT:
+	case WAIT_WORK:
+	case WAIT_CANCEL: return true;
+	case WAIT_PROC:
+	case WAIT_QUERY: return s->call.rc < 0 && s->call.err.number == 50011;
+	default: return false;
 	}
 }
 
@@ -507,27 +505,13 @@ static void resolve_wait(struct session *s)
 		else
 			ready_reset(s, false);
 		break;
-	case WAIT_PROC:
-		invoke_returned(s);
-		break;
-	case WAIT_ABORT:
-		invoke_aborted(s);
-		break;
-	case WAIT_DOOM:
-		doom_undone(s);
-		break;
-	case WAIT_QUERY:
-		query_returned(s);
-		break;
-	case WAIT_TRAN:
-		tran_returned(s);
-		break;
-	case WAIT_TM:
-		tm_returned(s);
-		break;
-	case WAIT_WORK:
-		r->work_done(s);
-		break;
+	case WAIT_PROC: invoke_returned(s); break;
+	case WAIT_ABORT: invoke_aborted(s); break;
+	case WAIT_DOOM: doom_undone(s); break;
+	case WAIT_QUERY: query_returned(s); break;
+	case WAIT_TRAN: tran_returned(s); break;
+	case WAIT_TM: tm_returned(s); break;
+	case WAIT_WORK: r->work_done(s); break;
 	case WAIT_DELAY:
 		registry_doing(&s->entry, ACTIVITY_BATCH);
 		if (request_time_left(s) <= 0)
@@ -535,8 +519,7 @@ static void resolve_wait(struct session *s)
 		else
 			tsql_wait_done(&r->top->run);
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 

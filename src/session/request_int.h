@@ -15,39 +15,39 @@ enum request_kind { REQUEST_BATCH, REQUEST_RPC, REQUEST_TM };
 /* What the next completion belongs to. */
 enum request_wait {
 	WAIT_NONE,
-	WAIT_RESET,         /* rollback of a connection reset */
-	WAIT_PROC,          /* the invocation's procedure */
-	WAIT_QUERY,         /* the top frame's SELECT */
-	WAIT_TRAN,          /* the top frame's transaction statement */
-	WAIT_TM,            /* the transaction manager request */
-	WAIT_ABORT,         /* rollback under XACT_ABORT after a failed invocation */
-	WAIT_CANCEL,        /* the same after an attention */
-	WAIT_DOOM,          /* rollback of a transaction that an error of the text took with it */
-	WAIT_DELAY,         /* WAITFOR */
-	WAIT_WORK,          /* a work thread computes */
-	WAIT_CLIENT,        /* the client has not read enough of the answer */
+	WAIT_RESET,  /* rollback of a connection reset */
+	WAIT_PROC,   /* the invocation's procedure */
+	WAIT_QUERY,  /* the top frame's SELECT */
+	WAIT_TRAN,   /* the top frame's transaction statement */
+	WAIT_TM,     /* the transaction manager request */
+	WAIT_ABORT,  /* rollback under XACT_ABORT after a failed invocation */
+	WAIT_CANCEL, /* the same after an attention */
+	WAIT_DOOM,   /* rollback of a transaction that an error of the text took with it */
+	WAIT_DELAY,  /* WAITFOR */
+	WAIT_WORK,   /* a work thread computes */
+	WAIT_CLIENT, /* the client has not read enough of the answer */
 };
 
 struct frame;
 
 struct invocation {
-	struct frame *caller;           /* whose EXEC it is; NULL: an RPC */
-	const struct tds_rpc *rpc;      /* of an RPC */
+	struct frame *caller;      /* whose EXEC it is; NULL: an RPC */
+	const struct tds_rpc *rpc; /* of an RPC */
 	struct argument *args;
 	size_t nargs;
-	int line;                       /* of the EXEC */
+	int line; /* of the EXEC */
 	/* a procedure of the catalogue */
 	const struct proc *proc;
-	int *origin;                    /* per parameter: its argument, or -1 */
-	struct database *database;      /* where it is called */
-	struct call *ahead;             /* for what is done before the call is submitted … */
-	void *document;                 /* … and what came of it, for the call */
+	int *origin;               /* per parameter: its argument, or -1 */
+	struct database *database; /* where it is called */
+	struct call *ahead;        /* for what is done before the call is submitted … */
+	void *document;            /* … and what came of it, for the call */
 	/* a text */
 	enum special special;
 	struct special_args fixed;
 	const struct tsql_declared *declared;
 	size_t ndeclared;
-	int *value_arg;                 /* per declared parameter: its argument, or -1 */
+	int *value_arg; /* per declared parameter: its argument, or -1 */
 	struct prepared *prepared;
 	bool returns_handle;
 	int32_t handle;
@@ -59,9 +59,9 @@ struct frame {
 	struct session *session;
 	struct tsql_run run;
 	struct tsql_host host;
-	struct invocation *inv;         /* NULL: the batch itself */
-	bool in_proc;                   /* its statements end with DONEINPROC */
-	bool tran_touched;              /* BEGIN, COMMIT or ROLLBACK was among its statements */
+	struct invocation *inv; /* NULL: the batch itself */
+	bool in_proc;           /* its statements end with DONEINPROC */
+	bool tran_touched;      /* BEGIN, COMMIT or ROLLBACK was among its statements */
 	int32_t trancount_before;
 	unsigned depth;
 };
@@ -70,7 +70,7 @@ struct frame {
 struct assign_sink {
 	struct sink sink;
 	struct arena *arena;
-	struct value *row;              /* NULL: none yet */
+	struct value *row; /* NULL: none yet */
 	uint64_t rows;
 };
 
@@ -78,7 +78,7 @@ struct assign_sink {
 struct outcome {
 	int rc;
 	int32_t error_number;
-	bool abort;                     /* the batch ends with it */
+	bool abort; /* the batch ends with it */
 	bool has_status;
 	int32_t status;
 };
@@ -86,16 +86,16 @@ struct outcome {
 struct request {
 	enum request_kind kind;
 	enum request_wait wait;
-	struct tds_cursor body;         /* what is unread */
+	struct tds_cursor body; /* what is unread */
 	struct frame *top;
-	struct invocation *inv;         /* whose call is in flight */
+	struct invocation *inv; /* whose call is in flight */
 	struct tds_rpc rpc;
 	bool begun;
-	bool reset, reset_keep;         /* RESETCONNECTION bits */
-	struct outcome aborted;         /* of the call for whose error XACT_ABORT rolls back */
-	bool stop;                      /* nothing further of this message can be run */
-	bool doomed;                    /* an error takes the transaction with it */
-	bool held;                      /* a DONE that waits for that rollback */
+	bool reset, reset_keep; /* RESETCONNECTION bits */
+	struct outcome aborted; /* of the call for whose error XACT_ABORT rolls back */
+	bool stop;              /* nothing further of this message can be run */
+	bool doomed;            /* an error takes the transaction with it */
+	bool held;              /* a DONE that waits for that rollback */
 	enum tds_done_kind held_kind;
 	uint16_t held_status, held_command;
 	uint64_t held_count;
@@ -110,7 +110,7 @@ struct request {
 	struct err work_err;
 	struct tsql_program *program;
 	enum tsql_wants wants;
-	struct response_mark said;      /* before its last statement */
+	struct response_mark said; /* before its last statement */
 };
 
 /* invoke.c: procedures. */
@@ -125,7 +125,7 @@ void invoke_fail(struct session *s, struct invocation *inv, struct err *e, bool 
 
 /* doom.c: transactions that end with an error. */
 void doom_error(struct session *s, const struct err *e);
-bool doom_undo(struct session *s);              /* true: it waits for the rollback, WAIT_DOOM */
+bool doom_undo(struct session *s); /* true: it waits for the rollback, WAIT_DOOM */
 void doom_undone(struct session *s);
 
 /* texts.c: sp_executesql and relatives. */
@@ -138,7 +138,8 @@ void tm_begin(struct session *s);
 void tm_returned(struct session *s);
 
 /* describe.c */
-MUST_CHECK int describe_first_result_set(struct session *s, struct invocation *inv, struct meter *m, struct err *reterr);
+MUST_CHECK int describe_first_result_set(struct session *s, struct invocation *inv, struct meter *m,
+					 struct err *reterr);
 
 /* outputs.c */
 /* Converts and sends RETURNVALUE tokens of an RPC; -1 before anything was sent. */
@@ -148,19 +149,23 @@ void outputs_send(struct session *s, struct invocation *inv, const struct value 
 struct value *outputs_collect(struct session *s, struct invocation *inv);
 
 /* request.c */
-MUST_CHECK int frame_push(struct session *s, const struct tsql_program *p, const struct value *params, size_t nparams, struct invocation *inv,
-			  bool in_proc, struct err *reterr);
+MUST_CHECK int frame_push(struct session *s, const struct tsql_program *p, const struct value *params,
+			  size_t nparams, struct invocation *inv, bool in_proc, struct err *reterr);
 void frame_pop(struct session *s);
 /* How long the request may still run, in ms [E-COM-16]; at most INT64_MAX. */
 int64_t request_time_left(const struct session *s);
 
 /* work.c */
-#define WORK_TEXT ((size_t)16 << 10)    /* bytes of a text that are compiled on the loop's thread: less than a millisecond */
-#define WORK_RPC ((size_t)4 << 20)      /* and of a request whose arguments are read there */
+#define WORK_TEXT \
+	((size_t)16 \
+	 << 10) /* bytes of a text that are compiled on the loop's thread: less than a millisecond */
+#define WORK_RPC ((size_t)4 << 20) /* and of a request whose arguments are read there */
 /* Calls run on a work thread, then done on the loop's, where the request goes on. run must come to an end when the meter gives up. */
-void work_begin(struct session *s, void (*run)(struct session *s, struct meter *m), void (*done)(struct session *s));
+void work_begin(struct session *s, void (*run)(struct session *s, struct meter *m),
+		void (*done)(struct session *s));
 /* The same, or both at once without a meter when it is not long. */
-void work_or_now(struct session *s, bool is_long, void (*run)(struct session *s, struct meter *m), void (*done)(struct session *s));
+void work_or_now(struct session *s, bool is_long, void (*run)(struct session *s, struct meter *m),
+		 void (*done)(struct session *s));
 /* Says the time-out where the meter gave up because of it. */
 void work_explain(const struct session *s, struct err *e);
 

@@ -41,7 +41,8 @@ void response_message(struct session *s, const struct err *e)
 	tds_put_message(&s->out, e);
 }
 
-void response_done(struct session *s, enum tds_done_kind kind, uint16_t status, uint16_t command, uint64_t count)
+void response_done(struct session *s, enum tds_done_kind kind, uint16_t status, uint16_t command,
+		   uint64_t count)
 {
 	struct response *r = &s->resp;
 
@@ -97,7 +98,8 @@ static int sink_put_rows_done(struct sink *sink, uint64_t rows)
 
 	s->resp.rows = rows;
 	if (s->inflight && s->call.kind == CALL_PROC)
-		response_done(s, TDS_DONEINPROC, s->vars.nocount ? 0 : TDS_DONE_COUNT, CMD_SELECT, s->vars.nocount ? 0 : rows);
+		response_done(s, TDS_DONEINPROC, s->vars.nocount ? 0 : TDS_DONE_COUNT, CMD_SELECT,
+			      s->vars.nocount ? 0 : rows);
 	return sink_state(s);
 }
 

@@ -15,24 +15,26 @@
 #include "session/registry.h"
 
 struct server {
-	const struct config *config;        /* as at the start; what SIGHUP may change lives below */
+	const struct config *config; /* as at the start; what SIGHUP may change lives below */
 	struct databases *databases;
 	struct auth *auth;
-	struct auth_gss *gss;               /* NULL: no integrated logins */
-	struct net *net;                    /* set before the first session opens */
+	struct auth_gss *gss; /* NULL: no integrated logins */
+	struct net *net;      /* set before the first session opens */
 	pthread_mutex_t tls_lock;
-	struct net_tls_ctx *tls;            /* NULL: encrypt = off. Replaced on SIGHUP under the lock */
-	char name[129];                     /* @@SERVERNAME */
-	struct colmeta_cache colmeta;           /* of procedures' result sets */
-	struct accounts accounts;           /* of memory */
-	struct registry registry;           /* their numbers, and who is there */
-	atomic_uint sessions;               /* open now */
-	unsigned max_connections;           /* the setting, or as many as there are descriptors for */
-	atomic_uint reserved;               /* places for administrators that are taken */
-	atomic_uint logins_later;           /* … whose login waits for its turn */
-	void (*cleanup)(struct server *srv);    /* rows were left behind: somebody should remove them soon. Thread-safe; may be NULL */
-	void *cleaner;                      /* the daemon's */
-	atomic_bool draining;               /* SIGTERM: sessions end with their current request */
+	struct net_tls_ctx *tls;      /* NULL: encrypt = off. Replaced on SIGHUP under the lock */
+	char name[129];               /* @@SERVERNAME */
+	struct colmeta_cache colmeta; /* of procedures' result sets */
+	struct accounts accounts;     /* of memory */
+	struct registry registry;     /* their numbers, and who is there */
+	atomic_uint sessions;         /* open now */
+	unsigned max_connections;     /* the setting, or as many as there are descriptors for */
+	atomic_uint reserved;         /* places for administrators that are taken */
+	atomic_uint logins_later;     /* … whose login waits for its turn */
+	void (*cleanup)(
+		struct server *
+			srv); /* rows were left behind: somebody should remove them soon. Thread-safe; may be NULL */
+	void *cleaner;        /* the daemon's */
+	atomic_bool draining; /* SIGTERM: sessions end with their current request */
 };
 
 /* A counted reference to the current TLS context, or NULL. */

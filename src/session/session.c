@@ -13,7 +13,7 @@
 #define LOGIN_TICKET_MAX (128u << 10)
 #define ARENA_SLACK (64u << 20)
 #define IDLE_BUFFER_KEEP 4096u
-#define UNREAD_MAX ((size_t)512 << 10)  /* above the low-water mark of net, so that drained() follows */
+#define UNREAD_MAX ((size_t)512 << 10) /* above the low-water mark of net, so that drained() follows */
 
 #define TO(phase) (1u << PHASE_##phase)
 
@@ -23,15 +23,16 @@ static const struct {
 	unsigned next;
 	void (*message)(struct session *s);
 } phases[PHASE_COUNT] = {
-	[PHASE_OPEN]     = { "open",     TO(STRICT) | TO(PRELOGIN) | TO(LOGIN) | TO(CLOSED), NULL },
-	[PHASE_STRICT]   = { "strict",   TO(PRELOGIN) | TO(LOGIN) | TO(CLOSED), NULL },   /* TDS 8.0: TLS before all else */
+	[PHASE_OPEN] = { "open", TO(STRICT) | TO(PRELOGIN) | TO(LOGIN) | TO(CLOSED), NULL },
+	[PHASE_STRICT] = { "strict", TO(PRELOGIN) | TO(LOGIN) | TO(CLOSED),
+			   NULL }, /* TDS 8.0: TLS before all else */
 	[PHASE_PRELOGIN] = { "prelogin", TO(TLS) | TO(LOGIN) | TO(CLOSED), prelogin_message },
-	[PHASE_TLS]      = { "tls",      TO(LOGIN) | TO(CLOSED), NULL },
-	[PHASE_LOGIN]    = { "login",    TO(SSPI) | TO(READY) | TO(CLOSED), login_message },
-	[PHASE_SSPI]     = { "sspi",     TO(READY) | TO(CLOSED), login_sspi_message },
-	[PHASE_READY]    = { "ready",    TO(BUSY) | TO(CLOSED), ready_message },
-	[PHASE_BUSY]     = { "busy",     TO(READY) | TO(CLOSED), NULL },
-	[PHASE_CLOSED]   = { "closed",   0, NULL },
+	[PHASE_TLS] = { "tls", TO(LOGIN) | TO(CLOSED), NULL },
+	[PHASE_LOGIN] = { "login", TO(SSPI) | TO(READY) | TO(CLOSED), login_message },
+	[PHASE_SSPI] = { "sspi", TO(READY) | TO(CLOSED), login_sspi_message },
+	[PHASE_READY] = { "ready", TO(BUSY) | TO(CLOSED), ready_message },
+	[PHASE_BUSY] = { "busy", TO(READY) | TO(CLOSED), NULL },
+	[PHASE_CLOSED] = { "closed", 0, NULL },
 };
 
 void session_move(struct session *s, enum session_phase to)
@@ -77,7 +78,8 @@ static void session_end_now(struct session *s, const char *reason)
 
 void session_abort(struct session *s, const char *reason)
 {
-	LOG(LOG_WARN, &s->log, "protocol_error", F_STR("reason", reason), F_STR("phase", phases[s->phase].name));
+	LOG(LOG_WARN, &s->log, "protocol_error", F_STR("reason", reason),
+	    F_STR("phase", phases[s->phase].name));
 	close_stream(s, reason, false);
 }
 
@@ -157,10 +159,13 @@ static void kill_entry(struct registry_entry *e);
 
 static bool session_enrol(struct session *s)
 {
-	s->entry = (struct registry_entry){ .login = s->login_name, .host = s->host_name, .database = s->database_name, .kill = kill_entry };
+	s->entry = (struct registry_entry){
+		.login = s->login_name, .host = s->host_name, .database = s->database_name, .kill = kill_entry
+	};
 	if (registry_add(&s->server->registry, &s->entry))
 		return true;
-	LOG(LOG_WARN, NULL, "connect_refused", F_STR("reason", "all session numbers are in use"), F_INT("sessions", atomic_load(&s->server->sessions)));
+	LOG(LOG_WARN, NULL, "connect_refused", F_STR("reason", "all session numbers are in use"),
+	    F_INT("sessions", atomic_load(&s->server->sessions)));
 	return false;
 }
 
@@ -179,7 +184,10 @@ static void *session_opened(struct net_stream *stream, void *arg)
 		return NULL;
 	}
 	split_peer(s);
-	s->log = (struct log_ctx){ .session = s->entry.spid, .peer = s->peer, .login = s->login_name, .database = s->database_name };
+	s->log = (struct log_ctx){ .session = s->entry.spid,
+				   .peer = s->peer,
+				   .login = s->login_name,
+				   .database = s->database_name };
 	s->version = TDS_74;
 	if (!session_init(s)) {
 		(void)registry_remove(&srv->registry, &s->entry);
@@ -264,7 +272,8 @@ static void session_closed(void *owner, const char *reason)
 
 	if (!planned)
 		session_move(s, PHASE_CLOSED);
-	LOG(s->database == NULL ? LOG_DEBUG : LOG_INFO, &s->log, "disconnect", F_STR("reason", planned ? s->end_reason : reason));
+	LOG(s->database == NULL ? LOG_DEBUG : LOG_INFO, &s->log, "disconnect",
+	    F_STR("reason", planned ? s->end_reason : reason));
 	pthread_mutex_lock(&s->stream_lock);
 	s->stream_gone = true;
 	pthread_mutex_unlock(&s->stream_lock);
@@ -328,16 +337,15 @@ static bool first_byte(struct session *s, uint8_t b)
 static bool type_fits(const struct session *s, uint8_t type)
 {
 	switch (s->phase) {
-	case PHASE_PRELOGIN: case PHASE_TLS:
-		return type == TDS_MSG_PRELOGIN;
-	case PHASE_LOGIN:
-		return type == TDS_MSG_LOGIN7;
-	case PHASE_SSPI:        /* tiberius goes on with LOGIN7 packets (wire notes 7) */
+	case PHASE_PRELOGIN:
+	case PHASE_TLS: return type == TDS_MSG_PRELOGIN;
+	case PHASE_LOGIN: return type == TDS_MSG_LOGIN7;
+	case PHASE_SSPI: /* tiberius goes on with LOGIN7 packets (wire notes 7) */
 		return type == TDS_MSG_SSPI || type == TDS_MSG_LOGIN7;
 	case PHASE_READY:
-		return type == TDS_MSG_BATCH || type == TDS_MSG_RPC || type == TDS_MSG_TM || type == TDS_MSG_BULK || type == TDS_MSG_ATTENTION;
-	default:
-		return false;
+		return type == TDS_MSG_BATCH || type == TDS_MSG_RPC || type == TDS_MSG_TM ||
+		       type == TDS_MSG_BULK || type == TDS_MSG_ATTENTION;
+	default: return false;
 	}
 }
 
@@ -358,9 +366,11 @@ static void packet_arrived(struct session *s, const struct tds_packet *p)
 		return;
 	}
 	if (s->phase == PHASE_TLS) {
-		if (!net_stream_tls_feed(s->stream, p->body.pos, tds_left(&p->body)) && s->phase != PHASE_CLOSED) {
-			LOG(LOG_WARN, &s->log, "protocol_error", F_STR("reason", "TLS handshake failed"), F_STR("phase", "tls"));
-			session_end(s, "TLS handshake failed");     /* the alert is on its way */
+		if (!net_stream_tls_feed(s->stream, p->body.pos, tds_left(&p->body)) &&
+		    s->phase != PHASE_CLOSED) {
+			LOG(LOG_WARN, &s->log, "protocol_error", F_STR("reason", "TLS handshake failed"),
+			    F_STR("phase", "tls"));
+			session_end(s, "TLS handshake failed"); /* the alert is on its way */
 		}
 		return;
 	}
@@ -377,7 +387,8 @@ static void packet_arrived(struct session *s, const struct tds_packet *p)
 	status = tds_message_add(&s->in, p);
 	if (status != TDS_OK && status != TDS_MORE)
 		session_abort(s, "packet of another message type");
-	else if (s->phase < PHASE_READY && s->in.too_big)       /* a stranger is not read to the end of what he likes to send */
+	else if (s->phase < PHASE_READY &&
+		 s->in.too_big) /* a stranger is not read to the end of what he likes to send */
 		session_abort(s, "login message too large");
 	else if (status == TDS_OK)
 		message_arrived(s);
@@ -395,14 +406,9 @@ static bool busy_take(struct session *s, struct tds_cursor *in)
 		return false;
 	}
 	switch (tds_get_packet(in, TDS_PACKET_MAX, &p)) {
-	case TDS_OK:
-		attention_arrived(s);
-		return true;
-	case TDS_MORE:
-		return false;
-	default:
-		session_abort(s, "malformed packet");
-		return false;
+	case TDS_OK: attention_arrived(s); return true;
+	case TDS_MORE: return false;
+	default: session_abort(s, "malformed packet"); return false;
 	}
 }
 
@@ -416,14 +422,9 @@ static bool take_packet(struct session *s, struct tds_cursor *in)
 		packet_arrived(s, &p);
 		/* After the handshake what follows is TLS records: net decrypts them first. */
 		return !(before == PHASE_TLS && s->phase == PHASE_LOGIN);
-	case TDS_MORE:
-		return false;
-	case TDS_TOO_BIG:
-		session_abort(s, "packet larger than allowed");
-		return false;
-	default:
-		session_abort(s, "malformed packet");
-		return false;
+	case TDS_MORE: return false;
+	case TDS_TOO_BIG: session_abort(s, "packet larger than allowed"); return false;
+	default: session_abort(s, "malformed packet"); return false;
 	}
 }
 
@@ -439,7 +440,7 @@ static size_t session_data(void *owner, const uint8_t *p, size_t n)
 	struct tds_cursor in = tds_cursor_of(p, n);
 	bool more = true;
 
-	if (s->phase == PHASE_READY)            /* a long request that is still arriving is not idleness */
+	if (s->phase == PHASE_READY) /* a long request that is still arriving is not idleness */
 		unread_arm(s);
 	while (more && s->phase != PHASE_CLOSED && tds_left(&in) > 0) {
 		if (s->phase == PHASE_OPEN && !first_byte(s, in.pos[0]))
@@ -459,7 +460,8 @@ static void session_secured(void *owner)
 {
 	struct session *s = owner;
 
-	LOG(LOG_DEBUG, &s->log, "tls", F_STR("version", net_stream_tls_version(s->stream)), F_INT("strict", s->strict));
+	LOG(LOG_DEBUG, &s->log, "tls", F_STR("version", net_stream_tls_version(s->stream)),
+	    F_INT("strict", s->strict));
 	if (s->phase == PHASE_TLS)
 		session_move(s, PHASE_LOGIN);
 	sspi_bind(s);
@@ -477,7 +479,7 @@ static void session_drained(void *owner)
 	stream_drained(s);
 	leaving_drained(s);
 	answer_drained(s);
-	if (s->phase == PHASE_READY && !leaving(s)) {   /* paused by unread_answers */
+	if (s->phase == PHASE_READY && !leaving(s)) { /* paused by unread_answers */
 		unread_arm(s);
 		session_resume(s);
 	}
@@ -503,7 +505,7 @@ void session_drain(void *owner)
 {
 	struct session *s = owner;
 
-	if (leaving(s))                         /* request_over ends it */
+	if (leaving(s)) /* request_over ends it */
 		return;
 	if (s->phase == PHASE_READY || (s->phase < PHASE_READY && !login_is_checking(s)))
 		session_end(s, "server is shutting down");

@@ -17,7 +17,16 @@
 #include "tsql/tsql.h"
 
 enum session_phase {
-	PHASE_OPEN, PHASE_STRICT, PHASE_PRELOGIN, PHASE_TLS, PHASE_LOGIN, PHASE_SSPI, PHASE_READY, PHASE_BUSY, PHASE_CLOSED, PHASE_COUNT,
+	PHASE_OPEN,
+	PHASE_STRICT,
+	PHASE_PRELOGIN,
+	PHASE_TLS,
+	PHASE_LOGIN,
+	PHASE_SSPI,
+	PHASE_READY,
+	PHASE_BUSY,
+	PHASE_CLOSED,
+	PHASE_COUNT,
 };
 
 struct frame;
@@ -26,13 +35,13 @@ struct login_work;
 
 /* The answer that is being written. A DONE waits until it is known whether another one follows (the MORE bit). */
 struct response {
-	bool pending;                   /* a DONE waits */
+	bool pending; /* a DONE waits */
 	enum tds_done_kind kind;
 	uint16_t status, command;
 	uint64_t count;
-	bool result_open;               /* COLMETADATA was sent, its DONE not yet */
-	const struct column *columns;   /* of the open result set */
-	uint64_t rows;                  /* of the last result set */
+	bool result_open;             /* COLMETADATA was sent, its DONE not yet */
+	const struct column *columns; /* of the open result set */
+	uint64_t rows;                /* of the last result set */
 	size_t ncolumns;
 };
 
@@ -45,15 +54,15 @@ struct response_mark {
 struct session {
 	struct server *server;
 	struct net_stream *stream;
-	struct net_loop *loop;          /* outlives the stream: calls come back to it after the client has gone */
+	struct net_loop *loop; /* outlives the stream: calls come back to it after the client has gone */
 	enum session_phase phase;
-	struct registry_entry entry;    /* its number, and what others may see of it */
+	struct registry_entry entry; /* its number, and what others may see of it */
 	struct log_ctx log;
-	char peer[80];                  /* address and port, for the log */
-	char peer_host[72];             /* address alone, for the throttle */
+	char peer[80];      /* address and port, for the log */
+	char peer_host[72]; /* address alone, for the throttle */
 
-	struct budget memory;           /* what it has: request, answer, prepared statements, values on their way … */
-	struct account *account;        /* … of its login; NULL: a stranger's */
+	struct budget memory; /* what it has: request, answer, prepared statements, values on their way … */
+	struct account *account; /* … of its login; NULL: a stranger's */
 
 	/* connection */
 	enum tds_version version;
@@ -61,45 +70,46 @@ struct session {
 	enum tds_tls_mode tls_mode;
 	bool strict, utf8, login_packet_seen;
 	struct tds_message in;
-	struct tds_out out;             /* the answer's bytes … */
-	struct response resp;           /* … and where it stands */
+	struct tds_out out;   /* the answer's bytes … */
+	struct response resp; /* … and where it stands */
 	struct sink sink;
 	struct response_mark mark;
 
 	/* login */
-	struct login_work *login;       /* while it is being checked */
-	int64_t login_deadline;         /* monotonic ms */
-	struct auth_bindings *bindings; /* of the TLS connection, until the login is checked; NULL: none; owned */
+	struct login_work *login; /* while it is being checked */
+	int64_t login_deadline;   /* monotonic ms */
+	struct auth_bindings
+		*bindings; /* of the TLS connection, until the login is checked; NULL: none; owned */
 	char login_name[129], database_name[129], login_database[129], host_name[129], app_name[129];
-	const char *auth_scheme;        /* how it logged in: SQL, NTLM or KERBEROS */
+	const char *auth_scheme; /* how it logged in: SQL, NTLM or KERBEROS */
 	bool admin, odbc;
-	bool reserved;                  /* it has a place for administrators */
+	bool reserved; /* it has a place for administrators */
 	struct database *database;
 
 	/* language and transaction state */
 	struct tsql_session vars;
 	struct prepared_table prepared;
-	struct txn *txn;                /* NULL until the transaction's first call */
+	struct txn *txn; /* NULL until the transaction's first call */
 	struct database *txn_database;
-	uint64_t descriptor;            /* of the open transaction; 0: none */
+	uint64_t descriptor; /* of the open transaction; 0: none */
 	uint64_t last_descriptor;
 	char txn_name[33];
-	bool txn_cleanup;               /* a call of the transaction left rows behind */
+	bool txn_cleanup; /* a call of the transaction left rows behind */
 
 	/* the request being answered */
 	struct arena arena;
-	struct request *request;        /* in the arena; NULL when idle */
-	struct call call;               /* the one call in flight */
+	struct request *request; /* in the arena; NULL when idle */
+	struct call call;        /* the one call in flight */
 	bool inflight;
-	struct executor *executor;      /* that has the call; NULL: none */
-	struct net_post post;           /* completion comes back with it */
-	struct net_work work;           /* a part of the request that takes long … */
-	int64_t work_until_ms;          /* … when its time is over … */
-	bool work_gave_up;              /* … and whether it was, or the client gave up first */
-	struct net_post nudge;          /* wakes the executor at the end of the loop's round … */
-	struct executor *nudged;        /* … this one */
-	unsigned attentions;            /* to acknowledge */
-	bool cancelled;                 /* the running request is to stop */
+	struct executor *executor; /* that has the call; NULL: none */
+	struct net_post post;      /* completion comes back with it */
+	struct net_work work;      /* a part of the request that takes long … */
+	int64_t work_until_ms;     /* … when its time is over … */
+	bool work_gave_up;         /* … and whether it was, or the client gave up first */
+	struct net_post nudge;     /* wakes the executor at the end of the loop's round … */
+	struct executor *nudged;   /* … this one */
+	unsigned attentions;       /* to acknowledge */
+	bool cancelled;            /* the running request is to stop */
 
 	/* streaming of long results from a reader thread */
 	pthread_mutex_t stream_lock;
@@ -107,17 +117,17 @@ struct session {
 	struct net_post stream_post;
 	struct buf stream_buf;
 	bool stream_full, stream_posted, stream_waits_drain;
-	size_t unread;                  /* pending when its client was last seen to read */
-	bool stalled;                   /* the call was ended because it does not */
-	bool denied;                    /* … because there was no memory for its answer */
+	size_t unread; /* pending when its client was last seen to read */
+	bool stalled;  /* the call was ended because it does not */
+	bool denied;   /* … because there was no memory for its answer */
 
-	size_t left;                    /* bytes of a large answer that left in this round of the loop */
-	bool lending;                   /* … and its last bytes are still with the stream, which sends them from where they lie */
-	bool paused;                    /* input is held back */
-	bool stream_gone;               /* net has let go: free when nothing is in flight */
+	size_t left; /* bytes of a large answer that left in this round of the loop */
+	bool lending; /* … and its last bytes are still with the stream, which sends them from where they lie */
+	bool paused;      /* input is held back */
+	bool stream_gone; /* net has let go: free when nothing is in flight */
 	const char *end_reason;
-	struct net_post kill;           /* KILL comes to the loop with it */
-	bool kill_seen, freed;          /* it has come; all is over but for it */
+	struct net_post kill;  /* KILL comes to the loop with it */
+	bool kill_seen, freed; /* it has come; all is over but for it */
 };
 
 /* session.c */
@@ -182,7 +192,8 @@ void response_init(struct session *s);
 void response_begin(struct session *s);
 void response_end(struct session *s);
 void response_message(struct session *s, const struct err *e);
-void response_done(struct session *s, enum tds_done_kind kind, uint16_t status, uint16_t command, uint64_t count);
+void response_done(struct session *s, enum tds_done_kind kind, uint16_t status, uint16_t command,
+		   uint64_t count);
 /* Must be called before tokens are written to s->out directly. */
 void response_touch(struct session *s);
 
@@ -217,7 +228,10 @@ bool leaving(const struct session *s);
 void leaving_drained(struct session *s);
 
 /* tran.c: the transaction of the session. */
-enum tran_next { TRAN_NOW, TRAN_WAIT };     /* done at once (*ret_rc tells), or a call was submitted: tran_finish when it is back */
+enum tran_next {
+	TRAN_NOW,
+	TRAN_WAIT
+}; /* done at once (*ret_rc tells), or a call was submitted: tran_finish when it is back */
 enum tran_next tran_do(struct session *s, const struct tsql_tran *t, int *ret_rc, struct err *reterr);
 int tran_finish(struct session *s, const struct tsql_tran *t, struct err *reterr);
 /* Gives s->call its transaction: begins an implicit one, takes the executor only when the call writes. */

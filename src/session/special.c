@@ -6,10 +6,10 @@
 
 struct special_entry {
 	const char *name;
-	uint16_t proc_id;       /* 0: has none */
+	uint16_t proc_id; /* 0: has none */
 	enum special special;
-	int16_t handle, declarations, text;     /* position of each, -1: not there */
-	int8_t values;                          /* first position of the statement's own values */
+	int16_t handle, declarations, text; /* position of each, -1: not there */
+	int8_t values;                      /* first position of the statement's own values */
 };
 
 static const struct special_entry entries[] = {
@@ -66,8 +66,8 @@ const char *special_name(enum special sp)
 }
 
 /* The argument at a position as text; absent and NULL give an empty one. */
-static int text_arg(const struct argument *args, size_t nargs, int position, const char *what, struct arena *a, struct str *ret,
-		    struct err *reterr)
+static int text_arg(const struct argument *args, size_t nargs, int position, const char *what,
+		    struct arena *a, struct str *ret, struct err *reterr)
 {
 	const struct type as = TYPE_LEN(TYPE_NVARCHAR, TYPE_MAX);
 	struct value v;
@@ -83,8 +83,8 @@ static int text_arg(const struct argument *args, size_t nargs, int position, con
 	return 0;
 }
 
-static int handle_arg(const struct special_entry *e, const struct argument *args, size_t nargs, struct arena *a,
-		      struct special_args *ret, struct err *reterr)
+static int handle_arg(const struct special_entry *e, const struct argument *args, size_t nargs,
+		      struct arena *a, struct special_args *ret, struct err *reterr)
 {
 	const struct type as = TYPE_OF(TYPE_INT);
 	struct value v;
@@ -101,7 +101,8 @@ static int handle_arg(const struct special_entry *e, const struct argument *args
 	return 0;
 }
 
-int special_bind(enum special sp, const struct argument *args, size_t nargs, struct arena *a, struct special_args *ret, struct err *reterr)
+int special_bind(enum special sp, const struct argument *args, size_t nargs, struct arena *a,
+		 struct special_args *ret, struct err *reterr)
 {
 	const struct special_entry *e = entry_of(sp);
 	struct special_args r = { .handle_arg = -1 };

@@ -7,8 +7,15 @@
 
 enum special {
 	SPECIAL_NONE = 0,
-	SPECIAL_EXECUTESQL, SPECIAL_PREPARE, SPECIAL_EXECUTE, SPECIAL_PREPEXEC, SPECIAL_UNPREPARE, SPECIAL_RESET_CONNECTION,
-	SPECIAL_DESCRIBE_FIRST, SPECIAL_CURSOR, SPECIAL_PREPEXECRPC,
+	SPECIAL_EXECUTESQL,
+	SPECIAL_PREPARE,
+	SPECIAL_EXECUTE,
+	SPECIAL_PREPEXEC,
+	SPECIAL_UNPREPARE,
+	SPECIAL_RESET_CONNECTION,
+	SPECIAL_DESCRIBE_FIRST,
+	SPECIAL_CURSOR,
+	SPECIAL_PREPEXECRPC,
 };
 /* By name without schema and database, any case; by the ProcID of an RPC. */
 enum special special_by_name(struct str name);
@@ -21,11 +28,11 @@ struct special_args {
 	int32_t handle;
 	bool has_text;
 	struct str text, declarations;
-	size_t first_value;     /* index of the first argument that is a value of the statement */
-	int handle_arg;         /* index of the OUTPUT handle, or -1 */
+	size_t first_value; /* index of the first argument that is a value of the statement */
+	int handle_arg;     /* index of the OUTPUT handle, or -1 */
 };
 /* 201, 214, 8114 … */
-MUST_CHECK int special_bind(enum special sp, const struct argument *args, size_t nargs, struct arena *a, struct special_args *ret,
-			    struct err *reterr);
+MUST_CHECK int special_bind(enum special sp, const struct argument *args, size_t nargs, struct arena *a,
+			    struct special_args *ret, struct err *reterr);
 
 #endif

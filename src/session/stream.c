@@ -22,7 +22,8 @@ static void wait_for_client(struct session *s)
 		at.tv_nsec += WAIT_STEP_MS * 1000000L;
 		at.tv_sec += at.tv_nsec / 1000000000L;
 		at.tv_nsec %= 1000000000L;
-		if (pthread_cond_timedwait(&s->stream_wake, &s->stream_lock, &at) == 0 || s->call.waits == NULL)
+		if (pthread_cond_timedwait(&s->stream_wake, &s->stream_lock, &at) == 0 ||
+		    s->call.waits == NULL)
 			continue;
 		pthread_mutex_unlock(&s->stream_lock);
 		leave = s->call.waits(&s->call);
@@ -65,7 +66,8 @@ static void take_over(struct net_post *post)
 	if (s->phase != PHASE_CLOSED)
 		net_stream_write(s->stream, s->stream_buf.data, s->stream_buf.len);
 	buf_reset(&s->stream_buf, 2 * STREAM_CHUNK);
-	s->stream_waits_drain = s->phase != PHASE_CLOSED && net_stream_pending(s->stream) > STREAM_PENDING_MAX;
+	s->stream_waits_drain = s->phase != PHASE_CLOSED &&
+				net_stream_pending(s->stream) > STREAM_PENDING_MAX;
 	if (!s->stream_waits_drain)
 		let_reader_go_on(s);
 	pthread_mutex_unlock(&s->stream_lock);
@@ -97,6 +99,6 @@ void stream_enable(struct session *s, bool on)
 	s->out.flush_arg = s;
 	s->out.flush_at = STREAM_CHUNK;
 	s->stream_post.fn = take_over;
-	if (!on)            /* its last post came before the call's completion */
+	if (!on) /* its last post came before the call's completion */
 		buf_reset(&s->stream_buf, 0);
 }

@@ -59,7 +59,8 @@ static int bind_values(struct session *s, struct invocation *inv, struct value *
 		str_copy(name, sizeof(name), d->name);
 		if (inv->args[k].is_output && !d->output)
 			return err_set(reterr, ERR_NOT_OUTPUT, name);
-		if (value_convert(&inv->args[k].value, &d->type, CONVERT_ASSIGN, name, &s->arena, &values[i], reterr) < 0)
+		if (value_convert(&inv->args[k].value, &d->type, CONVERT_ASSIGN, name, &s->arena, &values[i],
+				  reterr) < 0)
 			return -1;
 	}
 	*ret = values;
@@ -69,7 +70,8 @@ static int bind_values(struct session *s, struct invocation *inv, struct value *
 /* ---- starting a text ---- */
 
 /* Its own statements are inside a procedure for the client, wherever it was called from. */
-static int run_program(struct session *s, struct invocation *inv, const struct tsql_program *program, struct err *reterr)
+static int run_program(struct session *s, struct invocation *inv, const struct tsql_program *program,
+		       struct err *reterr)
 {
 	struct value *values = NULL;
 
@@ -90,11 +92,13 @@ static void compile_text(struct session *s, struct meter *m)
 	struct invocation *inv = r->inv;
 	struct tsql_declared *declared = NULL;
 
-	r->work_rc = tsql_parse_declarations(inv->fixed.declarations, &s->arena, &declared, &inv->ndeclared, &r->work_err);
+	r->work_rc = tsql_parse_declarations(inv->fixed.declarations, &s->arena, &declared, &inv->ndeclared,
+					     &r->work_err);
 	inv->declared = declared;
 	inv->fixed.first_value = inv->special == SPECIAL_NONE ? inv->nargs : inv->fixed.first_value;
 	if (r->work_rc == 0)
-		r->work_rc = tsql_compile(inv->fixed.text, &s->vars, declared, inv->ndeclared, m, &s->arena, &r->program, &r->work_err);
+		r->work_rc = tsql_compile(inv->fixed.text, &s->vars, declared, inv->ndeclared, m, &s->arena,
+					  &r->program, &r->work_err);
 }
 
 static void text_compiled(struct session *s)
@@ -114,7 +118,8 @@ static void prepare(struct session *s, struct meter *m)
 	struct invocation *inv = r->inv;
 	struct prepared *p;
 
-	r->work_rc = prepared_add(&s->prepared, inv->fixed.declarations, inv->fixed.text, &s->vars, (size_t)s->server->config->max_prepared, m, &p, &r->work_err);
+	r->work_rc = prepared_add(&s->prepared, inv->fixed.declarations, inv->fixed.text, &s->vars,
+				  (size_t)s->server->config->max_prepared, m, &p, &r->work_err);
 	if (r->work_rc < 0)
 		return;
 	inv->handle = p->handle;
@@ -201,7 +206,8 @@ static void refuse(struct session *s, struct invocation *inv)
 	if (inv->special == SPECIAL_CURSOR)
 		(void)err_set(&e, ERR_CURSOR);
 	else
-		(void)err_set(&e, ERR_NOT_SUPPORTED, special_name(inv->special), "Use sp_prepexec or call the procedure by name.");
+		(void)err_set(&e, ERR_NOT_SUPPORTED, special_name(inv->special),
+			      "Use sp_prepexec or call the procedure by name.");
 	struct outcome o = { .rc = -1, .error_number = e.number, .has_status = true, .status = 1 };
 	response_message(s, &e);
 	invoke_finish(s, inv, &o);
@@ -238,33 +244,25 @@ void special_invoke(struct session *s, struct invocation *inv)
 {
 	struct err e;
 
-	if (inv->special != SPECIAL_NONE && special_bind(inv->special, inv->args, inv->nargs, &s->arena, &inv->fixed, &e) < 0) {
+	if (inv->special != SPECIAL_NONE &&
+	    special_bind(inv->special, inv->args, inv->nargs, &s->arena, &inv->fixed, &e) < 0) {
 		str_copy(e.proc, sizeof(e.proc), str_of(special_name(inv->special)));
 		invoke_fail(s, inv, &e, false);
 		return;
 	}
 	s->request->inv = inv;
 	switch (inv->special) {
-	case SPECIAL_NONE: case SPECIAL_EXECUTESQL:
-		work_or_now(s, is_long(inv), compile_text, text_compiled);
-		break;
-	case SPECIAL_PREPARE: case SPECIAL_PREPEXEC:
-		work_or_now(s, is_long(inv), prepare, prepared);
-		break;
-	case SPECIAL_EXECUTE:
-		do_execute(s, inv);
-		break;
-	case SPECIAL_UNPREPARE:
-		do_unprepare(s, inv);
-		break;
-	case SPECIAL_RESET_CONNECTION:
-		do_reset(s, inv);
-		break;
+	case SPECIAL_NONE:
+	case SPECIAL_EXECUTESQL: work_or_now(s, is_long(inv), compile_text, text_compiled); break;
+	case SPECIAL_PREPARE:
+	case SPECIAL_PREPEXEC: work_or_now(s, is_long(inv), prepare, prepared); break;
+	case SPECIAL_EXECUTE: do_execute(s, inv); break;
+	case SPECIAL_UNPREPARE: do_unprepare(s, inv); break;
+	case SPECIAL_RESET_CONNECTION: do_reset(s, inv); break;
 	case SPECIAL_DESCRIBE_FIRST:
-		work_begin(s, describe, described);     /* it computes constants, as a run does */
+		work_begin(s, describe, described); /* it computes constants, as a run does */
 		break;
-	default:
-		refuse(s, inv);
+	default: refuse(s, inv);
 	}
 }
 

@@ -52,18 +52,10 @@ static bool translate(struct session *s, struct err *reterr)
 			s->vars.isolation = r->tm.isolation;
 		r->tran.kind = TRAN_BEGIN;
 		return true;
-	case TDS_TM_COMMIT:
-		r->tran.kind = TRAN_COMMIT;
-		return true;
-	case TDS_TM_ROLLBACK:
-		r->tran.kind = TRAN_ROLLBACK;
-		return true;
-	case TDS_TM_SAVE:
-		r->tran.kind = TRAN_SAVE;
-		return true;
-	default:
-		(void)err_set(reterr, ERR_PROMOTE);
-		return false;
+	case TDS_TM_COMMIT: r->tran.kind = TRAN_COMMIT; return true;
+	case TDS_TM_ROLLBACK: r->tran.kind = TRAN_ROLLBACK; return true;
+	case TDS_TM_SAVE: r->tran.kind = TRAN_SAVE; return true;
+	default: (void)err_set(reterr, ERR_PROMOTE); return false;
 	}
 }
 
@@ -74,7 +66,8 @@ void tm_begin(struct session *s)
 	struct err e;
 	int rc = 0;
 
-	if (tds_get_headers(&r->body, s->version, &descriptor, &e) < 0 || tds_get_tm(&r->body, &s->arena, &r->tm, &e) < 0 || !translate(s, &e)) {
+	if (tds_get_headers(&r->body, s->version, &descriptor, &e) < 0 ||
+	    tds_get_tm(&r->body, &s->arena, &r->tm, &e) < 0 || !translate(s, &e)) {
 		finish(s, -1, &e);
 		return;
 	}

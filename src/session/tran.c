@@ -11,7 +11,8 @@ static void announce(struct session *s, uint8_t type)
 	if (s->version < TDS_72)
 		return;
 	response_touch(s);
-	tds_put_envchange_bytes(&s->out, type, begin ? &s->descriptor : NULL, begin ? 8 : 0, begin ? NULL : &s->descriptor, begin ? 0 : 8);
+	tds_put_envchange_bytes(&s->out, type, begin ? &s->descriptor : NULL, begin ? 8 : 0,
+				begin ? NULL : &s->descriptor, begin ? 0 : 8);
 }
 
 static void begin(struct session *s, struct str name)
@@ -136,15 +137,10 @@ static enum tran_next do_save(struct session *s, struct str name, int *ret_rc, s
 enum tran_next tran_do(struct session *s, const struct tsql_tran *t, int *ret_rc, struct err *reterr)
 {
 	switch (t->kind) {
-	case TRAN_BEGIN:
-		begin(s, t->name);
-		return now(ret_rc, 0);
-	case TRAN_COMMIT:
-		return do_commit(s, ret_rc, reterr);
-	case TRAN_ROLLBACK:
-		return do_rollback(s, t->name, ret_rc, reterr);
-	default:
-		return do_save(s, t->name, ret_rc, reterr);
+	case TRAN_BEGIN: begin(s, t->name); return now(ret_rc, 0);
+	case TRAN_COMMIT: return do_commit(s, ret_rc, reterr);
+	case TRAN_ROLLBACK: return do_rollback(s, t->name, ret_rc, reterr);
+	default: return do_save(s, t->name, ret_rc, reterr);
 	}
 }
 
@@ -156,7 +152,7 @@ int tran_finish(struct session *s, const struct tsql_tran *t, struct err *reterr
 	if (c->rc < 0)
 		*reterr = c->err;
 	if (c->txn_lost || (whole && (c->rc < 0 || t->kind == TRAN_ROLLBACK)))
-		ended(s, 10);       /* a failed commit has undone everything */
+		ended(s, 10); /* a failed commit has undone everything */
 	else if (whole)
 		ended(s, 9);
 	return c->rc;
@@ -208,7 +204,7 @@ bool tran_abandon(struct session *s)
 		s->descriptor = 0;
 		return false;
 	}
-	if (s->vars.trancount < 0) {            /* the rollback below is done */
+	if (s->vars.trancount < 0) { /* the rollback below is done */
 		tran_forget(s);
 		return false;
 	}

@@ -45,4 +45,3 @@ bool unread_timeout(struct session *s)
 	}
 	return true;
 }
-

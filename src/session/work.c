@@ -4,13 +4,14 @@
 #include "base/clock.h"
 #include "session/request_int.h"
 
-#define ANSWER_MAX ((size_t)1 << 20)    /* the loop's thread sends it before more is said (answer.c) */
+#define ANSWER_MAX ((size_t)1 << 20) /* the loop's thread sends it before more is said (answer.c) */
 
 static bool is_over(void *arg)
 {
 	struct session *s = arg;
 
-	return atomic_load(&s->call.cancelled) || clock_mono_ms() >= s->work_until_ms || s->out.wire.len >= ANSWER_MAX;
+	return atomic_load(&s->call.cancelled) || clock_mono_ms() >= s->work_until_ms ||
+	       s->out.wire.len >= ANSWER_MAX;
 }
 
 /* On the work thread. The meter asks at its first step: what was cancelled in the queue is not begun. */
@@ -35,7 +36,8 @@ static void back(struct net_work *w)
 		request_continue(s);
 }
 
-void work_begin(struct session *s, void (*run)(struct session *s, struct meter *m), void (*done)(struct session *s))
+void work_begin(struct session *s, void (*run)(struct session *s, struct meter *m),
+		void (*done)(struct session *s))
 {
 	struct request *r = s->request;
 	int64_t left = request_time_left(s);
@@ -45,15 +47,20 @@ void work_begin(struct session *s, void (*run)(struct session *s, struct meter *
 	r->wait = WAIT_WORK;
 	s->work_gave_up = false;
 	s->work_until_ms = left == INT64_MAX ? INT64_MAX : clock_mono_ms() + left;
-	call_begin(&s->call, CALL_QUERY);       /* no procedure: its result sets would end otherwise (response.c) */
+	call_begin(&s->call, CALL_QUERY); /* no procedure: its result sets would end otherwise (response.c) */
 	s->executor = NULL;
 	s->inflight = true;
 	/* Turns by login, which has a share of the threads; its sessions have one piece of work each, so that among them first come is fair. */
-	s->work = (struct net_work){ .run = on_thread, .done = back, .loop = s->loop, .lane = NET_LANE_REQUEST, .key = str_hash_nocase(str_of(s->login_name)) };
+	s->work = (struct net_work){ .run = on_thread,
+				     .done = back,
+				     .loop = s->loop,
+				     .lane = NET_LANE_REQUEST,
+				     .key = str_hash_nocase(str_of(s->login_name)) };
 	net_work_submit(s->server->net, &s->work);
 }
 
-void work_or_now(struct session *s, bool is_long, void (*run)(struct session *s, struct meter *m), void (*done)(struct session *s))
+void work_or_now(struct session *s, bool is_long, void (*run)(struct session *s, struct meter *m),
+		 void (*done)(struct session *s))
 {
 	if (is_long) {
 		work_begin(s, run, done);

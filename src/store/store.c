@@ -145,7 +145,8 @@ void store_checkpoint(struct store_conn *c, bool alone)
 	c->ops->checkpoint(c, alone);
 }
 
-int store_statement(struct store_conn *c, const struct statement *s, struct store_stmt **ret, struct err *reterr)
+int store_statement(struct store_conn *c, const struct statement *s, struct store_stmt **ret,
+		    struct err *reterr)
 {
 	return c->ops->statement(c, s, ret, reterr);
 }
@@ -165,22 +166,26 @@ int store_step(struct store_stmt *s, struct err *reterr)
 	return s->ops->step(s, reterr);
 }
 
-int store_column(struct store_stmt *s, unsigned index, const struct type *as, struct value *ret, struct err *reterr)
+int store_column(struct store_stmt *s, unsigned index, const struct type *as, struct value *ret,
+		 struct err *reterr)
 {
 	return s->ops->column(s, index, as, ret, reterr);
 }
 
-int store_fetch(struct store_conn *c, const char *table, const char *column, int64_t row, struct arena *a, struct value *ret, struct err *reterr)
+int store_fetch(struct store_conn *c, const char *table, const char *column, int64_t row, struct arena *a,
+		struct value *ret, struct err *reterr)
 {
 	return c->ops->fetch(c, table, column, row, a, ret, reterr);
 }
 
-int store_fetch_size(struct store_conn *c, const char *table, const char *column, int64_t row, size_t *ret, struct err *reterr)
+int store_fetch_size(struct store_conn *c, const char *table, const char *column, int64_t row, size_t *ret,
+		     struct err *reterr)
 {
 	return c->ops->fetch_size(c, table, column, row, ret, reterr);
 }
 
-int store_fetch_into(struct store_conn *c, const char *table, const char *column, int64_t row, uint8_t *dst, size_t n, struct err *reterr)
+int store_fetch_into(struct store_conn *c, const char *table, const char *column, int64_t row, uint8_t *dst,
+		     size_t n, struct err *reterr)
 {
 	return c->ops->fetch_into(c, table, column, row, dst, n, reterr);
 }

@@ -12,15 +12,16 @@ struct store_conn;
 struct store_stmt;
 
 struct store_options {
-	const char *path;           /* file of the database; ":memory:" for tests: a file that goes away with the store */
-	const char *name;           /* database name, for messages */
+	const char
+		*path; /* file of the database; ":memory:" for tests: a file that goes away with the store */
+	const char *name; /* database name, for messages */
 	const struct service_procs *service;
-	unsigned cache_mib;         /* memory for pages of the writing connection; 0: 16 */
-	bool known;                 /* it was there before: a file that is missing or empty is refused, instead of made anew */
-	const char *identity;       /* that the file must have; NULL or "": whichever it has */
-	bool accept;                /* … and is taken whichever it has, and without what a damaged log has lost */
+	unsigned cache_mib; /* memory for pages of the writing connection; 0: 16 */
+	bool known; /* it was there before: a file that is missing or empty is refused, instead of made anew */
+	const char *identity; /* that the file must have; NULL or "": whichever it has */
+	bool accept;          /* … and is taken whichever it has, and without what a damaged log has lost */
 };
-#define STORE_IDENTITY 33           /* 32 hexadecimal digits and a NUL */
+#define STORE_IDENTITY 33 /* 32 hexadecimal digits and a NUL */
 
 /* Creates the file and its schema or migrates it; refuses a newer schema or another service's file, saying so. */
 MUST_CHECK int store_open(const struct store_options *o, struct store **ret, struct err *reterr);
@@ -41,7 +42,7 @@ MUST_CHECK int store_script(struct store_conn *c, const char *sql, struct err *r
 
 /* Transactions. Depth 1 is the group's or the client's; savepoints nest inside, numbered. */
 MUST_CHECK int store_begin(struct store_conn *c, struct err *reterr);
-MUST_CHECK int store_commit(struct store_conn *c, struct err *reterr);     /* durable when it returns 0 */
+MUST_CHECK int store_commit(struct store_conn *c, struct err *reterr); /* durable when it returns 0 */
 /* Survives the end of this process when it returns 0, but a loss of power only after the next store_commit or store_flush. Order is kept: what survives is all up to some commit. */
 MUST_CHECK int store_commit_lazily(struct store_conn *c, struct err *reterr);
 /* Makes what has been committed durable. Thread-safe, beside all else. */
@@ -69,7 +70,7 @@ unsigned store_log_pages(struct store *st);
 void store_set_waits(struct store_conn *c, bool waits);
 bool store_was_busy(struct store_conn *c);
 
-#define STORE_STEPS_A_QUESTION 2000         /* of the engine: well below a millisecond */
+#define STORE_STEPS_A_QUESTION 2000 /* of the engine: well below a millisecond */
 /* Asked every so many engine steps while a statement runs; true stops it with ERR_CANCELLED. NULL: never. */
 void store_set_interrupt(struct store_conn *c, bool (*stop)(void *arg), void *arg);
 
@@ -82,20 +83,27 @@ void store_checkpoint(struct store_conn *c, bool alone);
 /* Statements of the catalogue are prepared once per connection and kept. At most one use at a time of each.
  * With the id STATEMENT_ONCE it is prepared for this use only: for C code with statements of its own. */
 #define STATEMENT_ONCE UINT16_MAX
-MUST_CHECK int store_statement(struct store_conn *c, const struct statement *s, struct store_stmt **ret, struct err *reterr);
+MUST_CHECK int store_statement(struct store_conn *c, const struct statement *s, struct store_stmt **ret,
+			       struct err *reterr);
 /* Text of a translated query; freed by store_finish. The sandbox lets it read the service's views only, whatever the text says. */
-MUST_CHECK int store_query(struct store_conn *c, const char *sql, struct store_stmt **ret, struct err *reterr);
+MUST_CHECK int store_query(struct store_conn *c, const char *sql, struct store_stmt **ret,
+			   struct err *reterr);
 /* Not copied: *v and what it points to must stay until store_finish. */
-MUST_CHECK int store_bind(struct store_stmt *s, unsigned index /* from 1 */, const struct value *v, struct err *reterr);
+MUST_CHECK int store_bind(struct store_stmt *s, unsigned index /* from 1 */, const struct value *v,
+			  struct err *reterr);
 /* 1: a row, 0: no more, -1: error. Unique and foreign-key violations come as 2627 and 547. */
 MUST_CHECK int store_step(struct store_stmt *s, struct err *reterr);
 /* Column of the current row as a value of the type; slices are valid until the next step. TYPE_NULL: whatever it is (bigint, float, nvarchar, varbinary). */
-MUST_CHECK int store_column(struct store_stmt *s, unsigned index /* from 0 */, const struct type *as, struct value *ret, struct err *reterr);
+MUST_CHECK int store_column(struct store_stmt *s, unsigned index /* from 0 */, const struct type *as,
+			    struct value *ret, struct err *reterr);
 /* The binary value that is in this column of the row with this number, in the arena: for large ones, of which no other copy is made on the way. */
-MUST_CHECK int store_fetch(struct store_conn *c, const char *table, const char *column, int64_t row, struct arena *a, struct value *ret, struct err *reterr);
+MUST_CHECK int store_fetch(struct store_conn *c, const char *table, const char *column, int64_t row,
+			   struct arena *a, struct value *ret, struct err *reterr);
 /* The same in two steps: how long it is; and its bytes, exactly so many, to where they are wanted. */
-MUST_CHECK int store_fetch_size(struct store_conn *c, const char *table, const char *column, int64_t row, size_t *ret, struct err *reterr);
-MUST_CHECK int store_fetch_into(struct store_conn *c, const char *table, const char *column, int64_t row, uint8_t *dst, size_t n, struct err *reterr);
+MUST_CHECK int store_fetch_size(struct store_conn *c, const char *table, const char *column, int64_t row,
+				size_t *ret, struct err *reterr);
+MUST_CHECK int store_fetch_into(struct store_conn *c, const char *table, const char *column, int64_t row,
+				uint8_t *dst, size_t n, struct err *reterr);
 /* Rows changed on this connection since it was made, triggers and cascades included: compare before and after. */
 uint64_t store_changes(struct store_conn *c);
 /* Ends the use of a statement: resets a kept one, frees a query. NULL is welcome. */

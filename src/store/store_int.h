@@ -36,21 +36,32 @@ struct store_ops {
 	unsigned (*wal_pages)(struct store *st);
 	void (*checkpoint)(struct store_conn *c, bool alone);
 
-	int (*statement)(struct store_conn *c, const struct statement *s, struct store_stmt **ret, struct err *reterr);
+	int (*statement)(struct store_conn *c, const struct statement *s, struct store_stmt **ret,
+			 struct err *reterr);
 	int (*query)(struct store_conn *c, const char *sql, struct store_stmt **ret, struct err *reterr);
 	int (*bind)(struct store_stmt *s, unsigned index, const struct value *v, struct err *reterr);
 	int (*step)(struct store_stmt *s, struct err *reterr);
-	int (*column)(struct store_stmt *s, unsigned index, const struct type *as, struct value *ret, struct err *reterr);
-	int (*fetch)(struct store_conn *c, const char *table, const char *column, int64_t row, struct arena *a, struct value *ret, struct err *reterr);
-	int (*fetch_size)(struct store_conn *c, const char *table, const char *column, int64_t row, size_t *ret, struct err *reterr);
-	int (*fetch_into)(struct store_conn *c, const char *table, const char *column, int64_t row, uint8_t *dst, size_t n, struct err *reterr);
+	int (*column)(struct store_stmt *s, unsigned index, const struct type *as, struct value *ret,
+		      struct err *reterr);
+	int (*fetch)(struct store_conn *c, const char *table, const char *column, int64_t row,
+		     struct arena *a, struct value *ret, struct err *reterr);
+	int (*fetch_size)(struct store_conn *c, const char *table, const char *column, int64_t row,
+			  size_t *ret, struct err *reterr);
+	int (*fetch_into)(struct store_conn *c, const char *table, const char *column, int64_t row,
+			  uint8_t *dst, size_t n, struct err *reterr);
 	uint64_t (*changes)(struct store_conn *c);
 	void (*finish)(struct store_stmt *s);
 };
 
-struct store { const struct store_ops *ops; };
-struct store_conn { const struct store_ops *ops; };
-struct store_stmt { const struct store_ops *ops; };
+struct store {
+	const struct store_ops *ops;
+};
+struct store_conn {
+	const struct store_ops *ops;
+};
+struct store_stmt {
+	const struct store_ops *ops;
+};
 
 extern const struct store_ops sqlite_store_ops;
 

@@ -13,10 +13,13 @@ struct tds_cursor {
 static inline struct tds_cursor tds_cursor_of(const void *p, size_t n)
 {
 	const uint8_t *b = p;
-	return (struct tds_cursor){ b, n == 0 ? b : b + n };      /* NULL + 0 is not defined */
+	return (struct tds_cursor){ b, n == 0 ? b : b + n }; /* NULL + 0 is not defined */
 }
 
-static inline size_t tds_left(const struct tds_cursor *c) { return (size_t)(c->end - c->pos); }
+static inline size_t tds_left(const struct tds_cursor *c)
+{
+	return (size_t)(c->end - c->pos);
+}
 
 /* Cuts the next n bytes off into *ret, so that a nested part cannot read past its own frame. */
 MUST_CHECK static inline bool tds_get_slice(struct tds_cursor *c, size_t n, struct tds_cursor *ret)

@@ -7,7 +7,8 @@ static bool get_header(struct tds_cursor *all, uint16_t *ret_type, struct tds_cu
 {
 	uint32_t length;
 
-	return tds_get_u32(all, &length) && length >= 6 && tds_get_slice(all, length - 4, ret) && tds_get_u16(ret, ret_type);
+	return tds_get_u32(all, &length) && length >= 6 && tds_get_slice(all, length - 4, ret) &&
+	       tds_get_u16(ret, ret_type);
 }
 
 int tds_get_headers(struct tds_cursor *c, enum tds_version v, uint64_t *ret_descriptor, struct err *reterr)
@@ -27,7 +28,7 @@ int tds_get_headers(struct tds_cursor *c, enum tds_version v, uint64_t *ret_desc
 	while (tds_left(&all) > 0) {
 		if (!get_header(&all, &type, &data))
 			return err_set(reterr, ERR_HEADERS);
-		if (type != HEADER_TRANSACTION)     /* notification, trace: nothing for us */
+		if (type != HEADER_TRANSACTION) /* notification, trace: nothing for us */
 			continue;
 		if (seen || tds_left(&data) != HEADER_TRANSACTION_LEN - 6 || !tds_get_u64(&data, &descriptor))
 			return err_set(reterr, ERR_HEADERS);

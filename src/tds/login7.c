@@ -7,24 +7,51 @@
 #include "base/utf.h"
 
 #define LOGIN7_MAX (128 * 1024 - 1)
-#define FIXED_OLD 86            /* without ChangePassword and cbSSPILong */
+#define FIXED_OLD 86 /* without ChangePassword and cbSSPILong */
 #define NAME_MAX_UNITS 128
 #define EXTENSION_MAX 255
 
 enum offset {
-	AT_LENGTH = 0, AT_VERSION = 4, AT_PACKET_SIZE = 8, AT_PROGRAM = 12, AT_PID = 16, AT_OPTIONS = 24, AT_LCID = 32,
-	AT_HOST = 36, AT_USER = 40, AT_PASSWORD = 44, AT_APP = 48, AT_SERVER = 52, AT_EXTENSION = 56, AT_LIBRARY = 60,
-	AT_LANGUAGE = 64, AT_DATABASE = 68, AT_SSPI = 78, AT_NEW_PASSWORD = 86, AT_SSPI_LONG = 90,
+	AT_LENGTH = 0,
+	AT_VERSION = 4,
+	AT_PACKET_SIZE = 8,
+	AT_PROGRAM = 12,
+	AT_PID = 16,
+	AT_OPTIONS = 24,
+	AT_LCID = 32,
+	AT_HOST = 36,
+	AT_USER = 40,
+	AT_PASSWORD = 44,
+	AT_APP = 48,
+	AT_SERVER = 52,
+	AT_EXTENSION = 56,
+	AT_LIBRARY = 60,
+	AT_LANGUAGE = 64,
+	AT_DATABASE = 68,
+	AT_SSPI = 78,
+	AT_NEW_PASSWORD = 86,
+	AT_SSPI_LONG = 90,
 };
 enum flags {
-	OPTION1_BIG_ENDIAN = 0x01, OPTION2_ODBC = 0x02, OPTION2_INTEGRATED = 0x80, TYPE_OLEDB = 0x10, TYPE_READ_ONLY = 0x20,
-	OPTION3_CHANGE_PASSWORD = 0x01, OPTION3_EXTENSION = 0x10,
+	OPTION1_BIG_ENDIAN = 0x01,
+	OPTION2_ODBC = 0x02,
+	OPTION2_INTEGRATED = 0x80,
+	TYPE_OLEDB = 0x10,
+	TYPE_READ_ONLY = 0x20,
+	OPTION3_CHANGE_PASSWORD = 0x01,
+	OPTION3_EXTENSION = 0x10,
 };
 enum feature { FEATURE_RECOVERY = 0x01, FEATURE_FEDAUTH = 0x02, FEATURE_UTF8 = 0x0A, FEATURE_END = 0xFF };
 
 /* Callers know that the fixed part is there. */
-static uint16_t u16_at(struct tds_cursor m, size_t at) { return (uint16_t)(m.pos[at] | m.pos[at + 1] << 8); }
-static uint32_t u32_at(struct tds_cursor m, size_t at) { return u16_at(m, at) | (uint32_t)u16_at(m, at + 2) << 16; }
+static uint16_t u16_at(struct tds_cursor m, size_t at)
+{
+	return (uint16_t)(m.pos[at] | m.pos[at + 1] << 8);
+}
+static uint32_t u32_at(struct tds_cursor m, size_t at)
+{
+	return u16_at(m, at) | (uint32_t)u16_at(m, at + 2) << 16;
+}
 
 /* The slice that offset `ib` and n bytes describe; of an empty one the offset means nothing. */
 static bool slice_at(struct tds_cursor m, size_t ib, size_t n, struct tds_cursor *ret)
@@ -74,7 +101,8 @@ static bool get_password(struct tds_cursor m, struct arena *a, size_t at, struct
 static size_t fixed_length(struct tds_cursor m)
 {
 	static const uint8_t offsets[] = {
-		AT_HOST, AT_USER, AT_PASSWORD, AT_APP, AT_SERVER, AT_EXTENSION, AT_LIBRARY, AT_LANGUAGE, AT_DATABASE, AT_SSPI,
+		AT_HOST,      AT_USER,    AT_PASSWORD, AT_APP,      AT_SERVER,
+		AT_EXTENSION, AT_LIBRARY, AT_LANGUAGE, AT_DATABASE, AT_SSPI,
 	};
 	size_t low = tds_left(&m);
 
@@ -102,12 +130,8 @@ static void take_feature(uint8_t id, struct tds_cursor data, struct tds_login7 *
 		l->wants_session_recovery = true;
 		l->has_recovery_data = tds_left(&data) > 0;
 		break;
-	case FEATURE_FEDAUTH:
-		l->wants_fedauth = true;
-		break;
-	case FEATURE_UTF8:
-		l->wants_utf8 = tds_left(&data) > 0 && (data.pos[0] & 1) != 0;
-		break;
+	case FEATURE_FEDAUTH: l->wants_fedauth = true; break;
+	case FEATURE_UTF8: l->wants_utf8 = tds_left(&data) > 0 && (data.pos[0] & 1) != 0; break;
 	}
 }
 
@@ -156,10 +180,10 @@ static void take_fixed(struct tds_cursor m, struct tds_login7 *l)
 
 static bool take_texts(struct tds_cursor m, struct arena *a, struct tds_login7 *l)
 {
-	return get_text(m, a, AT_HOST, &l->host) && get_text(m, a, AT_USER, &l->user) && get_text(m, a, AT_APP, &l->app) &&
-	       get_text(m, a, AT_SERVER, &l->server) && get_text(m, a, AT_LIBRARY, &l->library) &&
-	       get_text(m, a, AT_LANGUAGE, &l->language) && get_text(m, a, AT_DATABASE, &l->database) &&
-	       get_password(m, a, AT_PASSWORD, &l->password);
+	return get_text(m, a, AT_HOST, &l->host) && get_text(m, a, AT_USER, &l->user) &&
+	       get_text(m, a, AT_APP, &l->app) && get_text(m, a, AT_SERVER, &l->server) &&
+	       get_text(m, a, AT_LIBRARY, &l->library) && get_text(m, a, AT_LANGUAGE, &l->language) &&
+	       get_text(m, a, AT_DATABASE, &l->database) && get_password(m, a, AT_PASSWORD, &l->password);
 }
 
 /* OptionFlags3 came with 7.2 and the extension with 7.4; tedious sets fExtension in every version. */
@@ -170,7 +194,8 @@ static bool take_later(struct tds_cursor m, struct arena *a, size_t fixed, struc
 	if (!tds_version_agree(l->tds_version_wire, &v) || v < TDS_72)
 		return true;
 	l->change_password = (l->option3 & OPTION3_CHANGE_PASSWORD) != 0;
-	if (l->change_password && fixed >= AT_NEW_PASSWORD + 4 && !get_password(m, a, AT_NEW_PASSWORD, &l->new_password))
+	if (l->change_password && fixed >= AT_NEW_PASSWORD + 4 &&
+	    !get_password(m, a, AT_NEW_PASSWORD, &l->new_password))
 		return false;
 	return v < TDS_74 || (l->option3 & OPTION3_EXTENSION) == 0 || get_features(m, l);
 }
@@ -183,11 +208,13 @@ enum tds_status tds_get_login7(struct tds_cursor body, struct arena *a, struct t
 
 	if (tds_left(&body) > LOGIN7_MAX)
 		return TDS_TOO_BIG;
-	if (tds_left(&body) < FIXED_OLD || u32_at(body, AT_LENGTH) < FIXED_OLD || !tds_get_slice(&body, u32_at(body, AT_LENGTH), &m))
+	if (tds_left(&body) < FIXED_OLD || u32_at(body, AT_LENGTH) < FIXED_OLD ||
+	    !tds_get_slice(&body, u32_at(body, AT_LENGTH), &m))
 		return TDS_MALFORMED;
 	take_fixed(m, &l);
 	fixed = fixed_length(m);
-	if ((l.option1 & OPTION1_BIG_ENDIAN) != 0 || !take_texts(m, a, &l) || !get_sspi(m, fixed, &l.sspi) || !take_later(m, a, fixed, &l)) {
+	if ((l.option1 & OPTION1_BIG_ENDIAN) != 0 || !take_texts(m, a, &l) || !get_sspi(m, fixed, &l.sspi) ||
+	    !take_later(m, a, fixed, &l)) {
 		tds_login7_wipe(&l);
 		return TDS_MALFORMED;
 	}
@@ -197,7 +224,7 @@ enum tds_status tds_get_login7(struct tds_cursor body, struct arena *a, struct t
 
 static void wipe(struct str *s)
 {
-	if (s->n > 0)           /* then it is ours, in the arena */
+	if (s->n > 0) /* then it is ours, in the arena */
 		explicit_bzero((char *)(uintptr_t)s->p, s->n);
 	*s = STR("");
 }

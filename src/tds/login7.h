@@ -14,11 +14,11 @@ struct tds_login7 {
 	uint8_t option1, option2, type_flags, option3;
 	/* UTF-8, in the arena, NUL-terminated; passwords are wiped by the caller with tds_login7_wipe. */
 	struct str host, user, password, app, server, library, language, database, new_password;
-	bool integrated;            /* fIntSecurity */
+	bool integrated; /* fIntSecurity */
 	bool change_password;
 	bool read_only_intent;
-	bool odbc;                  /* fODBC or fOLEDB: ANSI defaults on */
-	struct tds_cursor sspi;     /* slice of the message */
+	bool odbc;              /* fODBC or fOLEDB: ANSI defaults on */
+	struct tds_cursor sspi; /* slice of the message */
 	bool wants_utf8, wants_session_recovery, has_recovery_data, wants_fedauth;
 };
 /* TDS_MALFORMED: close without an answer (17832 in the log); also when the arena is full. TDS_TOO_BIG: 128 KiB or more. */
@@ -28,6 +28,6 @@ void tds_login7_wipe(struct tds_login7 *l);
 bool tds_version_agree(uint32_t v, enum tds_version *ret);
 /* Four bytes of LOGINACK: what was agreed, in the odd spellings of the older versions. asked is what LOGIN7 had. */
 void tds_version_ack(enum tds_version v, uint32_t asked, uint8_t ret[4]);
-const char *tds_version_name(enum tds_version v);   /* "7.3B" */
+const char *tds_version_name(enum tds_version v); /* "7.3B" */
 
 #endif

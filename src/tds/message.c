@@ -1,7 +1,7 @@
 /* message.c — packets → one message. A message past its bound is still read to its end, so that it can be answered. */
 #include "tds/packet.h"
 
-#define MESSAGE_KEEP 8192       /* bytes of buffer that an idle connection keeps */
+#define MESSAGE_KEEP 8192 /* bytes of buffer that an idle connection keeps */
 
 void tds_message_init(struct tds_message *m, size_t max)
 {

@@ -15,7 +15,9 @@
 #define B_VARCHAR_MAX 255
 #define US_VARCHAR_MAX 65535
 #define ROOM_MIN ((size_t)4096)
-#define SLICES_OF_A_PACKET (2 * (TDS_PACKET_MAX / TDS_PIECE + 2) + 1)   /* pieces of chunks, what lies between them, and what comes last */
+#define SLICES_OF_A_PACKET \
+	(2 * (TDS_PACKET_MAX / TDS_PIECE + 2) + \
+	 1) /* pieces of chunks, what lies between them, and what comes last */
 
 void tds_out_init(struct tds_out *o, size_t max)
 {
@@ -72,7 +74,8 @@ static void close_packet(struct tds_out *o, uint8_t status)
 {
 	size_t n = o->wire.len - o->packet_start + o->outside;
 	const uint8_t header[TDS_HEADER_LEN] = {
-		o->message_type, status, (uint8_t)(n >> 8), (uint8_t)n, (uint8_t)(o->spid >> 8), (uint8_t)o->spid, o->packet_id, 0,
+		o->message_type,         status,           (uint8_t)(n >> 8), (uint8_t)n,
+		(uint8_t)(o->spid >> 8), (uint8_t)o->spid, o->packet_id,      0,
 	};
 
 	memcpy(o->wire.data + o->packet_start, header, sizeof(header));
@@ -112,7 +115,7 @@ size_t tds_out_shed(struct tds_out *o, void (*fn)(const uint8_t *p, size_t n, vo
 /* More room: in this packet, or in the next. */
 static bool next_packet(struct tds_out *o)
 {
-	if (packet_room(o) > 0)         /* not the packet is full but its memory */
+	if (packet_room(o) > 0) /* not the packet is full but its memory */
 		return extend_packet(o);
 	if (o->apart)
 		return open_packet(o);
@@ -146,9 +149,10 @@ void tds_out_expect(struct tds_out *o, size_t n)
 {
 	size_t want = wire_size(o, n);
 
-	if (o->flush == NULL && !o->wire.failed && o->wire.len < o->wire.max && want <= o->wire.max - o->wire.len)
+	if (o->flush == NULL && !o->wire.failed && o->wire.len < o->wire.max &&
+	    want <= o->wire.max - o->wire.len)
 		if (buf_reserve(&o->wire, want) == NULL)
-			return;                 /* the message has failed */
+			return; /* the message has failed */
 }
 
 bool tds_out_lend(struct tds_out *o, struct str s)
@@ -268,10 +272,11 @@ size_t tds_out_slices(struct tds_out *o, struct str *slices, size_t max)
 	if (o->wire.len == 0 && !open_packet(o))
 		return 0;
 	while (o->lent.n > 0 && !o->wire.failed) {
-		if (packet_room(o) == 0) {      /* the only place where a packet ends: here it is known that the slices of another have room */
+		if (packet_room(o) ==
+		    0) { /* the only place where a packet ends: here it is known that the slices of another have room */
 			if (n + SLICES_OF_A_PACKET > max) {
 				close_packet(o, 0);
-				break;          /* the next call begins with the next packet */
+				break; /* the next call begins with the next packet */
 			}
 			next_packet(o);
 		} else if (o->chunk == 0) {
@@ -307,7 +312,8 @@ void tds_out_end(struct tds_out *o)
 
 struct tds_mark tds_out_mark(const struct tds_out *o)
 {
-	return (struct tds_mark){ o->wire.len, o->packet_start, o->payload, o->flushes, o->packet_id, o->open, o->wire.failed };
+	return (struct tds_mark){ o->wire.len,  o->packet_start, o->payload,    o->flushes,
+				  o->packet_id, o->open,         o->wire.failed };
 }
 
 bool tds_out_rewind(struct tds_out *o, const struct tds_mark *m)
@@ -364,17 +370,29 @@ static void put_le(struct tds_out *o, uint64_t v, size_t n)
 	tds_put(o, b, n);
 }
 
-void tds_put_u8(struct tds_out *o, uint8_t v) { put_le(o, v, 1); }
-void tds_put_u16(struct tds_out *o, uint16_t v) { put_le(o, v, 2); }
-void tds_put_u32(struct tds_out *o, uint32_t v) { put_le(o, v, 4); }
-void tds_put_u64(struct tds_out *o, uint64_t v) { put_le(o, v, 8); }
+void tds_put_u8(struct tds_out *o, uint8_t v)
+{
+	put_le(o, v, 1);
+}
+void tds_put_u16(struct tds_out *o, uint16_t v)
+{
+	put_le(o, v, 2);
+}
+void tds_put_u32(struct tds_out *o, uint32_t v)
+{
+	put_le(o, v, 4);
+}
+void tds_put_u64(struct tds_out *o, uint64_t v)
+{
+	put_le(o, v, 8);
+}
 
 void tds_put_b_varchar(struct tds_out *o, struct str s)
 {
 	uint8_t text[1 + 2 * 3 * B_VARCHAR_MAX], *room, *p;
 	size_t n;
 
-	if (s.n > B_VARCHAR_MAX)                /* no more characters than bytes */
+	if (s.n > B_VARCHAR_MAX) /* no more characters than bytes */
 		s.n = utf8_prefix(s.p, s.n, B_VARCHAR_MAX);
 	if (s.n > (sizeof(text) - 1) / 2)
 		s.n = 0;

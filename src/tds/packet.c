@@ -10,7 +10,7 @@ enum tds_status tds_get_packet(struct tds_cursor *in, size_t limit, struct tds_p
 		return TDS_MORE;
 	p.type = c.pos[0];
 	p.flags = c.pos[1];
-	p.length = (uint16_t)(c.pos[2] << 8 | c.pos[3]);   /* big-endian, unlike the tokens */
+	p.length = (uint16_t)(c.pos[2] << 8 | c.pos[3]); /* big-endian, unlike the tokens */
 	if (p.length < TDS_HEADER_LEN)
 		return TDS_MALFORMED;
 	if (p.length > limit)

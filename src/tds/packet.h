@@ -16,12 +16,12 @@ enum tds_status tds_get_packet(struct tds_cursor *in, size_t limit, struct tds_p
 
 /* Assembles one message from packets of any legal split. */
 struct tds_message {
-	uint8_t type;           /* of its first packet */
-	uint8_t flags;          /* of its first packet (reset bits) */
-	bool started;           /* in the middle of a message: false before its first packet and after its last */
-	bool ignored;           /* ended with the IGNORE bit */
-	bool too_big;           /* past the bound: body dropped, still read to its end */
-	bool denied;            /* … for want of memory */
+	uint8_t type;  /* of its first packet */
+	uint8_t flags; /* of its first packet (reset bits) */
+	bool started;  /* in the middle of a message: false before its first packet and after its last */
+	bool ignored;  /* ended with the IGNORE bit */
+	bool too_big;  /* past the bound: body dropped, still read to its end */
+	bool denied;   /* … for want of memory */
 	struct buf body;
 };
 void tds_message_init(struct tds_message *m, size_t max);

@@ -15,7 +15,7 @@ static int bad_chunks(struct tds_read *r)
 
 static int join_chunks(struct tds_read *r, struct tds_cursor *c, uint64_t total, struct tds_cursor *ret)
 {
-	uint8_t *first = NULL;          /* in the message, which the caller lends us for writing */
+	uint8_t *first = NULL; /* in the message, which the caller lends us for writing */
 	size_t sum = 0;
 
 	for (;;) {
@@ -62,7 +62,8 @@ static void put_chunks(struct tds_out *o, struct str s, enum tds_charset cs)
 
 	if (cs == CHARSET_BINARY && tds_out_lend(o, s))
 		return;
-	if (cs == CHARSET_BINARY || cs == CHARSET_UTF8) {       /* nothing to convert: straight from where it lies */
+	if (cs == CHARSET_BINARY ||
+	    cs == CHARSET_UTF8) { /* nothing to convert: straight from where it lies */
 		tds_out_expect(o, s.n);
 		for (; s.n > 0 && !o->wire.failed;) {
 			size_t n = s.n < TDS_PIECE ? s.n : TDS_PIECE;

@@ -6,14 +6,20 @@
 #include "tds/cursor.h"
 #include "tds/tds.h"
 
-enum tds_encryption { TDS_ENCRYPT_OFF = 0, TDS_ENCRYPT_ON = 1, TDS_ENCRYPT_NOT_SUP = 2, TDS_ENCRYPT_REQ = 3, TDS_ENCRYPT_CERT = 0x80 };
+enum tds_encryption {
+	TDS_ENCRYPT_OFF = 0,
+	TDS_ENCRYPT_ON = 1,
+	TDS_ENCRYPT_NOT_SUP = 2,
+	TDS_ENCRYPT_REQ = 3,
+	TDS_ENCRYPT_CERT = 0x80
+};
 
 struct tds_prelogin {
 	bool has_encryption, has_mars, has_fedauth, has_instance;
 	uint8_t version[6];
-	uint8_t encryption;         /* 0x20 masked away; NOT_SUP when the option is missing */
+	uint8_t encryption; /* 0x20 masked away; NOT_SUP when the option is missing */
 	uint8_t mars, fedauth;
-	char instance[256];         /* NUL-terminated */
+	char instance[256]; /* NUL-terminated */
 	bool has_trace;
 	uint8_t trace_id[36];
 };

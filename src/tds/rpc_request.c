@@ -3,7 +3,7 @@
 
 #include "tds/tds_int.h"
 
-#define PROC_NAME_MAX 523       /* four parts of 128 characters, brackets and dots */
+#define PROC_NAME_MAX 523 /* four parts of 128 characters, brackets and dots */
 #define PARAM_NAME_MAX 128
 #define BY_NUMBER 0xFFFF
 
@@ -64,7 +64,7 @@ static int get_status(struct tds_read *r, struct tds_cursor *c, struct tds_param
 
 	if (!tds_get_u8(c, &status))
 		return tds_read_ended(r);
-	if ((status & PARAM_ENCRYPTED) != 0)        /* we never offered it */
+	if ((status & PARAM_ENCRYPTED) != 0) /* we never offered it */
 		return err_set(r->reterr, ERR_RPC_FLAGS, r->index);
 	p->by_ref = (status & PARAM_BY_REF) != 0;
 	p->is_default = (status & PARAM_DEFAULT) != 0;
@@ -138,8 +138,8 @@ static int get_params(struct tds_read *r, struct tds_cursor *c, struct tds_rpc *
 	return 0;
 }
 
-int tds_get_rpc(struct tds_cursor *c, enum tds_version v, const struct tds_limits *limits, struct arena *a, struct tds_rpc *ret,
-		struct err *reterr)
+int tds_get_rpc(struct tds_cursor *c, enum tds_version v, const struct tds_limits *limits, struct arena *a,
+		struct tds_rpc *ret, struct err *reterr)
 {
 	struct tds_read r = { .version = v, .limits = limits, .arena = a, .reterr = reterr, .name = "" };
 	struct tds_rpc rpc = { .name = STR("") };

@@ -5,8 +5,8 @@
 #include "base/utf.h"
 #include "tds/tds_int.h"
 
-#define SMALL 65536             /* below: one conversion into room for the worst case */
-#define PIECE 8192              /* source bytes of one step; even */
+#define SMALL 65536 /* below: one conversion into room for the worst case */
+#define PIECE 8192  /* source bytes of one step; even */
 
 bool tds_is_ascii(struct tds_cursor b)
 {
@@ -23,9 +23,18 @@ bool tds_is_ascii(struct tds_cursor b)
 	return true;
 }
 
-static unsigned unit_at(const uint8_t *p) { return (unsigned)(p[0] | p[1] << 8); }
-static bool is_high(unsigned u) { return (u & 0xFC00) == 0xD800; }
-static bool is_low(unsigned u) { return (u & 0xFC00) == 0xDC00; }
+static unsigned unit_at(const uint8_t *p)
+{
+	return (unsigned)(p[0] | p[1] << 8);
+}
+static bool is_high(unsigned u)
+{
+	return (u & 0xFC00) == 0xD800;
+}
+static bool is_low(unsigned u)
+{
+	return (u & 0xFC00) == 0xDC00;
+}
 
 /* Bytes of UTF-8 that n bytes of UTF-16LE become. A pair is four bytes where two lone halves would be six. */
 static size_t measure_utf16(const uint8_t *p, size_t n)
@@ -69,7 +78,7 @@ static size_t cut_cp1252(const uint8_t *p, size_t n)
 }
 
 struct code_page {
-	size_t num, den;            /* worst growth */
+	size_t num, den; /* worst growth */
 	size_t (*measure)(const uint8_t *p, size_t n);
 	size_t (*cut)(const uint8_t *p, size_t n);
 	size_t (*convert)(char *dst, const uint8_t *src, size_t n);
@@ -77,14 +86,15 @@ struct code_page {
 static const struct code_page utf16 = { 3, 2, measure_utf16, cut_utf16, utf8_from_utf16le };
 static const struct code_page cp1252 = { 3, 1, measure_cp1252, cut_cp1252, utf8_from_cp1252 };
 
-static int convert_large(const struct code_page *cp, struct tds_cursor b, char *dst, size_t room, size_t *ret, struct err *reterr)
+static int convert_large(const struct code_page *cp, struct tds_cursor b, char *dst, size_t room, size_t *ret,
+			 struct err *reterr)
 {
 	char piece[PIECE * 3];
 	size_t used = 0;
 
 	while (tds_left(&b) > 0) {
 		size_t n = cp->cut(b.pos, tds_left(&b)), made = cp->convert(piece, b.pos, n);
-		if (made > room - used)     /* measured wrongly: our mistake, but never past the end */
+		if (made > room - used) /* measured wrongly: our mistake, but never past the end */
 			return err_nomem(reterr);
 		memcpy(dst + used, piece, made);
 		used += made;
@@ -94,7 +104,8 @@ static int convert_large(const struct code_page *cp, struct tds_cursor b, char *
 	return 0;
 }
 
-static int convert(const struct code_page *cp, struct tds_cursor b, struct arena *a, struct str *ret, struct err *reterr)
+static int convert(const struct code_page *cp, struct tds_cursor b, struct arena *a, struct str *ret,
+		   struct err *reterr)
 {
 	size_t n = tds_left(&b), room, made;
 	char *dst;

@@ -14,7 +14,8 @@ static int get_name(struct tds_cursor *c, struct arena *a, struct str *ret, stru
 	return tds_text_from_utf16(s, a, ret, reterr);
 }
 
-static int get_begin(struct tds_cursor *c, struct arena *a, uint8_t *ret_isolation, struct str *ret_name, struct err *reterr)
+static int get_begin(struct tds_cursor *c, struct arena *a, uint8_t *ret_isolation, struct str *ret_name,
+		     struct err *reterr)
 {
 	if (!tds_get_u8(c, ret_isolation))
 		return err_set(reterr, ERR_STREAM_ENDED);
@@ -36,15 +37,11 @@ static int get_end(struct tds_cursor *c, struct arena *a, struct tds_tm *tm, str
 static int get_payload(struct tds_cursor *c, struct arena *a, struct tds_tm *tm, struct err *reterr)
 {
 	switch (tm->type) {
-	case TDS_TM_BEGIN:
-		return get_begin(c, a, &tm->isolation, &tm->name, reterr);
+	case TDS_TM_BEGIN: return get_begin(c, a, &tm->isolation, &tm->name, reterr);
 	case TDS_TM_COMMIT:
-	case TDS_TM_ROLLBACK:
-		return get_end(c, a, tm, reterr);
-	case TDS_TM_SAVE:
-		return get_name(c, a, &tm->name, reterr);
-	default:                /* distributed transactions: refused by their type alone */
-		return 0;
+	case TDS_TM_ROLLBACK: return get_end(c, a, tm, reterr);
+	case TDS_TM_SAVE: return get_name(c, a, &tm->name, reterr);
+	default: /* distributed transactions: refused by their type alone */ return 0;
 	}
 }
 

@@ -18,7 +18,7 @@ static void put_column(struct tds_out *o, const struct column *col)
 	tds_piece_user_type(&p, o->version);
 	tds_piece_le(&p, flags, 2);
 	tds_piece_type_info(&p, &f);
-	if (f.how == HOW_POINTER) {     /* such a column names its table: one part, empty */
+	if (f.how == HOW_POINTER) { /* such a column names its table: one part, empty */
 		if (o->version >= TDS_72)
 			tds_piece_le(&p, 1, 1);
 		tds_piece_le(&p, 0, 2);
@@ -29,7 +29,7 @@ static void put_column(struct tds_out *o, const struct column *col)
 
 void tds_put_colmetadata(struct tds_out *o, const struct column *cols, size_t n)
 {
-	if (n >= UINT16_MAX) {          /* FFFF would mean "no metadata" */
+	if (n >= UINT16_MAX) { /* FFFF would mean "no metadata" */
 		tds_out_fail(o);
 		return;
 	}

@@ -1,7 +1,8 @@
 /* token_done.c — DONE, DONEPROC, DONEINPROC [MS-TDS] 2.2.7.6: the count has 4 bytes before 7.2, 8 since. */
 #include "tds/tds_int.h"
 
-void tds_put_done(struct tds_out *o, enum tds_done_kind kind, uint16_t status, uint16_t command, uint64_t count)
+void tds_put_done(struct tds_out *o, enum tds_done_kind kind, uint16_t status, uint16_t command,
+		  uint64_t count)
 {
 	struct tds_piece p;
 

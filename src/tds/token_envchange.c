@@ -14,7 +14,8 @@ void tds_put_envchange_text(struct tds_out *o, uint8_t type, struct str new_valu
 	tds_length_end(o, &l, 1);
 }
 
-void tds_put_envchange_bytes(struct tds_out *o, uint8_t type, const void *new_value, uint8_t new_len, const void *old_value, uint8_t old_len)
+void tds_put_envchange_bytes(struct tds_out *o, uint8_t type, const void *new_value, uint8_t new_len,
+			     const void *old_value, uint8_t old_len)
 {
 	tds_put_u8(o, TDS_TOKEN_ENVCHANGE);
 	tds_put_u16(o, (uint16_t)(3 + new_len + old_len));

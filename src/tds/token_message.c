@@ -11,7 +11,7 @@ void tds_put_message(struct tds_out *o, const struct err *e)
 	l = tds_length_begin(o, 2);
 	tds_put_u32(o, (uint32_t)e->number);
 	tds_put_u8(o, e->state);
-	tds_put_u8(o, e->severity == 10 ? 0 : e->severity);     /* as SQL Server does */
+	tds_put_u8(o, e->severity == 10 ? 0 : e->severity); /* as SQL Server does */
 	tds_put_us_varchar(o, str_of(e->text));
 	tds_put_b_varchar(o, str_of(o->server_name));
 	tds_put_b_varchar(o, str_of(e->proc));

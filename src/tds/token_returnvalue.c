@@ -7,13 +7,15 @@ enum { STATUS_OUTPUT = 0x01 };
 
 static void use_client_utf8(const struct tds_out *o, const struct tds_wire_type *wire, struct tds_form *f)
 {
-	if (o->utf8 && f->charset == CHARSET_1252 && f->collation != NULL && tds_collation_is_utf8(wire->collation)) {
+	if (o->utf8 && f->charset == CHARSET_1252 && f->collation != NULL &&
+	    tds_collation_is_utf8(wire->collation)) {
 		f->charset = CHARSET_UTF8;
 		f->collation = wire->collation;
 	}
 }
 
-void tds_put_returnvalue(struct tds_out *o, uint16_t ordinal, struct str name, const struct tds_wire_type *wire, const struct value *v)
+void tds_put_returnvalue(struct tds_out *o, uint16_t ordinal, struct str name,
+			 const struct tds_wire_type *wire, const struct value *v)
 {
 	struct tds_form f = tds_form_of(o, &wire->type, true, PLACE_RETURNVALUE);
 	struct tds_piece p;
@@ -27,7 +29,7 @@ void tds_put_returnvalue(struct tds_out *o, uint16_t ordinal, struct str name, c
 	tds_piece_begin(o, &p);
 	tds_piece_le(&p, STATUS_OUTPUT, 1);
 	tds_piece_user_type(&p, o->version);
-	tds_piece_le(&p, 0, 2);         /* flags */
+	tds_piece_le(&p, 0, 2); /* flags */
 	tds_piece_type_info(&p, &f);
 	tds_piece_end(o, &p);
 	tds_put_value(o, &f, v);

@@ -6,11 +6,11 @@
 #include "tds/tds_int.h"
 #include "tds/token.h"
 
-#define TEXT_QUICK 2048         /* bytes of UTF-8 */
+#define TEXT_QUICK 2048 /* bytes of UTF-8 */
 
 static const bool quick_small[TYPE_COUNT] = {
-	[TYPE_BIT] = true, [TYPE_TINYINT] = true, [TYPE_SMALLINT] = true, [TYPE_INT] = true, [TYPE_BIGINT] = true, [TYPE_GUID] = true,
-	[TYPE_DATETIME] = true,
+	[TYPE_BIT] = true,    [TYPE_TINYINT] = true, [TYPE_SMALLINT] = true, [TYPE_INT] = true,
+	[TYPE_BIGINT] = true, [TYPE_GUID] = true,    [TYPE_DATETIME] = true,
 };
 
 /* False: not written. */
@@ -46,7 +46,7 @@ static bool put_quick_text(struct tds_out *o, const struct column *col, const st
 	size_t max = (size_t)col->type.length * (wide ? 2 : 1), n;
 	uint8_t *p;
 
-	if (col->type.length < 1)       /* (max): by version */
+	if (col->type.length < 1) /* (max): by version */
 		return false;
 	if (v->null) {
 		tds_put_u16(o, 0xFFFF);
@@ -61,7 +61,7 @@ static bool put_quick_text(struct tds_out *o, const struct column *col, const st
 		n = utf16le_from_utf8(p + 2, v->u.s.p, v->u.s.n);
 	else
 		n = cp1252_from_utf8(p + 2, v->u.s.p, v->u.s.n, NULL);
-	if (n > max)            /* to be cut at a character: nothing has been taken yet */
+	if (n > max) /* to be cut at a character: nothing has been taken yet */
 		return false;
 	tds_encode_le(p, n, 2);
 	tds_out_took(o, n + 2);

@@ -4,7 +4,7 @@
 
 #define COLUMNS_MAX 1024
 #define COLUMNS_NULL 0xFFFF
-#define FLAG_DEFAULT 0x0200     /* no data in the rows */
+#define FLAG_DEFAULT 0x0200 /* no data in the rows */
 
 enum { TVP_END = 0x00, TVP_ROW = 0x01, TVP_ORDER_UNIQUE = 0x10, TVP_COLUMN_ORDERING = 0x11 };
 
@@ -16,7 +16,8 @@ static bool skip_b_varchar(struct tds_cursor *c)
 }
 
 /* Columns that have data in the rows go to cols. */
-static int get_columns(struct tds_read *r, struct tds_cursor *c, uint16_t count, struct tds_typed *cols, size_t *ret_n)
+static int get_columns(struct tds_read *r, struct tds_cursor *c, uint16_t count, struct tds_typed *cols,
+		       size_t *ret_n)
 {
 	size_t n = 0;
 

@@ -6,20 +6,42 @@
 
 #define CHAR_MAX_BYTES 8000
 
-static int read_null(struct tds_read *r, const struct tds_wire_type *w, struct tds_cursor b, struct value *ret)
+static int read_null(struct tds_read *r, const struct tds_wire_type *w, struct tds_cursor b,
+		     struct value *ret)
 {
 	(void)r, (void)b;
 	value_set_null(ret, w->type);
 	return 0;
 }
 
-#define FIXED(n, id, fn)        { META_NONE, PREFIX_NONE, (n), TDS_70, false, false, (id), (fn) }
-#define NULLABLE(fn)            { META_LEN8, PREFIX_U8, 0, TDS_70, false, false, TYPE_NULL, (fn) }
-#define DECIMAL(id)             { META_DECIMAL, PREFIX_U8, 0, TDS_70, false, false, (id), tds_read_decimal }
-#define TIME(meta, id)          { (meta), PREFIX_U8, 0, TDS_73A, false, false, (id), tds_read_moment }
-#define OLD(id, fn)             { META_LEN8, PREFIX_U8, 0, TDS_70, false, false, (id), (fn) }
-#define STRING(coll, var, id, fn) { META_LEN16, PREFIX_U16, 0, TDS_70, (coll), (var), (id), (fn) }
-#define LOB(coll, id, fn)       { META_LEN32, PREFIX_U32, 0, TDS_70, (coll), false, (id), (fn) }
+#define FIXED(n, id, fn) \
+	{ \
+		META_NONE, PREFIX_NONE, (n), TDS_70, false, false, (id), (fn) \
+	}
+#define NULLABLE(fn) \
+	{ \
+		META_LEN8, PREFIX_U8, 0, TDS_70, false, false, TYPE_NULL, (fn) \
+	}
+#define DECIMAL(id) \
+	{ \
+		META_DECIMAL, PREFIX_U8, 0, TDS_70, false, false, (id), tds_read_decimal \
+	}
+#define TIME(meta, id) \
+	{ \
+		(meta), PREFIX_U8, 0, TDS_73A, false, false, (id), tds_read_moment \
+	}
+#define OLD(id, fn) \
+	{ \
+		META_LEN8, PREFIX_U8, 0, TDS_70, false, false, (id), (fn) \
+	}
+#define STRING(coll, var, id, fn) \
+	{ \
+		META_LEN16, PREFIX_U16, 0, TDS_70, (coll), (var), (id), (fn) \
+	}
+#define LOB(coll, id, fn) \
+	{ \
+		META_LEN32, PREFIX_U32, 0, TDS_70, (coll), false, (id), (fn) \
+	}
 
 static const struct tds_type_row rows[256] = {
 	[0x1F] = FIXED(0, TYPE_NULL, read_null),
@@ -42,20 +64,27 @@ static const struct tds_type_row rows[256] = {
 	[0x6F] = NULLABLE(tds_read_datetime),
 	[0x24] = NULLABLE(tds_read_guid),
 
-	[0x6A] = DECIMAL(TYPE_DECIMAL), [0x6C] = DECIMAL(TYPE_NUMERIC),
-	[0x37] = DECIMAL(TYPE_DECIMAL), [0x3F] = DECIMAL(TYPE_NUMERIC),
+	[0x6A] = DECIMAL(TYPE_DECIMAL),
+	[0x6C] = DECIMAL(TYPE_NUMERIC),
+	[0x37] = DECIMAL(TYPE_DECIMAL),
+	[0x3F] = DECIMAL(TYPE_NUMERIC),
 
 	[0x28] = TIME(META_NONE, TYPE_DATE),
 	[0x29] = TIME(META_SCALE, TYPE_TIME),
 	[0x2A] = TIME(META_SCALE, TYPE_DATETIME2),
 	[0x2B] = TIME(META_SCALE, TYPE_DATETIMEOFFSET),
 
-	[0x2F] = OLD(TYPE_CHAR, tds_read_char), [0x27] = OLD(TYPE_VARCHAR, tds_read_char),
-	[0x2D] = OLD(TYPE_BINARY, tds_read_binary), [0x25] = OLD(TYPE_VARBINARY, tds_read_binary),
+	[0x2F] = OLD(TYPE_CHAR, tds_read_char),
+	[0x27] = OLD(TYPE_VARCHAR, tds_read_char),
+	[0x2D] = OLD(TYPE_BINARY, tds_read_binary),
+	[0x25] = OLD(TYPE_VARBINARY, tds_read_binary),
 
-	[0xAF] = STRING(true, false, TYPE_CHAR, tds_read_char), [0xA7] = STRING(true, true, TYPE_VARCHAR, tds_read_char),
-	[0xEF] = STRING(true, false, TYPE_NCHAR, tds_read_nchar), [0xE7] = STRING(true, true, TYPE_NVARCHAR, tds_read_nchar),
-	[0xAD] = STRING(false, false, TYPE_BINARY, tds_read_binary), [0xA5] = STRING(false, true, TYPE_VARBINARY, tds_read_binary),
+	[0xAF] = STRING(true, false, TYPE_CHAR, tds_read_char),
+	[0xA7] = STRING(true, true, TYPE_VARCHAR, tds_read_char),
+	[0xEF] = STRING(true, false, TYPE_NCHAR, tds_read_nchar),
+	[0xE7] = STRING(true, true, TYPE_NVARCHAR, tds_read_nchar),
+	[0xAD] = STRING(false, false, TYPE_BINARY, tds_read_binary),
+	[0xA5] = STRING(false, true, TYPE_VARBINARY, tds_read_binary),
 
 	[0x23] = LOB(true, TYPE_TEXT, tds_read_char),
 	[0x63] = LOB(true, TYPE_NTEXT, tds_read_nchar),
@@ -72,10 +101,13 @@ const struct tds_type_row *tds_type_row(uint8_t token)
 }
 
 /* The N types: the length tells which type it is. */
-static const struct { uint8_t token, length, type_id; } by_length[] = {
-	{ 0x26, 1, TYPE_TINYINT }, { 0x26, 2, TYPE_SMALLINT }, { 0x26, 4, TYPE_INT }, { 0x26, 8, TYPE_BIGINT }, { 0x68, 1, TYPE_BIT },
-	{ 0x6D, 4, TYPE_REAL }, { 0x6D, 8, TYPE_FLOAT }, { 0x6E, 4, TYPE_SMALLMONEY }, { 0x6E, 8, TYPE_MONEY },
-	{ 0x6F, 4, TYPE_SMALLDATETIME }, { 0x6F, 8, TYPE_DATETIME }, { 0x24, 16, TYPE_GUID },
+static const struct {
+	uint8_t token, length, type_id;
+} by_length[] = {
+	{ 0x26, 1, TYPE_TINYINT },       { 0x26, 2, TYPE_SMALLINT },   { 0x26, 4, TYPE_INT },
+	{ 0x26, 8, TYPE_BIGINT },        { 0x68, 1, TYPE_BIT },        { 0x6D, 4, TYPE_REAL },
+	{ 0x6D, 8, TYPE_FLOAT },         { 0x6E, 4, TYPE_SMALLMONEY }, { 0x6E, 8, TYPE_MONEY },
+	{ 0x6F, 4, TYPE_SMALLDATETIME }, { 0x6F, 8, TYPE_DATETIME },   { 0x24, 16, TYPE_GUID },
 };
 
 static int get_len8(struct tds_read *r, struct tds_cursor *c, struct tds_typed *t)
@@ -85,7 +117,7 @@ static int get_len8(struct tds_read *r, struct tds_cursor *c, struct tds_typed *
 	if (!tds_get_u8(c, &n))
 		return tds_read_ended(r);
 	t->max = n;
-	if (t->wire.type.id != TYPE_NULL) {         /* an old char or binary */
+	if (t->wire.type.id != TYPE_NULL) { /* an old char or binary */
 		t->wire.type.length = n > 0 ? n : 1;
 		return 0;
 	}
@@ -106,7 +138,7 @@ static int get_decimal(struct tds_read *r, struct tds_cursor *c, struct tds_type
 		return tds_read_ended(r);
 	if (b[1] < 1 || b[1] > 38 || b[2] > b[1])
 		return err_set(r->reterr, ERR_RPC_PRECISION, r->index, r->name, r->token);
-	t->max = 17;            /* whatever it says: jTDS and FreeTDS disagree about b[0] */
+	t->max = 17; /* whatever it says: jTDS and FreeTDS disagree about b[0] */
 	t->wire.type.precision = b[1];
 	t->wire.type.scale = b[2];
 	return 0;
@@ -146,7 +178,7 @@ static int get_len16(struct tds_read *r, struct tds_cursor *c, struct tds_typed 
 		return tds_read_bad_length(r);
 	} else {
 		int32_t length = wide ? n / 2 : n;
-		t->wire.type.length = length > 0 ? length : 1;      /* an empty value makes some drivers say (0) */
+		t->wire.type.length = length > 0 ? length : 1; /* an empty value makes some drivers say (0) */
 	}
 	t->max = n;
 	return get_collation(r, c, t);
@@ -191,14 +223,16 @@ int tds_get_type_info(struct tds_read *r, struct tds_cursor *c, struct tds_typed
 	row = tds_type_row(r->token);
 	if (row == NULL || r->version < row->since)
 		return tds_read_bad_type(r);
-	*ret = (struct tds_typed){ .wire = { .token = r->token, .type = { .id = row->type_id } }, .prefix = row->prefix, .size = row->size };
+	*ret = (struct tds_typed){ .wire = { .token = r->token, .type = { .id = row->type_id } },
+				   .prefix = row->prefix,
+				   .size = row->size };
 	switch (row->meta) {
-	case META_LEN8:    return get_len8(r, c, ret);
+	case META_LEN8: return get_len8(r, c, ret);
 	case META_DECIMAL: return get_decimal(r, c, ret);
-	case META_SCALE:   return get_scale(r, c, ret);
-	case META_LEN16:   return get_len16(r, c, ret);
-	case META_LEN32:   return get_len32(r, c, ret);
-	case META_XML:     return get_xml_schema(r, c, ret);
-	default:           ret->max = row->size > 0 ? row->size : 3; return 0;      /* 3: date */
+	case META_SCALE: return get_scale(r, c, ret);
+	case META_LEN16: return get_len16(r, c, ret);
+	case META_LEN32: return get_len32(r, c, ret);
+	case META_XML: return get_xml_schema(r, c, ret);
+	default: ret->max = row->size > 0 ? row->size : 3; return 0; /* 3: date */
 	}
 }

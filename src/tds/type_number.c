@@ -76,7 +76,8 @@ static unsigned __int128 decimal_bound(uint8_t precision)
 	return bound;
 }
 
-int tds_read_decimal(struct tds_read *r, const struct tds_wire_type *w, struct tds_cursor b, struct value *ret)
+int tds_read_decimal(struct tds_read *r, const struct tds_wire_type *w, struct tds_cursor b,
+		     struct value *ret)
 {
 	struct value v = { .type = w->type };
 	uint8_t sign;
@@ -140,18 +141,18 @@ size_t tds_encode_number(const struct type *t, const struct value *v, uint8_t ds
 	uint64_t i = (uint64_t)v->u.i;
 
 	switch (t->id) {
-	case TYPE_BIT:        return tds_encode_le(dst, i != 0, 1);
-	case TYPE_TINYINT:    return tds_encode_le(dst, i, 1);
-	case TYPE_SMALLINT:   return tds_encode_le(dst, i, 2);
+	case TYPE_BIT: return tds_encode_le(dst, i != 0, 1);
+	case TYPE_TINYINT: return tds_encode_le(dst, i, 1);
+	case TYPE_SMALLINT: return tds_encode_le(dst, i, 2);
 	case TYPE_INT:
 	case TYPE_SMALLMONEY: return tds_encode_le(dst, i, 4);
-	case TYPE_BIGINT:     return tds_encode_le(dst, i, 8);
-	case TYPE_MONEY:      return tds_encode_le(dst, i << 32 | i >> 32, 8);
+	case TYPE_BIGINT: return tds_encode_le(dst, i, 8);
+	case TYPE_MONEY: return tds_encode_le(dst, i << 32 | i >> 32, 8);
 	case TYPE_REAL:
-	case TYPE_FLOAT:      return encode_float(t->id, v->u.f, dst);
+	case TYPE_FLOAT: return encode_float(t->id, v->u.f, dst);
 	case TYPE_DECIMAL:
-	case TYPE_NUMERIC:    return encode_decimal(t->precision, &v->u.dec, dst);
-	case TYPE_GUID:       memcpy(dst, v->u.guid, sizeof(v->u.guid)); return sizeof(v->u.guid);
-	default:              return 0;
+	case TYPE_NUMERIC: return encode_decimal(t->precision, &v->u.dec, dst);
+	case TYPE_GUID: memcpy(dst, v->u.guid, sizeof(v->u.guid)); return sizeof(v->u.guid);
+	default: return 0;
 	}
 }

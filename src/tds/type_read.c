@@ -23,8 +23,8 @@ int tds_read_bad_value(struct tds_read *r, enum type_id id)
 
 int tds_read_too_large(struct tds_read *r)
 {
-	return err_set(r->reterr, ERR_TOO_LARGE, r->name[0] != '\0' ? r->name : "A parameter", (unsigned long long)r->limits->max_value,
-		       "max_value_size");
+	return err_set(r->reterr, ERR_TOO_LARGE, r->name[0] != '\0' ? r->name : "A parameter",
+		       (unsigned long long)r->limits->max_value, "max_value_size");
 }
 
 /* n bytes, of which no more than the type allows. */
@@ -35,7 +35,8 @@ static int get_counted(struct tds_read *r, struct tds_cursor *c, size_t n, size_
 	return tds_get_slice(c, n, ret) ? 0 : tds_read_ended(r);
 }
 
-static int get_u8_framed(struct tds_read *r, struct tds_cursor *c, const struct tds_typed *t, struct tds_cursor *ret, bool *ret_null)
+static int get_u8_framed(struct tds_read *r, struct tds_cursor *c, const struct tds_typed *t,
+			 struct tds_cursor *ret, bool *ret_null)
 {
 	uint8_t n;
 
@@ -45,7 +46,8 @@ static int get_u8_framed(struct tds_read *r, struct tds_cursor *c, const struct 
 	return get_counted(r, c, n, t->max, ret);
 }
 
-static int get_u16_framed(struct tds_read *r, struct tds_cursor *c, const struct tds_typed *t, struct tds_cursor *ret, bool *ret_null)
+static int get_u16_framed(struct tds_read *r, struct tds_cursor *c, const struct tds_typed *t,
+			  struct tds_cursor *ret, bool *ret_null)
 {
 	uint16_t n;
 
@@ -56,7 +58,8 @@ static int get_u16_framed(struct tds_read *r, struct tds_cursor *c, const struct
 }
 
 /* text, ntext, image: jTDS states the maximum of ntext in characters, so the stated maximum is not believed. */
-static int get_u32_framed(struct tds_read *r, struct tds_cursor *c, uint32_t null, struct tds_cursor *ret, bool *ret_null)
+static int get_u32_framed(struct tds_read *r, struct tds_cursor *c, uint32_t null, struct tds_cursor *ret,
+			  bool *ret_null)
 {
 	uint32_t n;
 
@@ -72,17 +75,18 @@ static int get_u32_framed(struct tds_read *r, struct tds_cursor *c, uint32_t nul
 	return get_counted(r, c, n, INT32_MAX, ret);
 }
 
-int tds_get_framed(struct tds_read *r, struct tds_cursor *c, const struct tds_typed *t, struct tds_cursor *ret, bool *ret_null)
+int tds_get_framed(struct tds_read *r, struct tds_cursor *c, const struct tds_typed *t,
+		   struct tds_cursor *ret, bool *ret_null)
 {
 	*ret_null = false;
 	*ret = (struct tds_cursor){ c->pos, c->pos };
 	switch ((enum tds_prefix)t->prefix) {
-	case PREFIX_NONE:      return get_counted(r, c, t->size, t->size, ret);
-	case PREFIX_U8:        return get_u8_framed(r, c, t, ret, ret_null);
-	case PREFIX_U16:       return get_u16_framed(r, c, t, ret, ret_null);
-	case PREFIX_U32:       return get_u32_framed(r, c, UINT32_MAX, ret, ret_null);
+	case PREFIX_NONE: return get_counted(r, c, t->size, t->size, ret);
+	case PREFIX_U8: return get_u8_framed(r, c, t, ret, ret_null);
+	case PREFIX_U16: return get_u16_framed(r, c, t, ret, ret_null);
+	case PREFIX_U32: return get_u32_framed(r, c, UINT32_MAX, ret, ret_null);
 	case PREFIX_U32_NULL0: return get_u32_framed(r, c, 0, ret, ret_null);
-	case PREFIX_PLP:       return tds_get_plp(r, c, ret, ret_null);
+	case PREFIX_PLP: return tds_get_plp(r, c, ret, ret_null);
 	}
 	return tds_read_bad_type(r);
 }

@@ -54,8 +54,8 @@ static size_t piece_source(struct str s, enum tds_charset cs)
 {
 	switch (cs) {
 	case CHARSET_BINARY: return s.n < TDS_PIECE ? s.n : TDS_PIECE;
-	case CHARSET_UTF16:  return cut_utf8(s, TDS_PIECE / 2);      /* two bytes for each at most */
-	default:             return cut_utf8(s, TDS_PIECE);
+	case CHARSET_UTF16: return cut_utf8(s, TDS_PIECE / 2); /* two bytes for each at most */
+	default: return cut_utf8(s, TDS_PIECE);
 	}
 }
 
@@ -65,8 +65,8 @@ size_t tds_next_piece(struct str *s, enum tds_charset cs, uint8_t dst[TDS_PIECE]
 
 	switch (cs) {
 	case CHARSET_UTF16: made = utf16le_from_utf8(dst, s->p, n); break;
-	case CHARSET_1252:  made = cp1252_from_utf8(dst, s->p, n, NULL); break;
-	default:            memcpy(dst, s->p, n); break;
+	case CHARSET_1252: made = cp1252_from_utf8(dst, s->p, n, NULL); break;
+	default: memcpy(dst, s->p, n); break;
 	}
 	s->p += n;
 	s->n -= n;
@@ -115,7 +115,9 @@ void tds_put_utf16(struct tds_out *o, struct str s)
 /* A text pointer that leads nowhere: drivers want 16 and 8 bytes and look at none of them. */
 void tds_put_pointer(struct tds_out *o, struct str s, enum tds_charset cs)
 {
-	static const char pointer[1 + 16 + 8] = "\x10" "procession text\0" "00000001";
+	static const char pointer[1 + 16 + 8] = "\x10"
+						"procession text\0"
+						"00000001";
 	uint64_t n = tds_pieces_length(s, cs);
 
 	if (n > INT32_MAX) {
@@ -131,9 +133,9 @@ static struct str cut_to_max(struct str s, const struct tds_form *f)
 {
 	switch (f->charset) {
 	case CHARSET_UTF16: s.n = s.n <= f->max / 2 ? s.n : utf8_prefix(s.p, s.n, f->max / 2); break;
-	case CHARSET_1252:  s.n = s.n <= f->max ? s.n : utf8_prefix(s.p, s.n, f->max); break;
-	case CHARSET_UTF8:  s.n = cut_utf8(s, f->max); break;
-	default:            s.n = s.n <= f->max ? s.n : f->max; break;
+	case CHARSET_1252: s.n = s.n <= f->max ? s.n : utf8_prefix(s.p, s.n, f->max); break;
+	case CHARSET_UTF8: s.n = cut_utf8(s, f->max); break;
+	default: s.n = s.n <= f->max ? s.n : f->max; break;
 	}
 	return s;
 }
@@ -142,7 +144,9 @@ static struct str cut_to_max(struct str s, const struct tds_form *f)
 static void pad(struct tds_out *o, const struct tds_form *f, size_t have)
 {
 	static const uint8_t blanks[] = "        ", wide[] = " \0 \0 \0 \0 \0 \0 \0 ", zeros[16] = { 0 };
-	const uint8_t *with = f->charset == CHARSET_BINARY ? zeros : f->charset == CHARSET_UTF16 ? wide : blanks;
+	const uint8_t *with = f->charset == CHARSET_BINARY  ? zeros
+			      : f->charset == CHARSET_UTF16 ? wide
+							    : blanks;
 
 	while (have < f->max && !o->wire.failed) {
 		size_t n = f->max - have < 8 ? f->max - have : 8;
@@ -157,7 +161,7 @@ void tds_put_len16(struct tds_out *o, const struct tds_form *f, struct str s)
 	uint64_t from = o->payload;
 
 	put_pieces(o, cut_to_max(s, f), f->charset);
-	if (o->payload - from > f->max)         /* a code page that makes two of one */
+	if (o->payload - from > f->max) /* a code page that makes two of one */
 		tds_out_fail(o);
 	if (!f->as_text && (f->type.id == TYPE_CHAR || f->type.id == TYPE_NCHAR || f->type.id == TYPE_BINARY))
 		pad(o, f, (size_t)(o->payload - from));

@@ -2,11 +2,11 @@
 #include "tds/tds_int.h"
 #include "value/datetime.h"
 
-#define TICKS_A_DAY (INT64_C(86400) * 300)          /* datetime */
+#define TICKS_A_DAY (INT64_C(86400) * 300) /* datetime */
 #define TICKS_A_MINUTE (INT64_C(60) * 300)
-#define DAY_TICKS7 (INT64_C(864000000000))          /* 100 ns in a day */
+#define DAY_TICKS7 (INT64_C(864000000000)) /* 100 ns in a day */
 #define MINUTE_TICKS7 (INT64_C(600000000))
-#define DAYS_MAX 3652059                            /* 9999-12-31 is one less */
+#define DAYS_MAX 3652059 /* 9999-12-31 is one less */
 #define OFFSET_MAX 840
 
 static const int64_t ticks_of_scale[8] = { 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1 };
@@ -20,7 +20,8 @@ static uint64_t le(const uint8_t *p, size_t n)
 	return v;
 }
 
-int tds_read_datetime(struct tds_read *r, const struct tds_wire_type *w, struct tds_cursor b, struct value *ret)
+int tds_read_datetime(struct tds_read *r, const struct tds_wire_type *w, struct tds_cursor b,
+		      struct value *ret)
 {
 	bool small = w->type.id == TYPE_SMALLDATETIME;
 	struct value v = { .type = w->type };
@@ -47,7 +48,8 @@ static bool moment_valid(const struct moment *m)
 	int64_t local;
 
 	/* each part first: only then can the sum not overflow */
-	if (m->tick < 0 || m->tick >= DAY_TICKS7 || m->day < 0 || m->day >= DAYS_MAX || m->offset < -OFFSET_MAX || m->offset > OFFSET_MAX)
+	if (m->tick < 0 || m->tick >= DAY_TICKS7 || m->day < 0 || m->day >= DAYS_MAX ||
+	    m->offset < -OFFSET_MAX || m->offset > OFFSET_MAX)
 		return false;
 	local = m->day * DAY_TICKS7 + m->tick + m->offset * MINUTE_TICKS7;
 	return local >= 0 && local < DAYS_MAX * DAY_TICKS7;
@@ -100,7 +102,8 @@ static size_t encode_moment(const struct type *t, const struct moment *m, uint8_
 	if (t->scale > 7 || !moment_valid(m))
 		return 0;
 	if (t->id != TYPE_DATE)
-		n += tds_encode_le(dst, (uint64_t)(m->tick / ticks_of_scale[t->scale]), tds_time_size(t->scale));
+		n += tds_encode_le(dst, (uint64_t)(m->tick / ticks_of_scale[t->scale]),
+				   tds_time_size(t->scale));
 	if (t->id != TYPE_TIME)
 		n += tds_encode_le(dst + n, (uint64_t)m->day, 3);
 	if (t->id == TYPE_DATETIMEOFFSET)

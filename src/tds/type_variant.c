@@ -8,13 +8,21 @@
 #define VARIANT_TEXT_MAX 8000
 
 /* Base types, how many property bytes each has, and which of our types it is. */
-static const struct base { uint8_t token, props, type_id; } bases[] = {
-	{ 0x30, 0, TYPE_TINYINT }, { 0x32, 0, TYPE_BIT }, { 0x34, 0, TYPE_SMALLINT }, { 0x38, 0, TYPE_INT }, { 0x7F, 0, TYPE_BIGINT },
-	{ 0x3B, 0, TYPE_REAL }, { 0x3E, 0, TYPE_FLOAT }, { 0x3A, 0, TYPE_SMALLDATETIME }, { 0x3D, 0, TYPE_DATETIME },
-	{ 0x7A, 0, TYPE_SMALLMONEY }, { 0x3C, 0, TYPE_MONEY }, { 0x24, 0, TYPE_GUID }, { 0x28, 0, TYPE_DATE },
-	{ 0x29, 1, TYPE_TIME }, { 0x2A, 1, TYPE_DATETIME2 }, { 0x2B, 1, TYPE_DATETIMEOFFSET },
-	{ 0x6A, 2, TYPE_DECIMAL }, { 0x6C, 2, TYPE_NUMERIC }, { 0xA5, 2, TYPE_VARBINARY }, { 0xAD, 2, TYPE_BINARY },
-	{ 0xA7, 7, TYPE_VARCHAR }, { 0xAF, 7, TYPE_CHAR }, { 0xE7, 7, TYPE_NVARCHAR }, { 0xEF, 7, TYPE_NCHAR },
+static const struct base {
+	uint8_t token, props, type_id;
+} bases[] = {
+	{ 0x30, 0, TYPE_TINYINT },   { 0x32, 0, TYPE_BIT },
+	{ 0x34, 0, TYPE_SMALLINT },  { 0x38, 0, TYPE_INT },
+	{ 0x7F, 0, TYPE_BIGINT },    { 0x3B, 0, TYPE_REAL },
+	{ 0x3E, 0, TYPE_FLOAT },     { 0x3A, 0, TYPE_SMALLDATETIME },
+	{ 0x3D, 0, TYPE_DATETIME },  { 0x7A, 0, TYPE_SMALLMONEY },
+	{ 0x3C, 0, TYPE_MONEY },     { 0x24, 0, TYPE_GUID },
+	{ 0x28, 0, TYPE_DATE },      { 0x29, 1, TYPE_TIME },
+	{ 0x2A, 1, TYPE_DATETIME2 }, { 0x2B, 1, TYPE_DATETIMEOFFSET },
+	{ 0x6A, 2, TYPE_DECIMAL },   { 0x6C, 2, TYPE_NUMERIC },
+	{ 0xA5, 2, TYPE_VARBINARY }, { 0xAD, 2, TYPE_BINARY },
+	{ 0xA7, 7, TYPE_VARCHAR },   { 0xAF, 7, TYPE_CHAR },
+	{ 0xE7, 7, TYPE_NVARCHAR },  { 0xEF, 7, TYPE_NCHAR },
 };
 
 static const struct base *base_by_token(uint8_t token)
@@ -46,19 +54,18 @@ static bool get_props(struct tds_cursor *p, const struct base *base, struct tds_
 	uint16_t max;
 
 	switch (base->props) {
-	case 1:
-		return tds_get_u8(p, &w->type.scale) && w->type.scale <= 7;
+	case 1: return tds_get_u8(p, &w->type.scale) && w->type.scale <= 7;
 	case 2:
 		if (base->type_id == TYPE_DECIMAL || base->type_id == TYPE_NUMERIC)
-			return tds_get_u8(p, &w->type.precision) && tds_get_u8(p, &w->type.scale) && w->type.precision >= 1 &&
-			       w->type.precision <= 38 && w->type.scale <= w->type.precision;
+			return tds_get_u8(p, &w->type.precision) && tds_get_u8(p, &w->type.scale) &&
+			       w->type.precision >= 1 && w->type.precision <= 38 &&
+			       w->type.scale <= w->type.precision;
 		break;
 	case 7:
 		if (!tds_get_bytes(p, w->collation, sizeof(w->collation)))
 			return false;
 		break;
-	default:
-		return true;
+	default: return true;
 	}
 	if (!tds_get_u16(p, &max) || max > VARIANT_TEXT_MAX)
 		return false;
@@ -66,7 +73,8 @@ static bool get_props(struct tds_cursor *p, const struct base *base, struct tds_
 	return true;
 }
 
-int tds_read_variant(struct tds_read *r, const struct tds_wire_type *w, struct tds_cursor b, struct value *ret)
+int tds_read_variant(struct tds_read *r, const struct tds_wire_type *w, struct tds_cursor b,
+		     struct value *ret)
 {
 	struct tds_wire_type inner = { 0 };
 	const struct tds_type_row *row;
@@ -82,7 +90,8 @@ int tds_read_variant(struct tds_read *r, const struct tds_wire_type *w, struct t
 	if (base == NULL || row == NULL || r->version < row->since)
 		return tds_read_bad_value(r, TYPE_VARIANT);
 	inner.type.id = base->type_id;
-	if (n != base->props || !get_props(&props, base, &inner) || tds_left(&b) > VARIANT_TEXT_MAX || (row->size > 0 && tds_left(&b) != row->size))
+	if (n != base->props || !get_props(&props, base, &inner) || tds_left(&b) > VARIANT_TEXT_MAX ||
+	    (row->size > 0 && tds_left(&b) != row->size))
 		return tds_read_bad_length(r);
 	v = arena_alloc(r->arena, sizeof(*v));
 	if (v == NULL)
@@ -107,8 +116,12 @@ static void put_text_props(struct tds_out *o, uint8_t token, const struct tds_fo
 /* char … varbinary, at most 8000 bytes; no length before them: the whole has one. */
 static void put_text(struct tds_out *o, enum type_id id, struct str s)
 {
-	bool wide = id == TYPE_NVARCHAR || id == TYPE_NCHAR, binary = id == TYPE_BINARY || id == TYPE_VARBINARY;
-	struct tds_form f = { .max = VARIANT_TEXT_MAX, .charset = wide ? CHARSET_UTF16 : binary ? CHARSET_BINARY : CHARSET_1252 };
+	bool wide = id == TYPE_NVARCHAR || id == TYPE_NCHAR,
+	     binary = id == TYPE_BINARY || id == TYPE_VARBINARY;
+	struct tds_form f = { .max = VARIANT_TEXT_MAX,
+			      .charset = wide     ? CHARSET_UTF16
+					 : binary ? CHARSET_BINARY
+						  : CHARSET_1252 };
 	uint8_t piece[TDS_PIECE];
 
 	if (wide)
@@ -156,11 +169,11 @@ static bool is_moment(enum type_id id)
 static enum type_id storable(enum type_id id)
 {
 	switch (id) {
-	case TYPE_TEXT:  return TYPE_VARCHAR;
+	case TYPE_TEXT: return TYPE_VARCHAR;
 	case TYPE_NTEXT:
-	case TYPE_XML:   return TYPE_NVARCHAR;
+	case TYPE_XML: return TYPE_NVARCHAR;
 	case TYPE_IMAGE: return TYPE_VARBINARY;
-	default:         return id;
+	default: return id;
 	}
 }
 

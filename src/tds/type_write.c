@@ -9,40 +9,52 @@
 #define CHAR_MAX_BYTES 8000
 #define VARIANT_MAX 8009
 
-enum holds { HOLDS_NOTHING, HOLDS_INT, HOLDS_FLOAT, HOLDS_DECIMAL, HOLDS_MOMENT, HOLDS_GUID, HOLDS_TEXT, HOLDS_BYTES, HOLDS_VARIANT };
+enum holds {
+	HOLDS_NOTHING,
+	HOLDS_INT,
+	HOLDS_FLOAT,
+	HOLDS_DECIMAL,
+	HOLDS_MOMENT,
+	HOLDS_GUID,
+	HOLDS_TEXT,
+	HOLDS_BYTES,
+	HOLDS_VARIANT
+};
 
 /* By type id: token when not nullable, token otherwise, bytes, what the value's union holds, length of its text for old clients. */
-static const struct { uint8_t fixed, nullable, size, holds, text_units; } forms[TYPE_COUNT] = {
-	[TYPE_NULL]           = { 0x26, 0x26, 4, HOLDS_NOTHING, 0 },
-	[TYPE_BIT]            = { 0x32, 0x68, 1, HOLDS_INT, 0 },
-	[TYPE_TINYINT]        = { 0x30, 0x26, 1, HOLDS_INT, 0 },
-	[TYPE_SMALLINT]       = { 0x34, 0x26, 2, HOLDS_INT, 0 },
-	[TYPE_INT]            = { 0x38, 0x26, 4, HOLDS_INT, 0 },
-	[TYPE_BIGINT]         = { 0x7F, 0x26, 8, HOLDS_INT, 0 },
-	[TYPE_DECIMAL]        = { 0x6A, 0x6A, 0, HOLDS_DECIMAL, 0 },
-	[TYPE_NUMERIC]        = { 0x6C, 0x6C, 0, HOLDS_DECIMAL, 0 },
-	[TYPE_SMALLMONEY]     = { 0x7A, 0x6E, 4, HOLDS_INT, 0 },
-	[TYPE_MONEY]          = { 0x3C, 0x6E, 8, HOLDS_INT, 0 },
-	[TYPE_REAL]           = { 0x3B, 0x6D, 4, HOLDS_FLOAT, 0 },
-	[TYPE_FLOAT]          = { 0x3E, 0x6D, 8, HOLDS_FLOAT, 0 },
-	[TYPE_CHAR]           = { 0xAF, 0xAF, 0, HOLDS_TEXT, 0 },
-	[TYPE_VARCHAR]        = { 0xA7, 0xA7, 0, HOLDS_TEXT, 0 },
-	[TYPE_TEXT]           = { 0x23, 0x23, 0, HOLDS_TEXT, 0 },
-	[TYPE_NCHAR]          = { 0xEF, 0xEF, 0, HOLDS_TEXT, 0 },
-	[TYPE_NVARCHAR]       = { 0xE7, 0xE7, 0, HOLDS_TEXT, 0 },
-	[TYPE_NTEXT]          = { 0x63, 0x63, 0, HOLDS_TEXT, 0 },
-	[TYPE_XML]            = { 0xF1, 0xF1, 0, HOLDS_TEXT, 0 },
-	[TYPE_BINARY]         = { 0xAD, 0xAD, 0, HOLDS_BYTES, 0 },
-	[TYPE_VARBINARY]      = { 0xA5, 0xA5, 0, HOLDS_BYTES, 0 },
-	[TYPE_IMAGE]          = { 0x22, 0x22, 0, HOLDS_BYTES, 0 },
-	[TYPE_GUID]           = { 0x24, 0x24, 16, HOLDS_GUID, 0 },
-	[TYPE_DATE]           = { 0x28, 0x28, 3, HOLDS_MOMENT, 10 },
-	[TYPE_TIME]           = { 0x29, 0x29, 0, HOLDS_MOMENT, 16 },
-	[TYPE_SMALLDATETIME]  = { 0x3A, 0x6F, 4, HOLDS_INT, 0 },
-	[TYPE_DATETIME]       = { 0x3D, 0x6F, 8, HOLDS_INT, 0 },
-	[TYPE_DATETIME2]      = { 0x2A, 0x2A, 0, HOLDS_MOMENT, 27 },
+static const struct {
+	uint8_t fixed, nullable, size, holds, text_units;
+} forms[TYPE_COUNT] = {
+	[TYPE_NULL] = { 0x26, 0x26, 4, HOLDS_NOTHING, 0 },
+	[TYPE_BIT] = { 0x32, 0x68, 1, HOLDS_INT, 0 },
+	[TYPE_TINYINT] = { 0x30, 0x26, 1, HOLDS_INT, 0 },
+	[TYPE_SMALLINT] = { 0x34, 0x26, 2, HOLDS_INT, 0 },
+	[TYPE_INT] = { 0x38, 0x26, 4, HOLDS_INT, 0 },
+	[TYPE_BIGINT] = { 0x7F, 0x26, 8, HOLDS_INT, 0 },
+	[TYPE_DECIMAL] = { 0x6A, 0x6A, 0, HOLDS_DECIMAL, 0 },
+	[TYPE_NUMERIC] = { 0x6C, 0x6C, 0, HOLDS_DECIMAL, 0 },
+	[TYPE_SMALLMONEY] = { 0x7A, 0x6E, 4, HOLDS_INT, 0 },
+	[TYPE_MONEY] = { 0x3C, 0x6E, 8, HOLDS_INT, 0 },
+	[TYPE_REAL] = { 0x3B, 0x6D, 4, HOLDS_FLOAT, 0 },
+	[TYPE_FLOAT] = { 0x3E, 0x6D, 8, HOLDS_FLOAT, 0 },
+	[TYPE_CHAR] = { 0xAF, 0xAF, 0, HOLDS_TEXT, 0 },
+	[TYPE_VARCHAR] = { 0xA7, 0xA7, 0, HOLDS_TEXT, 0 },
+	[TYPE_TEXT] = { 0x23, 0x23, 0, HOLDS_TEXT, 0 },
+	[TYPE_NCHAR] = { 0xEF, 0xEF, 0, HOLDS_TEXT, 0 },
+	[TYPE_NVARCHAR] = { 0xE7, 0xE7, 0, HOLDS_TEXT, 0 },
+	[TYPE_NTEXT] = { 0x63, 0x63, 0, HOLDS_TEXT, 0 },
+	[TYPE_XML] = { 0xF1, 0xF1, 0, HOLDS_TEXT, 0 },
+	[TYPE_BINARY] = { 0xAD, 0xAD, 0, HOLDS_BYTES, 0 },
+	[TYPE_VARBINARY] = { 0xA5, 0xA5, 0, HOLDS_BYTES, 0 },
+	[TYPE_IMAGE] = { 0x22, 0x22, 0, HOLDS_BYTES, 0 },
+	[TYPE_GUID] = { 0x24, 0x24, 16, HOLDS_GUID, 0 },
+	[TYPE_DATE] = { 0x28, 0x28, 3, HOLDS_MOMENT, 10 },
+	[TYPE_TIME] = { 0x29, 0x29, 0, HOLDS_MOMENT, 16 },
+	[TYPE_SMALLDATETIME] = { 0x3A, 0x6F, 4, HOLDS_INT, 0 },
+	[TYPE_DATETIME] = { 0x3D, 0x6F, 8, HOLDS_INT, 0 },
+	[TYPE_DATETIME2] = { 0x2A, 0x2A, 0, HOLDS_MOMENT, 27 },
 	[TYPE_DATETIMEOFFSET] = { 0x2B, 0x2B, 0, HOLDS_MOMENT, 34 },
-	[TYPE_VARIANT]        = { 0x62, 0x62, 0, HOLDS_VARIANT, 0 },
+	[TYPE_VARIANT] = { 0x62, 0x62, 0, HOLDS_VARIANT, 0 },
 };
 
 bool tds_value_fits(const struct value *v, enum type_id id)
@@ -69,7 +81,8 @@ static void form_unbounded(struct tds_form *f, enum tds_version v, enum tds_plac
 
 	if (place == PLACE_COLUMN && (old_lob || v < TDS_72)) {
 		form_pointer(f);
-	} else if (v < TDS_72) {            /* an output value has no text pointer; 4073 was said before if it is longer */
+	} else if (v <
+		   TDS_72) { /* an output value has no text pointer; 4073 was said before if it is longer */
 		f->how = HOW_LEN16;
 		f->token = var_token(f->charset);
 		f->max = CHAR_MAX_BYTES;
@@ -82,15 +95,21 @@ static void form_unbounded(struct tds_form *f, enum tds_version v, enum tds_plac
 
 static void form_string(struct tds_form *f, enum tds_version v, enum tds_place place)
 {
-	bool wide = f->type.id == TYPE_NCHAR || f->type.id == TYPE_NVARCHAR || f->type.id == TYPE_NTEXT || f->type.id == TYPE_XML;
+	bool wide = f->type.id == TYPE_NCHAR || f->type.id == TYPE_NVARCHAR || f->type.id == TYPE_NTEXT ||
+		    f->type.id == TYPE_XML;
 	int64_t bytes = (int64_t)f->type.length * (wide ? 2 : 1);
 
-	f->charset = forms[f->type.id].holds == HOLDS_BYTES ? CHARSET_BINARY : wide ? CHARSET_UTF16 : CHARSET_1252;
-	if (f->type.length == TYPE_MAX || f->type.id == TYPE_TEXT || f->type.id == TYPE_NTEXT || f->type.id == TYPE_IMAGE || f->type.id == TYPE_XML) {
+	f->charset = forms[f->type.id].holds == HOLDS_BYTES ? CHARSET_BINARY
+		     : wide                                 ? CHARSET_UTF16
+							    : CHARSET_1252;
+	if (f->type.length == TYPE_MAX || f->type.id == TYPE_TEXT || f->type.id == TYPE_NTEXT ||
+	    f->type.id == TYPE_IMAGE || f->type.id == TYPE_XML) {
 		form_unbounded(f, v, place);
 	} else {
 		f->how = HOW_LEN16;
-		f->max = bytes < 1 ? (wide ? 2 : 1) : bytes > CHAR_MAX_BYTES ? CHAR_MAX_BYTES : (uint32_t)bytes;
+		f->max = bytes < 1                ? (wide ? 2 : 1)
+			 : bytes > CHAR_MAX_BYTES ? CHAR_MAX_BYTES
+						  : (uint32_t)bytes;
 	}
 	if (f->charset != CHARSET_BINARY && f->token != 0xF1 && v >= TDS_71)
 		f->collation = tds_collation_default;
@@ -111,15 +130,16 @@ static uint8_t small_size(const struct type *t)
 {
 	switch (t->id) {
 	case TYPE_DECIMAL:
-	case TYPE_NUMERIC:        return tds_decimal_size(t->precision);
-	case TYPE_TIME:           return tds_time_size(t->scale);
-	case TYPE_DATETIME2:      return (uint8_t)(tds_time_size(t->scale) + 3);
+	case TYPE_NUMERIC: return tds_decimal_size(t->precision);
+	case TYPE_TIME: return tds_time_size(t->scale);
+	case TYPE_DATETIME2: return (uint8_t)(tds_time_size(t->scale) + 3);
 	case TYPE_DATETIMEOFFSET: return (uint8_t)(tds_time_size(t->scale) + 5);
-	default:                  return forms[t->id].size;
+	default: return forms[t->id].size;
 	}
 }
 
-struct tds_form tds_form_of(const struct tds_out *o, const struct type *t, bool nullable, enum tds_place place)
+struct tds_form tds_form_of(const struct tds_out *o, const struct type *t, bool nullable,
+			    enum tds_place place)
 {
 	uint8_t holds = forms[t->id].holds;
 	struct tds_form f = { .type = *t };
@@ -157,27 +177,18 @@ void tds_piece_type_info(struct tds_piece *p, const struct tds_form *f)
 	tds_piece_le(p, f->token, 1);
 	switch ((enum tds_meta)tds_type_row(f->token)->meta) {
 	case META_NONE:
-	case META_TVP:
-		break;
-	case META_LEN8:
-		tds_piece_le(p, f->max, 1);
-		break;
+	case META_TVP: break;
+	case META_LEN8: tds_piece_le(p, f->max, 1); break;
 	case META_DECIMAL:
 		tds_piece_le(p, f->max, 1);
 		tds_piece_le(p, f->type.precision, 1);
 		tds_piece_le(p, f->type.scale, 1);
 		break;
-	case META_SCALE:
-		tds_piece_le(p, f->type.scale, 1);
-		break;
-	case META_LEN16:
-		tds_piece_le(p, f->max, 2);
-		break;
-	case META_LEN32:
-		tds_piece_le(p, f->max, 4);
-		break;
+	case META_SCALE: tds_piece_le(p, f->type.scale, 1); break;
+	case META_LEN16: tds_piece_le(p, f->max, 2); break;
+	case META_LEN32: tds_piece_le(p, f->max, 4); break;
 	case META_XML:
-		tds_piece_le(p, 0, 1);  /* no schema collection */
+		tds_piece_le(p, 0, 1); /* no schema collection */
 		break;
 	}
 	for (size_t i = 0; i < 5 && f->collation != NULL; i++)
@@ -192,21 +203,19 @@ size_t tds_encode_small(const struct type *t, const struct value *v, uint8_t dst
 	case TYPE_SMALLDATETIME:
 	case TYPE_DATETIME:
 	case TYPE_DATETIME2:
-	case TYPE_DATETIMEOFFSET:
-		return tds_encode_time(t, v, dst);
-	default:
-		return tds_encode_number(t, v, dst);
+	case TYPE_DATETIMEOFFSET: return tds_encode_time(t, v, dst);
+	default: return tds_encode_number(t, v, dst);
 	}
 }
 
 static void put_null(struct tds_out *o, const struct tds_form *f)
 {
 	switch ((enum tds_how)f->how) {
-	case HOW_BARE:    tds_out_fail(o); break;       /* declared NOT NULL: there is no way to say it */
+	case HOW_BARE: tds_out_fail(o); break; /* declared NOT NULL: there is no way to say it */
 	case HOW_LEN8:
 	case HOW_POINTER: tds_put_u8(o, 0); break;
-	case HOW_LEN16:   tds_put_u16(o, 0xFFFF); break;
-	case HOW_PLP:     tds_put_u64(o, UINT64_MAX); break;
+	case HOW_LEN16: tds_put_u16(o, 0xFFFF); break;
+	case HOW_PLP: tds_put_u64(o, UINT64_MAX); break;
 	case HOW_VARIANT: tds_put_u32(o, 0); break;
 	}
 }
@@ -248,9 +257,9 @@ void tds_put_value(struct tds_out *o, const struct tds_form *f, const struct val
 	}
 	switch ((enum tds_how)f->how) {
 	case HOW_BARE:
-	case HOW_LEN8:    put_small(o, f, v); break;
-	case HOW_LEN16:   tds_put_len16(o, f, text_of(f, v, room, sizeof(room))); break;
-	case HOW_PLP:     tds_put_plp(o, text_of(f, v, room, sizeof(room)), f->charset); break;
+	case HOW_LEN8: put_small(o, f, v); break;
+	case HOW_LEN16: tds_put_len16(o, f, text_of(f, v, room, sizeof(room))); break;
+	case HOW_PLP: tds_put_plp(o, text_of(f, v, room, sizeof(room)), f->charset); break;
 	case HOW_POINTER: tds_put_pointer(o, text_of(f, v, room, sizeof(room)), f->charset); break;
 	case HOW_VARIANT: tds_put_variant(o, v->u.variant); break;
 	}

@@ -3,20 +3,24 @@
 
 #include "tds/login7.h"
 
-static const struct { uint32_t wire; const char *name; uint8_t ack[4]; } versions[] = {
-	[TDS_70]   = { 0x70000000, "7.0",    { 0x07, 0x00, 0x00, 0x00 } },
-	[TDS_71]   = { 0x71000000, "7.1",    { 0x07, 0x01, 0x00, 0x00 } },
-	[TDS_71R1] = { 0x71000001, "7.1r1",  { 0x71, 0x00, 0x00, 0x01 } },
-	[TDS_72]   = { 0x72090002, "7.2",    { 0x72, 0x09, 0x00, 0x02 } },
-	[TDS_73A]  = { 0x730A0003, "7.3A",   { 0x73, 0x0A, 0x00, 0x03 } },
-	[TDS_73B]  = { 0x730B0003, "7.3B",   { 0x73, 0x0B, 0x00, 0x03 } },
-	[TDS_74]   = { 0x74000004, "7.4",    { 0x74, 0x00, 0x00, 0x04 } },
-	[TDS_80]   = { 0x08000000, "8.0",    { 0x08, 0x00, 0x00, 0x00 } },
+static const struct {
+	uint32_t wire;
+	const char *name;
+	uint8_t ack[4];
+} versions[] = {
+	[TDS_70] = { 0x70000000, "7.0", { 0x07, 0x00, 0x00, 0x00 } },
+	[TDS_71] = { 0x71000000, "7.1", { 0x07, 0x01, 0x00, 0x00 } },
+	[TDS_71R1] = { 0x71000001, "7.1r1", { 0x71, 0x00, 0x00, 0x01 } },
+	[TDS_72] = { 0x72090002, "7.2", { 0x72, 0x09, 0x00, 0x02 } },
+	[TDS_73A] = { 0x730A0003, "7.3A", { 0x73, 0x0A, 0x00, 0x03 } },
+	[TDS_73B] = { 0x730B0003, "7.3B", { 0x73, 0x0B, 0x00, 0x03 } },
+	[TDS_74] = { 0x74000004, "7.4", { 0x74, 0x00, 0x00, 0x04 } },
+	[TDS_80] = { 0x08000000, "8.0", { 0x08, 0x00, 0x00, 0x00 } },
 };
 
 bool tds_version_agree(uint32_t v, enum tds_version *ret)
 {
-	if (v == versions[TDS_80].wire) {       /* numerically the smallest */
+	if (v == versions[TDS_80].wire) { /* numerically the smallest */
 		*ret = TDS_80;
 		return true;
 	}
@@ -31,7 +35,7 @@ bool tds_version_agree(uint32_t v, enum tds_version *ret)
 
 void tds_version_ack(enum tds_version v, uint32_t asked, uint8_t ret[4])
 {
-	(void)asked;            /* each value asked for that differs has a version of its own */
+	(void)asked; /* each value asked for that differs has a version of its own */
 	memcpy(ret, versions[v].ack, sizeof(versions[v].ack));
 }
 

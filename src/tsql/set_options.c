@@ -5,7 +5,7 @@
 
 #include "value/convert.h"
 
-#define AT(field) (int16_t)offsetof(struct tsql_session, field)
+#define AT(field) (int16_t) offsetof(struct tsql_session, field)
 
 static const struct set_option options[] = {
 	{ "ANSI_DEFAULTS", SET_BOOL, 0, -1, CMD_SET_ON, NULL },
@@ -60,7 +60,8 @@ const struct set_option *set_option_find(struct str name)
 void tsql_session_init(struct tsql_session *s, bool odbc)
 {
 	memset(s, 0, sizeof(*s));
-	s->quoted_identifier = s->ansi_nulls = s->ansi_padding = s->ansi_warnings = s->ansi_null_dflt_on = odbc;
+	s->quoted_identifier = s->ansi_nulls = s->ansi_padding = s->ansi_warnings = s->ansi_null_dflt_on =
+		odbc;
 	s->concat_null_yields_null = odbc;
 	s->arithabort = false;
 	s->textsize = odbc ? INT32_MAX : 4096;
@@ -75,7 +76,8 @@ void set_bool(struct tsql_session *s, const struct set_option *o, bool on)
 	if (o->offset >= 0)
 		*(bool *)((char *)s + o->offset) = on;
 	if (strcmp(o->name, "ANSI_DEFAULTS") == 0) {
-		s->ansi_nulls = s->ansi_null_dflt_on = s->ansi_padding = s->ansi_warnings = s->cursor_close_on_commit = on;
+		s->ansi_nulls = s->ansi_null_dflt_on = s->ansi_padding = s->ansi_warnings =
+			s->cursor_close_on_commit = on;
 		s->implicit_transactions = s->quoted_identifier = on;
 	}
 }
@@ -85,7 +87,8 @@ static int bad_value(const struct set_option *o, const char *want, struct err *r
 	return err_raise(reterr, 1052, 15, 1, "Conflicting or wrong value for SET %s: %s.", o->name, want);
 }
 
-int set_number(struct tsql_session *s, const struct set_option *o, const struct value *v, struct arena *a, struct err *reterr)
+int set_number(struct tsql_session *s, const struct set_option *o, const struct value *v, struct arena *a,
+	       struct err *reterr)
 {
 	struct type bigint = TYPE_OF(TYPE_BIGINT);
 	struct value n;
@@ -110,11 +113,13 @@ int set_number(struct tsql_session *s, const struct set_option *o, const struct 
 		return 0;
 	case SET_ID_DATEFIRST:
 		if (i < 1 || i > 7)
-			return err_raise(reterr, 2744, 16, 2, "The SET DATEFIRST value %lld is outside the range of allowed values (1 to 7).", (long long)i);
+			return err_raise(reterr, 2744, 16, 2,
+					 "The SET DATEFIRST value %lld is outside the range of allowed "
+					 "values (1 to 7).",
+					 (long long)i);
 		s->datefirst = (uint8_t)i;
 		return 0;
-	default:
-		return 0;
+	default: return 0;
 	}
 }
 
@@ -125,7 +130,8 @@ int set_context(struct tsql_session *s, const struct value *v, struct arena *a, 
 	struct value b;
 
 	if (v->null)
-		return err_raise(reterr, 1052, 15, 1, "SET CONTEXT_INFO wants a varbinary(128) that is not NULL.");
+		return err_raise(reterr, 1052, 15, 1,
+				 "SET CONTEXT_INFO wants a varbinary(128) that is not NULL.");
 	if (value_convert(v, &bytes, CONVERT_CAST, NULL, a, &b, reterr) < 0)
 		return -1;
 	memset(s->context, 0, sizeof(s->context));
@@ -141,7 +147,10 @@ static int language(struct tsql_host *h, struct str word, struct err *reterr)
 
 	str_copy(shown, sizeof(shown), word);
 	if (!str_eq_nocase(word, STR("us_english")) && !str_eq_nocase(word, STR("english")))
-		return err_raise(reterr, 2741, 16, 1, "SET LANGUAGE failed because '%s' is not an official language name or a language alias on this SQL Server.", shown);
+		return err_raise(reterr, 2741, 16, 1,
+				 "SET LANGUAGE failed because '%s' is not an official language name or a "
+				 "language alias on this SQL Server.",
+				 shown);
 	memcpy(old, h->vars->language, sizeof(old));
 	str_copy(h->vars->language, sizeof(h->vars->language), STR("us_english"));
 	h->vars->datefirst = 7;
@@ -160,7 +169,9 @@ static int dateformat(struct str word, struct err *reterr)
 		return 0;
 	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
 		if (str_eq_nocase(word, str_of(others[i])))
-			return err_set(reterr, ERR_NOT_SUPPORTED, "SET DATEFORMAT with another order than mdy", "Write dates as yyyymmdd, which every order reads alike.");
+			return err_set(reterr, ERR_NOT_SUPPORTED,
+				       "SET DATEFORMAT with another order than mdy",
+				       "Write dates as yyyymmdd, which every order reads alike.");
 	}
 	str_copy(shown, sizeof(shown), word);
 	return err_raise(reterr, 2742, 16, 1, "SET DATEFORMAT date order '%s' is invalid.", shown);
@@ -178,8 +189,9 @@ int set_word(struct tsql_host *h, const struct set_option *o, struct str word, s
 /* The bits of sp_configure 'user options'. */
 int32_t session_options(const struct tsql_session *s)
 {
-	return (s->implicit_transactions ? 2 : 0) | (s->cursor_close_on_commit ? 4 : 0) | (s->ansi_warnings ? 8 : 0) | (s->ansi_padding ? 16 : 0) |
-	       (s->ansi_nulls ? 32 : 0) | (s->arithabort ? 64 : 0) | (s->quoted_identifier ? 256 : 0) | (s->nocount ? 512 : 0) |
-	       (s->ansi_null_dflt_on ? 1024 : 0) | (s->concat_null_yields_null ? 4096 : 0) | (s->numeric_roundabort ? 8192 : 0) |
-	       (s->xact_abort ? 16384 : 0);
+	return (s->implicit_transactions ? 2 : 0) | (s->cursor_close_on_commit ? 4 : 0) |
+	       (s->ansi_warnings ? 8 : 0) | (s->ansi_padding ? 16 : 0) | (s->ansi_nulls ? 32 : 0) |
+	       (s->arithabort ? 64 : 0) | (s->quoted_identifier ? 256 : 0) | (s->nocount ? 512 : 0) |
+	       (s->ansi_null_dflt_on ? 1024 : 0) | (s->concat_null_yields_null ? 4096 : 0) |
+	       (s->numeric_roundabort ? 8192 : 0) | (s->xact_abort ? 16384 : 0);
 }

@@ -10,50 +10,73 @@
 #include "call/sink.h"
 
 /* Isolation levels, numbered as in the transaction manager request. */
-enum { TSQL_READ_UNCOMMITTED = 1, TSQL_READ_COMMITTED, TSQL_REPEATABLE_READ, TSQL_SERIALIZABLE, TSQL_SNAPSHOT };
+enum {
+	TSQL_READ_UNCOMMITTED = 1,
+	TSQL_READ_COMMITTED,
+	TSQL_REPEATABLE_READ,
+	TSQL_SERIALIZABLE,
+	TSQL_SNAPSHOT
+};
 
 /* What SET changes and @@ variables read. Owned by the session, shared by its runs. */
 struct tsql_session {
-	bool nocount, xact_abort, implicit_transactions, quoted_identifier, ansi_nulls, ansi_padding, ansi_warnings, arithabort,
-		concat_null_yields_null, ansi_null_dflt_on, numeric_roundabort, cursor_close_on_commit, fmtonly, noexec, parseonly;
-	int64_t rowcount_limit;     /* SET ROWCOUNT; 0: none */
+	bool nocount, xact_abort, implicit_transactions, quoted_identifier, ansi_nulls, ansi_padding,
+		ansi_warnings, arithabort, concat_null_yields_null, ansi_null_dflt_on, numeric_roundabort,
+		cursor_close_on_commit, fmtonly, noexec, parseonly;
+	int64_t rowcount_limit; /* SET ROWCOUNT; 0: none */
 	int32_t textsize;
-	int32_t lock_timeout_ms;    /* -1: the server's */
-	uint8_t isolation;          /* TSQL_READ_COMMITTED … */
+	int32_t lock_timeout_ms; /* -1: the server's */
+	uint8_t isolation;       /* TSQL_READ_COMMITTED … */
 	uint8_t datefirst;
 	char language[32];
-	bool has_context;           /* SET CONTEXT_INFO was given */
+	bool has_context; /* SET CONTEXT_INFO was given */
 	uint8_t context[128];
 	/* @@ERROR, @@ROWCOUNT, @@TRANCOUNT */
 	int32_t error;
 	int64_t rowcount;
-	int32_t trancount;          /* kept by the session */
+	int32_t trancount; /* kept by the session */
 };
 /* odbc: ANSI defaults on, as fODBC in LOGIN7 asks. */
 void tsql_session_init(struct tsql_session *s, bool odbc);
 
 /* Commands of DONE tokens, wire notes 13.4. */
 enum tsql_command {
-	CMD_NONE = 0, CMD_SELECT = 0xC1, CMD_IF = 0xC0, CMD_SET_ON = 0xB9, CMD_SET_OFF = 0xBA, CMD_SET_OTHER = 0xF9, CMD_SET_ROWCOUNT = 0xBD,
-	CMD_SET_TEXTSIZE = 0xBE, CMD_BEGIN = 0xD4, CMD_COMMIT = 0xD5, CMD_ROLLBACK = 0xD2, CMD_RETURN = 0xDB, CMD_EXEC = 0xE0, CMD_USE = 0xE2,
-	CMD_PRINT = 0xF7, CMD_RAISERROR = 0xF6, CMD_WAITFOR = 0xF3, CMD_FAILED = 0xFD,
+	CMD_NONE = 0,
+	CMD_SELECT = 0xC1,
+	CMD_IF = 0xC0,
+	CMD_SET_ON = 0xB9,
+	CMD_SET_OFF = 0xBA,
+	CMD_SET_OTHER = 0xF9,
+	CMD_SET_ROWCOUNT = 0xBD,
+	CMD_SET_TEXTSIZE = 0xBE,
+	CMD_BEGIN = 0xD4,
+	CMD_COMMIT = 0xD5,
+	CMD_ROLLBACK = 0xD2,
+	CMD_RETURN = 0xDB,
+	CMD_EXEC = 0xE0,
+	CMD_USE = 0xE2,
+	CMD_PRINT = 0xF7,
+	CMD_RAISERROR = 0xF6,
+	CMD_WAITFOR = 0xF3,
+	CMD_FAILED = 0xFD,
 };
 
 /* The session as the language sees it. All synchronous. */
 struct tsql_host {
-	struct sink *sink;                  /* result sets of scalar SELECTs, PRINT and error messages */
+	struct sink *sink; /* result sets of scalar SELECTs, PRINT and error messages */
 	struct tsql_session *vars;
 	const struct tsql_host_ops *ops;
-	size_t max_value;                   /* no expression makes a larger one; 0: no bound */
+	size_t max_value; /* no expression makes a larger one; 0: no bound */
 };
 struct tsql_host_ops {
 	/* A statement has ended: becomes DONE or DONEINPROC. error: an ERROR message went before. After a result set this comes besides the sink's
 	 * rows_done (which therefore makes no token of its own in a batch). NOCOUNT is the caller's to apply. */
-	void (*statement_done)(struct tsql_host *h, enum tsql_command cmd, bool has_count, uint64_t count, bool error);
+	void (*statement_done)(struct tsql_host *h, enum tsql_command cmd, bool has_count, uint64_t count,
+			       bool error);
 	/* Values only the session knows, by upper-case name without arguments: "@@VERSION" "@@SPID" "@@SERVERNAME" "@@MAX_CONNECTIONS" "DB_NAME" "DB_ID" "SUSER_SNAME" "ORIGINAL_LOGIN" "HOST_NAME" "APP_NAME"
 	 * "USER_NAME" …; args for DB_NAME(id), SERVERPROPERTY(name), HAS_DBACCESS(name), CONNECTIONPROPERTY … . 1: found, 0: unknown name, -1: error. */
-	int (*value)(struct tsql_host *h, const char *name, const struct value *args, size_t nargs, struct arena *a, struct value *ret,
-		     struct err *reterr);
+	int (*value)(struct tsql_host *h, const char *name, const struct value *args, size_t nargs,
+		     struct arena *a, struct value *ret, struct err *reterr);
 	/* USE db: 911, 916; sends ENVCHANGE and 5701 itself. */
 	int (*use)(struct tsql_host *h, struct str database, struct err *reterr);
 	/* SET LANGUAGE was accepted: ENVCHANGE 2 and 5703. */
@@ -66,47 +89,49 @@ struct tsql_host_ops {
 	bool (*may_select)(struct tsql_host *h);
 };
 
-struct tsql_program;        /* in the arena it was compiled into; constant afterwards: may be run many times (prepared statements) */
-struct tsql_declared {      /* a parameter of sp_executesql: visible as a variable from the start */
-	struct str name;        /* with '@' */
+struct tsql_program; /* in the arena it was compiled into; constant afterwards: may be run many times (prepared statements) */
+struct tsql_declared {   /* a parameter of sp_executesql: visible as a variable from the start */
+	struct str name; /* with '@' */
 	struct type type;
 	bool output;
 };
 /* Takes time in proportion to the text. meter: counts it, and may give it up; NULL: nobody does. */
-MUST_CHECK int tsql_compile(struct str text, const struct tsql_session *vars, const struct tsql_declared *params, size_t nparams,
-			    struct meter *meter, struct arena *a, struct tsql_program **ret, struct err *reterr);
+MUST_CHECK int tsql_compile(struct str text, const struct tsql_session *vars,
+			    const struct tsql_declared *params, size_t nparams, struct meter *meter,
+			    struct arena *a, struct tsql_program **ret, struct err *reterr);
 /* "@P0 int, @p1 nvarchar(4000) OUTPUT" → declarations. Empty text: none. */
-MUST_CHECK int tsql_parse_declarations(struct str text, struct arena *a, struct tsql_declared **ret, size_t *ret_n, struct err *reterr);
+MUST_CHECK int tsql_parse_declarations(struct str text, struct arena *a, struct tsql_declared **ret,
+				       size_t *ret_n, struct err *reterr);
 /* Columns of the first result set the program would send, without running it: for sp_describe_first_result_set, sp_prepare and SET FMTONLY ON. No result set: n = 0. */
-MUST_CHECK int tsql_describe(const struct tsql_program *p, struct tsql_host *h, struct meter *meter, struct arena *a, const struct column **ret,
-			     size_t *ret_n, struct err *reterr);
+MUST_CHECK int tsql_describe(const struct tsql_program *p, struct tsql_host *h, struct meter *meter,
+			     struct arena *a, const struct column **ret, size_t *ret_n, struct err *reterr);
 
 /* What a run wants next. */
 enum tsql_wants {
-	TSQL_ENDED,         /* the text has been run to its end (or RETURN) */
-	TSQL_FAILED,        /* an error ended the batch; it was sent as a message already; run->err holds it */
-	TSQL_EXEC,          /* run->exec: a procedure, sp_executesql … by name. Continue with tsql_exec_done */
-	TSQL_EXEC_TEXT,     /* run->text: EXEC('…'). Continue with tsql_exec_done */
-	TSQL_QUERY,         /* run->query: SELECT over views. Continue with tsql_query_done */
-	TSQL_TRAN,          /* run->tran: continue with tsql_tran_done */
-	TSQL_WAIT,          /* run->wait_ms: WAITFOR DELAY. Continue with tsql_wait_done */
-	TSQL_YIELD,         /* the run needs more time than a thread with other sessions should give: go on with tsql_next_long on another thread */
-	TSQL_HERE,          /* of tsql_next_long: the next statement changes what the session's thread reads; call tsql_next there */
+	TSQL_ENDED,     /* the text has been run to its end (or RETURN) */
+	TSQL_FAILED,    /* an error ended the batch; it was sent as a message already; run->err holds it */
+	TSQL_EXEC,      /* run->exec: a procedure, sp_executesql … by name. Continue with tsql_exec_done */
+	TSQL_EXEC_TEXT, /* run->text: EXEC('…'). Continue with tsql_exec_done */
+	TSQL_QUERY,     /* run->query: SELECT over views. Continue with tsql_query_done */
+	TSQL_TRAN,      /* run->tran: continue with tsql_tran_done */
+	TSQL_WAIT,      /* run->wait_ms: WAITFOR DELAY. Continue with tsql_wait_done */
+	TSQL_YIELD, /* the run needs more time than a thread with other sessions should give: go on with tsql_next_long on another thread */
+	TSQL_HERE, /* of tsql_next_long: the next statement changes what the session's thread reads; call tsql_next there */
 };
 struct tsql_exec {
-	struct str name;            /* as written: "[db].dbo.proc" or the value of EXEC @name */
+	struct str name; /* as written: "[db].dbo.proc" or the value of EXEC @name */
 	struct argument *args;
 	size_t nargs;
 	int line;
 };
 struct tsql_tran {
 	enum { TRAN_BEGIN, TRAN_COMMIT, TRAN_ROLLBACK, TRAN_SAVE } kind;
-	struct str name;            /* empty: none */
+	struct str name; /* empty: none */
 	int line;
 };
 struct tsql_run {
 	struct tsql_host *host;
-	struct arena *arena;        /* values made while running */
+	struct arena *arena; /* values made while running */
 	/* valid by the answer of tsql_next: */
 	struct tsql_exec exec;
 	struct str text;
@@ -118,11 +143,11 @@ struct tsql_run {
 	/* after TSQL_ENDED: RETURN n */
 	bool returned;
 	int32_t return_value;
-	struct tsql_state *state;   /* private */
+	struct tsql_state *state; /* private */
 };
 /* params: initial values of the declared parameters (converted by the caller with CONVERT_ASSIGN), same order as at compile time. */
-MUST_CHECK int tsql_run_start(const struct tsql_program *p, struct tsql_host *h, const struct value *params, size_t nparams,
-			      struct arena *a, struct tsql_run *ret, struct err *reterr);
+MUST_CHECK int tsql_run_start(const struct tsql_program *p, struct tsql_host *h, const struct value *params,
+			      size_t nparams, struct arena *a, struct tsql_run *ret, struct err *reterr);
 /* For the thread that the session lives on: a millisecond or two. A statement that would take longer is given up, without a trace, for tsql_next_long. */
 enum tsql_wants tsql_next(struct tsql_run *r);
 /* For a thread where it may take long. Gives others a turn now and then (TSQL_YIELD: call it again), between statements; inside a statement the meter is asked. If the
@@ -134,9 +159,11 @@ void tsql_run_end(struct tsql_run *r);
 /* rc < 0: the call failed (its ERROR was sent by the caller; @@ERROR = number), the batch goes on unless abort: then tsql_next says TSQL_FAILED
  * and nothing more is sent. status NULL: none (then @rc is unchanged).
  * outputs[i] is the new value for args[i] where args[i].is_output. Its DONEPROC was sent by the caller. */
-void tsql_exec_done(struct tsql_run *r, int rc, int32_t error_number, bool abort, const int32_t *status, const struct value *outputs);
+void tsql_exec_done(struct tsql_run *r, int rc, int32_t error_number, bool abort, const int32_t *status,
+		    const struct value *outputs);
 /* last_row: for query->assign, the values of the last row (NULL: no row). The ERROR (e) and the DONE are sent by tsql; an error ends the batch. */
-void tsql_query_done(struct tsql_run *r, int rc, const struct err *e, uint64_t rows, const struct value *last_row);
+void tsql_query_done(struct tsql_run *r, int rc, const struct err *e, uint64_t rows,
+		     const struct value *last_row);
 /* The caller keeps trancount and has sent ENVCHANGE; the ERROR (e) and the DONE are sent by tsql; the batch goes on. */
 void tsql_tran_done(struct tsql_run *r, int rc, const struct err *e);
 void tsql_wait_done(struct tsql_run *r);

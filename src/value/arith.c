@@ -7,28 +7,39 @@
 #include "value/value_int.h"
 
 static const struct {
-	const char *name;           /* in messages */
+	const char *name; /* in messages */
 	char symbol;
 } ops[] = {
-	[OP_ADD] = { "add", '+' },
-	[OP_SUB] = { "subtract", '-' },
-	[OP_MUL] = { "multiply", '*' },
-	[OP_DIV] = { "divide", '/' },
-	[OP_MOD] = { "modulo", '%' },
-	[OP_AND] = { "'&'", '&' },
-	[OP_OR] = { "'|'", '|' },
-	[OP_XOR] = { "'^'", '^' },
+	[OP_ADD] = { "add", '+' },    [OP_SUB] = { "subtract", '-' }, [OP_MUL] = { "multiply", '*' },
+	[OP_DIV] = { "divide", '/' }, [OP_MOD] = { "modulo", '%' },   [OP_AND] = { "'&'", '&' },
+	[OP_OR] = { "'|'", '|' },     [OP_XOR] = { "'^'", '^' },
 };
 
-static bool is_bitwise(enum value_op op) { return op == OP_AND || op == OP_OR || op == OP_XOR; }
-static bool is_text(const struct value *v) { return type_info(v->type.id)->is_text; }
-static bool is_binary(const struct value *v) { return type_info(v->type.id)->is_binary; }
-static bool is_money(const struct type *t) { return t->id == TYPE_MONEY || t->id == TYPE_SMALLMONEY; }
-static bool is_old_date(const struct type *t) { return t->id == TYPE_DATETIME || t->id == TYPE_SMALLDATETIME; }
+static bool is_bitwise(enum value_op op)
+{
+	return op == OP_AND || op == OP_OR || op == OP_XOR;
+}
+static bool is_text(const struct value *v)
+{
+	return type_info(v->type.id)->is_text;
+}
+static bool is_binary(const struct value *v)
+{
+	return type_info(v->type.id)->is_binary;
+}
+static bool is_money(const struct type *t)
+{
+	return t->id == TYPE_MONEY || t->id == TYPE_SMALLMONEY;
+}
+static bool is_old_date(const struct type *t)
+{
+	return t->id == TYPE_DATETIME || t->id == TYPE_SMALLDATETIME;
+}
 
 static int incompatible(enum value_op op, const struct value *a, const struct value *b, struct err *reterr)
 {
-	return err_set(reterr, ERR_INCOMPATIBLE, conv_type_name(a->type.id), conv_type_name(b->type.id), ops[op].name);
+	return err_set(reterr, ERR_INCOMPATIBLE, conv_type_name(a->type.id), conv_type_name(b->type.id),
+		       ops[op].name);
 }
 
 static int overflow(const struct type *t, struct err *reterr)
@@ -46,7 +57,7 @@ static struct type concat_type(const struct value *a, const struct value *b)
 	if (!type_info(t.id)->has_length)
 		return t;
 	if (t.id == TYPE_CHAR || t.id == TYPE_NCHAR || t.id == TYPE_BINARY)
-		t.id++;                     /* the varying type stands next to the fixed one */
+		t.id++; /* the varying type stands next to the fixed one */
 	if (type_is_max(&a->type) || type_is_max(&b->type))
 		t.length = TYPE_MAX;
 	else
@@ -54,7 +65,8 @@ static struct type concat_type(const struct value *a, const struct value *b)
 	return t;
 }
 
-static int concat(const struct value *a, const struct value *b, struct arena *ar, struct value *ret, struct err *reterr)
+static int concat(const struct value *a, const struct value *b, struct arena *ar, struct value *ret,
+		  struct err *reterr)
 {
 	struct type t = concat_type(a, b);
 	struct value joined;
@@ -101,9 +113,7 @@ static bool integer_op(enum value_op op, int64_t a, int64_t b, int64_t *ret)
 			return !__builtin_sub_overflow(0, a, ret);
 		*ret = a / b;
 		return true;
-	case OP_MOD:
-		*ret = b == -1 ? 0 : a % b;
-		return true;
+	case OP_MOD: *ret = b == -1 ? 0 : a % b; return true;
 	case OP_AND: *ret = a & b; return true;
 	case OP_OR: *ret = a | b; return true;
 	case OP_XOR: *ret = a ^ b; return true;
@@ -130,14 +140,16 @@ static bool money_op(enum value_op op, int64_t a, int64_t b, int64_t *ret)
 	return true;
 }
 
-static int arith_integer(enum value_op op, const struct value *a, const struct value *b, struct value *ret, struct err *reterr)
+static int arith_integer(enum value_op op, const struct value *a, const struct value *b, struct value *ret,
+			 struct err *reterr)
 {
 	struct type t = a->type;
 	int64_t i;
 
 	if ((op == OP_DIV || op == OP_MOD) && b->u.i == 0)
 		return err_set(reterr, ERR_DIVIDE_BY_ZERO);
-	if (!(is_money(&t) ? money_op(op, a->u.i, b->u.i, &i) : integer_op(op, a->u.i, b->u.i, &i)) || !integer_fits(t.id, i))
+	if (!(is_money(&t) ? money_op(op, a->u.i, b->u.i, &i) : integer_op(op, a->u.i, b->u.i, &i)) ||
+	    !integer_fits(t.id, i))
 		return overflow(&t, reterr);
 	*ret = value_int(t.id, i);
 	return 0;
@@ -145,7 +157,8 @@ static int arith_integer(enum value_op op, const struct value *a, const struct v
 
 /* --- float, decimal, dates --- */
 
-static int arith_float(enum value_op op, const struct value *a, const struct value *b, struct value *ret, struct err *reterr)
+static int arith_float(enum value_op op, const struct value *a, const struct value *b, struct value *ret,
+		       struct err *reterr)
 {
 	struct type t = a->type;
 	double f;
@@ -168,8 +181,8 @@ static int arith_float(enum value_op op, const struct value *a, const struct val
 	return 0;
 }
 
-static int arith_decimal(enum value_op op, const struct value *a, const struct value *b, const struct type *t, struct value *ret,
-			 struct err *reterr)
+static int arith_decimal(enum value_op op, const struct value *a, const struct value *b, const struct type *t,
+			 struct value *ret, struct err *reterr)
 {
 	struct decimal d;
 
@@ -184,7 +197,8 @@ static int arith_decimal(enum value_op op, const struct value *a, const struct v
 }
 
 /* datetime ± days: both sides are ticks since 1900. */
-static int arith_datetime(enum value_op op, const struct value *a, const struct value *b, struct value *ret, struct err *reterr)
+static int arith_datetime(enum value_op op, const struct value *a, const struct value *b, struct value *ret,
+			  struct err *reterr)
 {
 	struct type t = a->type;
 	int64_t ticks = op == OP_ADD ? a->u.i + b->u.i : a->u.i - b->u.i;
@@ -203,7 +217,7 @@ static bool operation_type(enum value_op op, const struct value *a, const struct
 	struct type t = type_common(&a->type, &b->type);
 	const struct type_info *info = type_info(t.id);
 
-	if (info->is_text || info->is_binary)           /* two texts, or a text and bytes: + was dealt with before */
+	if (info->is_text || info->is_binary) /* two texts, or a text and bytes: + was dealt with before */
 		return false;
 	*ret = t;
 	if (is_old_date(&t))
@@ -218,15 +232,16 @@ static bool operation_type(enum value_op op, const struct value *a, const struct
 }
 
 /* Decimals keep their own precision and scale; what is not a decimal yet becomes one that holds it. */
-static int to_decimal(const struct value *v, const struct type *t, struct arena *ar, struct value *ret, struct err *reterr)
+static int to_decimal(const struct value *v, const struct type *t, struct arena *ar, struct value *ret,
+		      struct err *reterr)
 {
 	struct type own = type_info(v->type.id)->is_exact ? type_as_decimal(&v->type) : *t;
 
 	return value_convert(v, &own, CONVERT_ASSIGN, NULL, ar, ret, reterr);
 }
 
-static int arith_decimals(enum value_op op, const struct value *a, const struct value *b, struct type t, struct arena *ar,
-			  struct value *ret, struct err *reterr)
+static int arith_decimals(enum value_op op, const struct value *a, const struct value *b, struct type t,
+			  struct arena *ar, struct value *ret, struct err *reterr)
 {
 	struct type result;
 	struct value x, y;
@@ -242,21 +257,24 @@ static int arith_decimals(enum value_op op, const struct value *a, const struct 
 	return arith_decimal(op, &x, &y, &result, ret, reterr);
 }
 
-int value_arith(enum value_op op, const struct value *a, const struct value *b, struct arena *ar, struct value *ret, struct err *reterr)
+int value_arith(enum value_op op, const struct value *a, const struct value *b, struct arena *ar,
+		struct value *ret, struct err *reterr)
 {
 	struct value x, y;
 	struct type t;
 
 	a = value_unwrap(a);
 	b = value_unwrap(b);
-	if (op == OP_ADD && ((is_text(a) && (is_text(b) || b->type.id == TYPE_NULL)) || (is_binary(a) && (is_binary(b) || b->type.id == TYPE_NULL)) ||
+	if (op == OP_ADD && ((is_text(a) && (is_text(b) || b->type.id == TYPE_NULL)) ||
+			     (is_binary(a) && (is_binary(b) || b->type.id == TYPE_NULL)) ||
 			     (a->type.id == TYPE_NULL && (is_text(b) || is_binary(b)))))
 		return concat(a, b, ar, ret, reterr);
 	if (!operation_type(op, a, b, &t))
 		return incompatible(op, a, b, reterr);
 	if (type_info(t.id)->has_precision)
 		return arith_decimals(op, a, b, t, ar, ret, reterr);
-	if (value_convert(a, &t, CONVERT_ASSIGN, NULL, ar, &x, reterr) < 0 || value_convert(b, &t, CONVERT_ASSIGN, NULL, ar, &y, reterr) < 0)
+	if (value_convert(a, &t, CONVERT_ASSIGN, NULL, ar, &x, reterr) < 0 ||
+	    value_convert(b, &t, CONVERT_ASSIGN, NULL, ar, &y, reterr) < 0)
 		return -1;
 	if (x.null || y.null) {
 		value_set_null(ret, t);
@@ -278,10 +296,11 @@ int value_negate(const struct value *a, struct value *ret, struct err *reterr)
 	v = *a;
 	info = type_info(v.type.id);
 	if (v.type.id == TYPE_TINYINT)
-		v.type.id = TYPE_SMALLINT;      /* tinyint has no negative numbers */
+		v.type.id = TYPE_SMALLINT; /* tinyint has no negative numbers */
 	if (v.type.id == TYPE_NULL)
 		value_set_null(&v, TYPE_OF(TYPE_INT));
-	else if (v.type.id == TYPE_BIT || !(info->is_exact || v.type.id == TYPE_REAL || v.type.id == TYPE_FLOAT))
+	else if (v.type.id == TYPE_BIT ||
+		 !(info->is_exact || v.type.id == TYPE_REAL || v.type.id == TYPE_FLOAT))
 		return err_set(reterr, ERR_OPERAND, info->name, "minus");
 	if (v.null) {
 		*ret = v;

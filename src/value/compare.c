@@ -10,7 +10,10 @@
 
 /* --- common type --- */
 
-static int max_int(int a, int b) { return a > b ? a : b; }
+static int max_int(int a, int b)
+{
+	return a > b ? a : b;
+}
 
 /* An exact number as a decimal type, for precision and scale. */
 struct type type_as_decimal(const struct type *t)
@@ -109,8 +112,9 @@ int text_compare(struct str a, struct str b)
 	const unsigned char *p = (const unsigned char *)a.p, *q = (const unsigned char *)b.p;
 	size_t n = a.n > b.n ? a.n : b.n;
 
-	for (size_t i = 0; i < n; i++) {        /* the shorter one is taken to be filled up with blanks */
-		unsigned x = text_key(i < a.n ? fold_latin1(p, i) : ' '), y = text_key(i < b.n ? fold_latin1(q, i) : ' ');
+	for (size_t i = 0; i < n; i++) { /* the shorter one is taken to be filled up with blanks */
+		unsigned x = text_key(i < a.n ? fold_latin1(p, i) : ' '),
+			 y = text_key(i < b.n ? fold_latin1(q, i) : ' ');
 
 		if (x != y)
 			return x < y ? -1 : 1;
@@ -124,7 +128,8 @@ static int binary_compare(struct str a, struct str b)
 	size_t n = a.n > b.n ? a.n : b.n;
 
 	for (size_t i = 0; i < n; i++) {
-		unsigned char x = i < a.n ? (unsigned char)a.p[i] : 0, y = i < b.n ? (unsigned char)b.p[i] : 0;
+		unsigned char x = i < a.n ? (unsigned char)a.p[i] : 0,
+			      y = i < b.n ? (unsigned char)b.p[i] : 0;
 
 		if (x != y)
 			return x < y ? -1 : 1;
@@ -156,17 +161,13 @@ static int same_type_compare(const struct value *a, const struct value *b)
 		return decimal_compare(&a->u.dec, a->type.scale, &b->u.dec, b->type.scale);
 	switch ((enum type_id)a->type.id) {
 	case TYPE_REAL:
-	case TYPE_FLOAT:
-		return a->u.f == b->u.f ? 0 : a->u.f < b->u.f ? -1 : 1;
-	case TYPE_GUID:
-		return guid_compare(a->u.guid, b->u.guid);
+	case TYPE_FLOAT: return a->u.f == b->u.f ? 0 : a->u.f < b->u.f ? -1 : 1;
+	case TYPE_GUID: return guid_compare(a->u.guid, b->u.guid);
 	case TYPE_DATE:
 	case TYPE_TIME:
 	case TYPE_DATETIME2:
-	case TYPE_DATETIMEOFFSET:
-		return moment_compare(&a->u.moment, &b->u.moment);
-	default:
-		return order(a->u.i, b->u.i);
+	case TYPE_DATETIMEOFFSET: return moment_compare(&a->u.moment, &b->u.moment);
+	default: return order(a->u.i, b->u.i);
 	}
 }
 
@@ -177,7 +178,8 @@ const struct value *value_unwrap(const struct value *v)
 	return v;
 }
 
-int value_compare(const struct value *a, const struct value *b, struct arena *ar, int *ret, struct err *reterr)
+int value_compare(const struct value *a, const struct value *b, struct arena *ar, int *ret,
+		  struct err *reterr)
 {
 	const struct type_info *ia, *ib;
 	struct value x, y;
@@ -195,14 +197,15 @@ int value_compare(const struct value *a, const struct value *b, struct arena *ar
 	}
 	t = type_common(&a->type, &b->type);
 	if (t.scale != 0 && type_info(t.id)->has_precision && ia->is_exact && ib->is_exact) {
-		struct number na, nb;       /* exact numbers meet without rounding */
+		struct number na, nb; /* exact numbers meet without rounding */
 
 		if (number_of(a, &na) && number_of(b, &nb)) {
 			*ret = decimal_compare(&na.dec, na.scale, &nb.dec, nb.scale);
 			return 0;
 		}
 	}
-	if (value_convert(a, &t, CONVERT_ASSIGN, NULL, ar, &x, reterr) < 0 || value_convert(b, &t, CONVERT_ASSIGN, NULL, ar, &y, reterr) < 0)
+	if (value_convert(a, &t, CONVERT_ASSIGN, NULL, ar, &x, reterr) < 0 ||
+	    value_convert(b, &t, CONVERT_ASSIGN, NULL, ar, &y, reterr) < 0)
 		return -1;
 	*ret = same_type_compare(&x, &y);
 	return 0;

@@ -5,7 +5,20 @@
 
 #include "value/value_int.h"
 
-enum family { F_INT, F_EXACT, F_FLOAT, F_TEXT, F_XML, F_BINARY, F_GUID, F_DATETIME, F_DATETIME2, F_DATE, F_TIME, F_COUNT };
+enum family {
+	F_INT,
+	F_EXACT,
+	F_FLOAT,
+	F_TEXT,
+	F_XML,
+	F_BINARY,
+	F_GUID,
+	F_DATETIME,
+	F_DATETIME2,
+	F_DATE,
+	F_TIME,
+	F_COUNT
+};
 
 static enum family family_of(enum type_id id)
 {
@@ -34,17 +47,33 @@ static enum family family_of(enum type_id id)
 
 /* i: implicit, e: only CAST and CONVERT, n: never. Rows: from, columns: to, both in the order of enum family. */
 static const char rules[F_COUNT][F_COUNT + 1] = {
-	[F_INT]       = "iiiininin" "nn",
-	[F_EXACT]     = "iiiininin" "nn",
-	[F_FLOAT]     = "iiiininin" "nn",
-	[F_TEXT]      = "iiiiieiii" "ii",
-	[F_XML]       = "nnneiennn" "nn",
-	[F_BINARY]    = "iiniiiiie" "ee",
-	[F_GUID]      = "nnnin" "iinn" "nn",
-	[F_DATETIME]  = "eeein" "inii" "ii",
-	[F_DATETIME2] = "nnnin" "enii" "ii",
-	[F_DATE]      = "nnnin" "enii" "in",
-	[F_TIME]      = "nnnin" "enii" "ni",
+	[F_INT] = "iiiininin"
+		  "nn",
+	[F_EXACT] = "iiiininin"
+		    "nn",
+	[F_FLOAT] = "iiiininin"
+		    "nn",
+	[F_TEXT] = "iiiiieiii"
+		   "ii",
+	[F_XML] = "nnneiennn"
+		  "nn",
+	[F_BINARY] = "iiniiiiie"
+		     "ee",
+	[F_GUID] = "nnnin"
+		   "iinn"
+		   "nn",
+	[F_DATETIME] = "eeein"
+		       "inii"
+		       "ii",
+	[F_DATETIME2] = "nnnin"
+			"enii"
+			"ii",
+	[F_DATE] = "nnnin"
+		   "enii"
+		   "in",
+	[F_TIME] = "nnnin"
+		   "enii"
+		   "ni",
 };
 
 const char *conv_type_name(enum type_id id)
@@ -76,24 +105,17 @@ static int fail_syntax(const struct conv *c)
 	case TYPE_BIT:
 	case TYPE_TINYINT:
 	case TYPE_SMALLINT:
-	case TYPE_INT:
-		return err_set(c->err, ERR_CONVERT_VALUE, from, shown(c, text, sizeof(text)), to);
-	case TYPE_MONEY:
-		return err_set(c->err, ERR_CONVERT_MONEY);
-	case TYPE_SMALLMONEY:
-		return err_set(c->err, ERR_CONVERT_SMALLMONEY);
-	case TYPE_GUID:
-		return err_set(c->err, ERR_CONVERT_GUID);
-	case TYPE_SMALLDATETIME:
-		return err_set(c->err, ERR_CONVERT_SMALLDATE);
+	case TYPE_INT: return err_set(c->err, ERR_CONVERT_VALUE, from, shown(c, text, sizeof(text)), to);
+	case TYPE_MONEY: return err_set(c->err, ERR_CONVERT_MONEY);
+	case TYPE_SMALLMONEY: return err_set(c->err, ERR_CONVERT_SMALLMONEY);
+	case TYPE_GUID: return err_set(c->err, ERR_CONVERT_GUID);
+	case TYPE_SMALLDATETIME: return err_set(c->err, ERR_CONVERT_SMALLDATE);
 	case TYPE_DATE:
 	case TYPE_TIME:
 	case TYPE_DATETIME:
 	case TYPE_DATETIME2:
-	case TYPE_DATETIMEOFFSET:
-		return err_set(c->err, ERR_CONVERT_DATE);
-	default:
-		return err_set(c->err, ERR_CONVERT_ARG, from, to);
+	case TYPE_DATETIMEOFFSET: return err_set(c->err, ERR_CONVERT_DATE);
+	default: return err_set(c->err, ERR_CONVERT_ARG, from, to);
 	}
 }
 
@@ -107,13 +129,10 @@ static int fail_range_of_text(const struct conv *c)
 		return err_set(c->err, ERR_OVERFLOW_TEXT_SMALL, from, shown(c, text, sizeof(text)), "INT1");
 	case TYPE_SMALLINT:
 		return err_set(c->err, ERR_OVERFLOW_TEXT_SMALL, from, shown(c, text, sizeof(text)), "INT2");
-	case TYPE_INT:
-		return err_set(c->err, ERR_OVERFLOW_TEXT, from, shown(c, text, sizeof(text)));
+	case TYPE_INT: return err_set(c->err, ERR_OVERFLOW_TEXT, from, shown(c, text, sizeof(text)));
 	case TYPE_DECIMAL:
-	case TYPE_NUMERIC:
-		return err_set(c->err, ERR_OVERFLOW, from, to);
-	default:
-		return err_set(c->err, ERR_OVERFLOW, "expression", to);
+	case TYPE_NUMERIC: return err_set(c->err, ERR_OVERFLOW, from, to);
+	default: return err_set(c->err, ERR_OVERFLOW, "expression", to);
 	}
 }
 
@@ -146,7 +165,9 @@ int conv_too_long(const struct conv *c)
 {
 	char type[64];
 
-	return err_set(c->err, ERR_TRUNCATED, c->what != NULL ? c->what : type_format(c->to, type, sizeof(type)), (int)c->to->length);
+	return err_set(c->err, ERR_TRUNCATED,
+		       c->what != NULL ? c->what : type_format(c->to, type, sizeof(type)),
+		       (int)c->to->length);
 }
 
 /* May this type become that one here? */
@@ -166,7 +187,8 @@ static int conv_check_rule(const struct conv *c)
 	}
 	if (c->mode == CONVERT_CAST)
 		return err_set(c->err, ERR_EXPLICIT, from_name, to_name);
-	return rule == 'e' ? err_set(c->err, ERR_IMPLICIT, from_name, to_name) : err_set(c->err, ERR_TYPE_CLASH, from_name, to_name);
+	return rule == 'e' ? err_set(c->err, ERR_IMPLICIT, from_name, to_name)
+			   : err_set(c->err, ERR_TYPE_CLASH, from_name, to_name);
 }
 
 static int conv_dispatch(struct conv *c)
@@ -176,18 +198,12 @@ static int conv_dispatch(struct conv *c)
 	switch (family_of(c->to->id)) {
 	case F_INT:
 	case F_EXACT:
-	case F_FLOAT:
-		return conv_to_number(c);
-	case F_TEXT:
-		return conv_to_text(c);
-	case F_XML:
-		return conv_to_xml(c);
-	case F_BINARY:
-		return conv_to_binary(c);
-	case F_GUID:
-		return conv_to_guid(c);
-	default:
-		return conv_to_time(c);
+	case F_FLOAT: return conv_to_number(c);
+	case F_TEXT: return conv_to_text(c);
+	case F_XML: return conv_to_xml(c);
+	case F_BINARY: return conv_to_binary(c);
+	case F_GUID: return conv_to_guid(c);
+	default: return conv_to_time(c);
 	}
 }
 
@@ -229,8 +245,8 @@ static bool is_that_already(const struct value *v, const struct type *to)
 	return !v->null && v->type.id == to->id && type_info(to->id)->size > 0;
 }
 
-int value_convert(const struct value *v, const struct type *to, enum convert_mode mode, const char *what, struct arena *a,
-		  struct value *ret, struct err *reterr)
+int value_convert(const struct value *v, const struct type *to, enum convert_mode mode, const char *what,
+		  struct arena *a, struct value *ret, struct err *reterr)
 {
 	struct conv c;
 
@@ -238,11 +254,14 @@ int value_convert(const struct value *v, const struct type *to, enum convert_mod
 		*ret = *v;
 		return 0;
 	}
-	c = (struct conv){ .v = v, .to = to, .mode = mode, .what = what, .style = -1, .arena = a, .err = reterr };
+	c = (struct conv){
+		.v = v, .to = to, .mode = mode, .what = what, .style = -1, .arena = a, .err = reterr
+	};
 	return conv_run(&c, ret);
 }
 
-int value_convert_style(const struct value *v, const struct type *to, int style, struct arena *a, struct value *ret, struct err *reterr)
+int value_convert_style(const struct value *v, const struct type *to, int style, struct arena *a,
+			struct value *ret, struct err *reterr)
 {
 	struct conv c = { .v = v, .to = to, .mode = CONVERT_CAST, .style = style, .arena = a, .err = reterr };
 

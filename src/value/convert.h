@@ -15,11 +15,11 @@ enum convert_mode { CONVERT_ARGUMENT, CONVERT_ASSIGN, CONVERT_CAST, CONVERT_OUTP
 
 /* ret may be v itself. Text and bytes of the result live in the arena or where v's live. NULL converts to NULL of the new type, whatever the types.
  * what: the name of the parameter or variable for messages ("@id"), or NULL. */
-MUST_CHECK int value_convert(const struct value *v, const struct type *to, enum convert_mode mode, const char *what,
-			     struct arena *a, struct value *ret, struct err *reterr);
+MUST_CHECK int value_convert(const struct value *v, const struct type *to, enum convert_mode mode,
+			     const char *what, struct arena *a, struct value *ret, struct err *reterr);
 /* CONVERT(type, v, style): styles for dates (0, 1, 3, 4, 20, 21, 100 … 127, 130 not needed), binary (0, 1, 2), money, float. 281 for an unknown one. */
-MUST_CHECK int value_convert_style(const struct value *v, const struct type *to, int style, struct arena *a, struct value *ret,
-				   struct err *reterr);
+MUST_CHECK int value_convert_style(const struct value *v, const struct type *to, int style, struct arena *a,
+				   struct value *ret, struct err *reterr);
 /* v as text, the way PRINT and implicit conversion to nvarchar show it. */
 MUST_CHECK int value_to_text(const struct value *v, struct arena *a, struct str *ret, struct err *reterr);
 

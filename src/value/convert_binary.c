@@ -8,8 +8,8 @@
 
 struct bytes {
 	struct str s;
-	bool right;                 /* padded and cut at the left */
-	uint8_t room[24];           /* of the small ones */
+	bool right;       /* padded and cut at the left */
+	uint8_t room[24]; /* of the small ones */
 };
 
 static void put_big_endian(struct bytes *b, uint64_t v, size_t n)

@@ -189,7 +189,8 @@ static int read_binary(struct conv *c, struct number *ret)
 	uint64_t bits = 0;
 	int64_t i;
 
-	if (type_info(c->to->id)->has_precision) {      /* precision, scale, reserved, sign, magnitude little-endian */
+	if (type_info(c->to->id)
+		    ->has_precision) { /* precision, scale, reserved, sign, magnitude little-endian */
 		if (n < 5 || n > 20 || p[0] < 1 || p[0] > DECIMAL_DIGITS || p[1] > p[0])
 			return conv_fail(c, FAULT_SYNTAX);
 		for (size_t k = n; k > 4; k--)
@@ -252,11 +253,12 @@ static int write_integer(struct conv *c, const struct number *n)
 	if (n->approximate) {
 		fits = n->f > -9223372036854777856.0 && n->f < 9223372036854775808.0;
 		if (fits)
-			c->out.u.i = (int64_t)n->f;     /* cut, not rounded */
+			c->out.u.i = (int64_t)n->f; /* cut, not rounded */
 	} else if (is_money(c->v->type.id)) {
-		struct decimal whole;               /* money alone is rounded */
+		struct decimal whole; /* money alone is rounded */
 
-		fits = decimal_rescale(&n->dec, n->scale, 0, &whole) && decimal_to_int(&whole, 0, &c->out.u.i);
+		fits = decimal_rescale(&n->dec, n->scale, 0, &whole) &&
+		       decimal_to_int(&whole, 0, &c->out.u.i);
 	} else {
 		fits = decimal_to_int(&n->dec, n->scale, &c->out.u.i);
 	}
@@ -268,7 +270,7 @@ static int write_float(struct conv *c, const struct number *n)
 	double f = n->approximate ? n->f : decimal_to_double(&n->dec, n->scale);
 
 	if (c->to->id == TYPE_REAL) {
-		if (fabs(f) > 3.4028235677973366e38)        /* beyond what rounds to the largest float */
+		if (fabs(f) > 3.4028235677973366e38) /* beyond what rounds to the largest float */
 			return conv_fail(c, FAULT_RANGE);
 		f = (double)(float)f;
 	}
@@ -289,7 +291,8 @@ static int write_exact(struct conv *c, const struct number *n)
 	struct decimal d;
 
 	if (is_money(c->to->id)) {
-		if (!scaled(n, MONEY_SCALE, &d) || !decimal_to_int(&d, 0, &c->out.u.i) || !integer_range(c->to->id, c->out.u.i))
+		if (!scaled(n, MONEY_SCALE, &d) || !decimal_to_int(&d, 0, &c->out.u.i) ||
+		    !integer_range(c->to->id, c->out.u.i))
 			return conv_fail(c, FAULT_RANGE);
 		return 0;
 	}

@@ -34,16 +34,11 @@ static size_t float_format(const struct value *v, int style, char *dst, size_t s
 
 	switch (style) {
 	case -1:
-	case 0:
-		return float_text(v->u.f, 6, false, dst, size);
-	case 1:
-		return float_text(v->u.f, 8, true, dst, size);
-	case 2:
-		return float_text(v->u.f, 16, true, dst, size);
-	case 3:
-		return float_text(v->u.f, real ? 9 : 17, true, dst, size);
-	default:
-		return 0;
+	case 0: return float_text(v->u.f, 6, false, dst, size);
+	case 1: return float_text(v->u.f, 8, true, dst, size);
+	case 2: return float_text(v->u.f, 16, true, dst, size);
+	case 3: return float_text(v->u.f, real ? 9 : 17, true, dst, size);
+	default: return 0;
 	}
 }
 
@@ -85,16 +80,12 @@ size_t number_format(const struct value *v, int style, char *dst, size_t size)
 {
 	switch ((enum type_id)v->type.id) {
 	case TYPE_REAL:
-	case TYPE_FLOAT:
-		return float_format(v, style, dst, size);
+	case TYPE_FLOAT: return float_format(v, style, dst, size);
 	case TYPE_MONEY:
-	case TYPE_SMALLMONEY:
-		return money_format(v, style, dst, size);
+	case TYPE_SMALLMONEY: return money_format(v, style, dst, size);
 	case TYPE_DECIMAL:
-	case TYPE_NUMERIC:
-		return decimal_format(&v->u.dec, v->type.scale, dst, size);
-	default:
-		return (size_t)snprintf(dst, size, "%lld", (long long)v->u.i);
+	case TYPE_NUMERIC: return decimal_format(&v->u.dec, v->type.scale, dst, size);
+	default: return (size_t)snprintf(dst, size, "%lld", (long long)v->u.i);
 	}
 }
 
@@ -122,7 +113,7 @@ static int fit_code_page(struct conv *c, struct str *s)
 	if (c->mode == CONVERT_ARGUMENT)
 		return err_set(c->err, ERR_CODE_PAGE, c->what != NULL ? c->what : conv_type_name(c->to->id));
 	bytes = arena_alloc_raw(c->arena, s->n);
-	text = arena_alloc_raw(c->arena, s->n);         /* each '?' stands for two bytes or more: it cannot grow */
+	text = arena_alloc_raw(c->arena, s->n); /* each '?' stands for two bytes or more: it cannot grow */
 	if (bytes == NULL || text == NULL)
 		return err_nomem(c->err);
 	s->n = utf8_from_cp1252(text, bytes, cp1252_from_utf8(bytes, s->p, s->n, NULL));
@@ -161,7 +152,7 @@ static int put_text(struct conv *c, struct str s)
 		size_t cut = s.n <= most ? s.n : utf8_prefix(s.p, s.n, most);
 
 		if (cut < s.n && c->mode == CONVERT_ARGUMENT && !blank_from(s, cut))
-			return conv_too_long(c);         /* [E-COM-07] */
+			return conv_too_long(c); /* [E-COM-07] */
 		s.n = cut;
 		if ((c->to->id == TYPE_CHAR || c->to->id == TYPE_NCHAR) && pad(c, &s) < 0)
 			return -1;
@@ -219,7 +210,8 @@ static int text_from_number(struct conv *c)
 static int text_from_time(struct conv *c)
 {
 	char text[64];
-	size_t n = c->style < 0 ? datetime_format(c->v, text, sizeof(text)) : datetime_format_style(c->v, c->style, text, sizeof(text));
+	size_t n = c->style < 0 ? datetime_format(c->v, text, sizeof(text))
+				: datetime_format_style(c->v, c->style, text, sizeof(text));
 
 	return n == 0 ? bad_style(c) : put_short(c, text, n);
 }
@@ -274,7 +266,7 @@ static int text_from_binary(struct conv *c)
 		n = utf8_from_cp1252(text, bytes, s.n);
 	} else {
 		n = utf8_from_utf16le(text, bytes, s.n & ~(size_t)1);
-		if (s.n % 2 != 0) {                 /* half a character is its low byte */
+		if (s.n % 2 != 0) { /* half a character is its low byte */
 			const uint8_t last[2] = { bytes[s.n - 1], 0 };
 
 			n += utf8_from_utf16le(text + n, last, 2);

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "value/value_int.h"
 
-#define SMALL_LAST_DAY 65535        /* 2079-06-06, days since 1900 */
+#define SMALL_LAST_DAY 65535 /* 2079-06-06, days since 1900 */
 #define MINUTE_TICKS (60 * TICKS_PER_SECOND)
 
 static bool is_old(enum type_id id)
@@ -15,8 +15,14 @@ static bool is_old(enum type_id id)
 }
 
 /* 1/300 s within a day ↔ 100 ns, to the nearest: exact there and back. */
-static int64_t moment_tick(int64_t ticks) { return (ticks * 100000 + 1) / 3; }
-static int64_t datetime_tick(int64_t tick) { return (tick * 3 + 50000) / 100000; }
+static int64_t moment_tick(int64_t ticks)
+{
+	return (ticks * 100000 + 1) / 3;
+}
+static int64_t datetime_tick(int64_t tick)
+{
+	return (tick * 3 + 50000) / 100000;
+}
 
 static void moment_from_datetime(int64_t ticks, struct moment *ret)
 {
@@ -29,12 +35,17 @@ static void moment_from_datetime(int64_t ticks, struct moment *ret)
 static enum date_order order_of_style(int style)
 {
 	switch (style) {
-	case 3: case 4: case 5: case 103: case 104: case 105:
-		return DATE_DMY;
-	case 2: case 11: case 102: case 111:
-		return DATE_YMD;
-	default:
-		return DATE_MDY;
+	case 3:
+	case 4:
+	case 5:
+	case 103:
+	case 104:
+	case 105: return DATE_DMY;
+	case 2:
+	case 11:
+	case 102:
+	case 111: return DATE_YMD;
+	default: return DATE_MDY;
 	}
 }
 

@@ -1,5 +1,5 @@
 /* convert_xml.c — text and bytes become xml. They are not parsed here; what is kept is how to read them [E-COM-15]. */
-#define _GNU_SOURCE         /* memmem */
+#define _GNU_SOURCE /* memmem */
 #include <string.h>
 
 #include "base/utf.h"

@@ -18,23 +18,23 @@ static int month_days(int year, int month)
 bool civil_valid(const struct civil *c)
 {
 	return c->year >= 1 && c->year <= 9999 && c->month >= 1 && c->month <= 12 && c->day >= 1 &&
-	       c->day <= month_days(c->year, c->month) && c->hour >= 0 && c->hour <= 23 && c->minute >= 0 && c->minute <= 59 &&
-	       c->second >= 0 && c->second <= 59 && c->nanosecond >= 0 && c->nanosecond <= 999999999 && c->offset >= -14 * 60 &&
-	       c->offset <= 14 * 60;
+	       c->day <= month_days(c->year, c->month) && c->hour >= 0 && c->hour <= 23 && c->minute >= 0 &&
+	       c->minute <= 59 && c->second >= 0 && c->second <= 59 && c->nanosecond >= 0 &&
+	       c->nanosecond <= 999999999 && c->offset >= -14 * 60 && c->offset <= 14 * 60;
 }
 
 int32_t day_from_civil(int year, int month, int day)
 {
-	int y = month <= 2 ? year - 1 : year;           /* March-based year */
-	int m = month <= 2 ? month + 9 : month - 3;     /* March is 0 */
+	int y = month <= 2 ? year - 1 : year;       /* March-based year */
+	int m = month <= 2 ? month + 9 : month - 3; /* March is 0 */
 
 	return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 307;
 }
 
 void civil_from_day(int32_t day, struct civil *ret)
 {
-	int32_t n = day + 306;                          /* days since 0000-03-01 */
-	int32_t era = n / 146097, rest = n % 146097;    /* 400 years */
+	int32_t n = day + 306;                       /* days since 0000-03-01 */
+	int32_t era = n / 146097, rest = n % 146097; /* 400 years */
 	int32_t year = (rest - rest / 1460 + rest / 36524 - rest / 146096) / 365;
 	int32_t of_year = rest - (365 * year + year / 4 - year / 100);
 	int32_t m = (5 * of_year + 2) / 153;
@@ -52,8 +52,9 @@ bool datetime_from_civil(const struct civil *c, int64_t *ret)
 	if (!civil_valid(c))
 		return false;
 	day = day_from_civil(c->year, c->month, c->day) - DAY_1900;
-	ticks = day * TICKS_PER_DAY + ((int64_t)c->hour * 3600 + c->minute * 60 + c->second) * TICKS_PER_SECOND;
-	ticks += (c->nanosecond * 3 + 5000000) / 10000000;      /* nearest of 1/300 s [E-COM-06] */
+	ticks = day * TICKS_PER_DAY +
+		((int64_t)c->hour * 3600 + c->minute * 60 + c->second) * TICKS_PER_SECOND;
+	ticks += (c->nanosecond * 3 + 5000000) / 10000000; /* nearest of 1/300 s [E-COM-06] */
 	if (ticks < DATETIME_MIN || ticks > DATETIME_MAX)
 		return false;
 	*ret = ticks;
@@ -104,7 +105,8 @@ bool moment_from_civil(const struct civil *c, struct moment *ret)
 	if (!civil_valid(c))
 		return false;
 	ret->day = day_from_civil(c->year, c->month, c->day);
-	ret->tick = ((int64_t)c->hour * 3600 + c->minute * 60 + c->second) * MOMENT_SECOND + c->nanosecond / 100;
+	ret->tick = ((int64_t)c->hour * 3600 + c->minute * 60 + c->second) * MOMENT_SECOND +
+		    c->nanosecond / 100;
 	ret->offset = (int16_t)c->offset;
 	return true;
 }

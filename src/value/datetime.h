@@ -4,14 +4,18 @@
 
 #include "value/value.h"
 
-struct civil { int year, month, day, hour, minute, second; int64_t nanosecond; int offset; };
+struct civil {
+	int year, month, day, hour, minute, second;
+	int64_t nanosecond;
+	int offset;
+};
 
-#define DAY_1900 693595             /* 1900-01-01 as days since 0001-01-01 */
-#define DATETIME_MIN (INT64_C(-53690) * 86400 * 300)                     /* 1753-01-01 */
-#define DATETIME_MAX (INT64_C(2958464) * 86400 * 300 - 1)               /* 9999-12-31 23:59:59.997 */
+#define DAY_1900 693595                                   /* 1900-01-01 as days since 0001-01-01 */
+#define DATETIME_MIN (INT64_C(-53690) * 86400 * 300)      /* 1753-01-01 */
+#define DATETIME_MAX (INT64_C(2958464) * 86400 * 300 - 1) /* 9999-12-31 23:59:59.997 */
 
-#define DAY_LAST 3652058            /* 9999-12-31 */
-#define MOMENT_SECOND INT64_C(10000000)                                 /* ticks of a struct moment */
+#define DAY_LAST 3652058                /* 9999-12-31 */
+#define MOMENT_SECOND INT64_C(10000000) /* ticks of a struct moment */
 #define MOMENT_DAY (INT64_C(86400) * MOMENT_SECOND)
 
 bool civil_valid(const struct civil *c);
@@ -35,7 +39,8 @@ bool moment_shift(struct moment *m, int minutes);
 bool datetime_parse(struct str s, struct civil *ret, int *ret_digits, bool *ret_has_offset);
 /* The same with another meaning of 1/2/2003, as SET DATEFORMAT and CONVERT styles want it. Four digits first are always year, month, day. */
 enum date_order { DATE_MDY, DATE_DMY, DATE_YMD };
-bool datetime_parse_order(struct str s, enum date_order order, struct civil *ret, int *ret_digits, bool *ret_has_offset);
+bool datetime_parse_order(struct str s, enum date_order order, struct civil *ret, int *ret_digits,
+			  bool *ret_has_offset);
 /* Default texts: datetime 'Jan 31 2008  1:01AM' (style 0), ISO forms for the others. Returns the length. */
 size_t datetime_format(const struct value *v, char *dst, size_t size);
 /* CONVERT styles; 0 when the style is unknown. */

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-
 struct style {
 	int16_t number;
 	const char *date, *time;
@@ -59,7 +58,7 @@ struct writer {
 	char *dst;
 	size_t size, n;
 	struct civil c;
-	int fraction_digits;        /* 3 for datetime, the scale for the newer types */
+	int fraction_digits; /* 3 for datetime, the scale for the newer types */
 	bool newer;
 };
 
@@ -191,7 +190,7 @@ size_t datetime_format_style(const struct value *v, int style, char *dst, size_t
 		writer_init(&w, v, zulu);
 		with_date = v->type.id != TYPE_TIME && s->date[0] != '\0';
 		with_time = v->type.id != TYPE_DATE && s->time[0] != '\0';
-		if (!with_date && !with_time)       /* a style for the half that the value lacks */
+		if (!with_date && !with_time) /* a style for the half that the value lacks */
 			return 0;
 		if (with_date)
 			put_pattern(&w, s->date);

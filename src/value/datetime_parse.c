@@ -10,18 +10,27 @@ struct reader {
 	const char *p, *end;
 	enum date_order order;
 	struct civil c;
-	struct number numbers[3];   /* of a date with a month name, or a run of digits */
+	struct number numbers[3]; /* of a date with a month name, or a run of digits */
 	int nnumbers;
-	int month;                  /* from a name; 0: none */
-	int digits;                 /* of the fraction */
-	bool has_date;              /* c has a date already */
+	int month;     /* from a name; 0: none */
+	int digits;    /* of the fraction */
+	bool has_date; /* c has a date already */
 	bool has_time, has_offset;
 };
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+static bool is_letter(char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
 
-static char peek(const struct reader *r) { return r->p < r->end ? *r->p : '\0'; }
+static char peek(const struct reader *r)
+{
+	return r->p < r->end ? *r->p : '\0';
+}
 
 static bool accept(struct reader *r, char c)
 {
@@ -76,8 +85,8 @@ static bool set_date(struct reader *r, struct number year, int month, int day)
 static int month_by_name(struct str s)
 {
 	static const char *const names[12] = {
-		"january", "february", "march", "april", "may", "june",
-		"july", "august", "september", "october", "november", "december",
+		"january", "february", "march",     "april",   "may",      "june",
+		"july",    "august",   "september", "october", "november", "december",
 	};
 
 	for (int i = 0; i < 12; i++) {
@@ -117,7 +126,8 @@ static void read_meridian(struct reader *r, char *ret)
 
 	*ret = 0;
 	skip_blanks(r);
-	if (r->end - r->p >= 2 && (r->p[1] | 0x20) == 'm' && ((r->p[0] | 0x20) == 'a' || (r->p[0] | 0x20) == 'p') &&
+	if (r->end - r->p >= 2 && (r->p[1] | 0x20) == 'm' &&
+	    ((r->p[0] | 0x20) == 'a' || (r->p[0] | 0x20) == 'p') &&
 	    !(r->end - r->p > 2 && is_letter(r->p[2]))) {
 		*ret = (r->p[0] | 0x20) == 'a' ? 'A' : 'P';
 		r->p += 2;
@@ -211,7 +221,8 @@ static bool read_separated(struct reader *r, struct number a)
 	if (a.digits > 2)
 		return false;
 	if (c.digits == 4 || r->order != DATE_YMD)
-		return r->order == DATE_DMY ? set_date(r, c, b.value, a.value) : set_date(r, c, a.value, b.value);
+		return r->order == DATE_DMY ? set_date(r, c, b.value, a.value)
+					    : set_date(r, c, a.value, b.value);
 	return set_date(r, a, b.value, c.value);
 }
 
@@ -247,7 +258,7 @@ static bool read_digits(struct reader *r)
 	if (peek(r) == '/' || peek(r) == '-' || peek(r) == '.') {
 		if (r->end - r->p >= 2 && is_digit(r->p[1]) && r->month == 0)
 			return read_separated(r, n);
-		r->p++;                     /* 31-Jan-2008: the separator is as good as a blank */
+		r->p++; /* 31-Jan-2008: the separator is as good as a blank */
 	}
 	if (n.digits == 8 || n.digits == 6)
 		return whole_run(r, n);
@@ -265,7 +276,8 @@ static bool read_word(struct reader *r)
 		r->p++;
 		word.n++;
 	}
-	if (word.n == 1 && (word.p[0] == 'T' || word.p[0] == 't'))     /* ISO 8601: a date stands before it, a time behind it */
+	if (word.n == 1 &&
+	    (word.p[0] == 'T' || word.p[0] == 't')) /* ISO 8601: a date stands before it, a time behind it */
 		return (r->has_date || r->nnumbers > 0) && !r->has_time && is_digit(peek(r));
 	if (r->month != 0)
 		return false;
@@ -302,7 +314,8 @@ static bool finish(struct reader *r)
 	return r->nnumbers == 0;
 }
 
-bool datetime_parse_order(struct str s, enum date_order order, struct civil *ret, int *ret_digits, bool *ret_has_offset)
+bool datetime_parse_order(struct str s, enum date_order order, struct civil *ret, int *ret_digits,
+			  bool *ret_has_offset)
 {
 	struct reader r = { .order = order, .c = { .year = 1900, .month = 1, .day = 1 } };
 

@@ -90,7 +90,8 @@ bool decimal_rescale(const struct decimal *d, int from, int to, struct decimal *
 }
 
 /* Both at the larger of the two scales: at most 76 digits. */
-static void align(const struct decimal *a, int scale_a, const struct decimal *b, int scale_b, struct wide *ret_a, struct wide *ret_b)
+static void align(const struct decimal *a, int scale_a, const struct decimal *b, int scale_b,
+		  struct wide *ret_a, struct wide *ret_b)
 {
 	int scale = scale_a > scale_b ? scale_a : scale_b;
 
@@ -148,7 +149,7 @@ bool decimal_parse(struct str s, struct decimal *ret, int *ret_precision, int *r
 		if (magnitude != 0)
 			digits++;
 		scale += point;
-		if (scale == DECIMAL_DIGITS && digits < DECIMAL_DIGITS)     /* 0.000…: no place for more */
+		if (scale == DECIMAL_DIGITS && digits < DECIMAL_DIGITS) /* 0.000…: no place for more */
 			digits = DECIMAL_DIGITS;
 	}
 	if (seen == 0)
@@ -185,8 +186,14 @@ size_t decimal_format(const struct decimal *d, int scale, char *dst, size_t size
 	return len < size ? len : size == 0 ? 0 : size - 1;
 }
 
-static int max_int(int a, int b) { return a > b ? a : b; }
-static int min_int(int a, int b) { return a < b ? a : b; }
+static int max_int(int a, int b)
+{
+	return a > b ? a : b;
+}
+static int min_int(int a, int b)
+{
+	return a < b ? a : b;
+}
 
 /* When more than 38 digits would be needed, the fraction gives way, but of a product or quotient never below six digits. */
 struct type decimal_result(char op, const struct type *a, const struct type *b)
@@ -224,7 +231,8 @@ struct type decimal_result(char op, const struct type *a, const struct type *b)
 	return TYPE_NUM(TYPE_NUMERIC, (uint8_t)max_int(p, 1), (uint8_t)s);
 }
 
-static bool decimal_add(const struct value *a, const struct value *b, bool subtract, const struct type *t, struct decimal *ret)
+static bool decimal_add(const struct value *a, const struct value *b, bool subtract, const struct type *t,
+			struct decimal *ret)
 {
 	bool negative_a = a->u.dec.negative, negative_b = b->u.dec.negative != subtract;
 	int scale = max_int(a->type.scale, b->type.scale);
@@ -244,7 +252,8 @@ static bool decimal_add(const struct value *a, const struct value *b, bool subtr
 }
 
 /* SQL Server cuts what the scale of a quotient cannot show; it does not round. */
-static bool decimal_div(const struct value *a, const struct value *b, const struct type *t, struct decimal *ret)
+static bool decimal_div(const struct value *a, const struct value *b, const struct type *t,
+			struct decimal *ret)
 {
 	int shift = t->scale - a->type.scale + b->type.scale;
 	struct wide n = wide_of(a->u.dec.magnitude), d = wide_of(b->u.dec.magnitude), rest;
@@ -254,7 +263,8 @@ static bool decimal_div(const struct value *a, const struct value *b, const stru
 	return narrow(wide_div(n, d, &rest), a->u.dec.negative != b->u.dec.negative, t->precision, ret);
 }
 
-static bool decimal_mod(const struct value *a, const struct value *b, const struct type *t, struct decimal *ret)
+static bool decimal_mod(const struct value *a, const struct value *b, const struct type *t,
+			struct decimal *ret)
 {
 	struct wide wa, wb, rest;
 
@@ -263,7 +273,8 @@ static bool decimal_mod(const struct value *a, const struct value *b, const stru
 	return narrow(rest, a->u.dec.negative, t->precision, ret);
 }
 
-bool decimal_arith(char op, const struct value *a, const struct value *b, const struct type *t, struct decimal *ret)
+bool decimal_arith(char op, const struct value *a, const struct value *b, const struct type *t,
+		   struct decimal *ret)
 {
 	bool negative = a->u.dec.negative != b->u.dec.negative;
 	struct wide product;
@@ -271,12 +282,10 @@ bool decimal_arith(char op, const struct value *a, const struct value *b, const 
 	switch (op) {
 	case '*':
 		product = wide_mul(a->u.dec.magnitude, b->u.dec.magnitude);
-		return narrow(wide_round(product, a->type.scale + b->type.scale - t->scale), negative, t->precision, ret);
-	case '/':
-		return decimal_div(a, b, t, ret);
-	case '%':
-		return decimal_mod(a, b, t, ret);
-	default:
-		return decimal_add(a, b, op == '-', t, ret);
+		return narrow(wide_round(product, a->type.scale + b->type.scale - t->scale), negative,
+			      t->precision, ret);
+	case '/': return decimal_div(a, b, t, ret);
+	case '%': return decimal_mod(a, b, t, ret);
+	default: return decimal_add(a, b, op == '-', t, ret);
 	}
 }

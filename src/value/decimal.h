@@ -29,6 +29,7 @@ size_t decimal_format(const struct decimal *d, int scale, char *dst, size_t size
 /* T-SQL's precision and scale of a result; op is '+' (and '-'), '*', '/' or '%'. */
 struct type decimal_result(char op, const struct type *a, const struct type *b);
 /* The result in the given type (from decimal_result). False: overflow. Division by zero is the caller's to refuse. */
-bool decimal_arith(char op, const struct value *a, const struct value *b, const struct type *t, struct decimal *ret);
+bool decimal_arith(char op, const struct value *a, const struct value *b, const struct type *t,
+		   struct decimal *ret);
 
 #endif

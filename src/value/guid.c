@@ -73,11 +73,11 @@ void guid_random(uint8_t ret[16])
 		ssize_t n = getrandom(ret + got, 16 - got, 0);
 
 		if (n < 0 && errno != EINTR)
-			abort();        /* a guessable identifier is worse than none; Linux does not fail here */
+			abort(); /* a guessable identifier is worse than none; Linux does not fail here */
 		if (n > 0)
 			got += (size_t)n;
 	}
-	ret[7] = (uint8_t)((ret[7] & 0x0F) | 0x40);     /* version 4 */
+	ret[7] = (uint8_t)((ret[7] & 0x0F) | 0x40); /* version 4 */
 	ret[8] = (uint8_t)((ret[8] & 0x3F) | 0x80);
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define STEPS_AT_ONCE 4096u     /* counted before the meter hears of them */
+#define STEPS_AT_ONCE 4096u /* counted before the meter hears of them */
 
 static size_t char_length(struct str s, size_t at)
 {
@@ -49,7 +49,8 @@ static size_t in_set(const struct pattern *k, size_t at, uint32_t c, bool *ret_m
 
 static bool is_escape(const struct pattern *k, size_t at, size_t len)
 {
-	return k->escape.n > 0 && len == k->escape.n && memcmp(k->text.p + at, k->escape.p, len) == 0 && !(k->last_escape_is_plain && at + len == k->text.n);
+	return k->escape.n > 0 && len == k->escape.n && memcmp(k->text.p + at, k->escape.p, len) == 0 &&
+	       !(k->last_escape_is_plain && at + len == k->text.n);
 }
 
 /* Does the pattern's element at *at match the character? Advances *at. */
@@ -123,8 +124,15 @@ static int match(const struct pattern *k, struct str text, struct meter *m, bool
 
 struct pattern pattern_of_tsql(struct str text, struct str escape)
 {
-	return (struct pattern){ .text = text, .many = '%', .one = '_', .sets = true, .fold = true, .bracket_begins_range = true, .last_escape_is_plain = true,
-		.blanks_may_stay = true, .escape = escape };
+	return (struct pattern){ .text = text,
+				 .many = '%',
+				 .one = '_',
+				 .sets = true,
+				 .fold = true,
+				 .bracket_begins_range = true,
+				 .last_escape_is_plain = true,
+				 .blanks_may_stay = true,
+				 .escape = escape };
 }
 
 bool pattern_is_escape(struct str s)

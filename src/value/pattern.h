@@ -8,13 +8,13 @@
 
 struct pattern {
 	struct str text;
-	char many, one;                 /* any text, any character: % _ or * ? */
-	bool sets;                      /* [a-c] [^x]; without them '[' means itself, as in SQLite's LIKE */
-	bool fold;                      /* the letters of ASCII without case; GLOB minds it */
-	bool bracket_begins_range;      /* []-a] is a range from ']' to 'a'; to SQLite it is ']', '-' and 'a' */
-	bool last_escape_is_plain;      /* an escape character that nothing follows means what it would without ESCAPE; to SQLite it matches nothing */
-	bool blanks_may_stay;           /* the text's trailing blanks need not be matched */
-	struct str escape;              /* one character (pattern_is_escape), or empty: none */
+	char many, one;            /* any text, any character: % _ or * ? */
+	bool sets;                 /* [a-c] [^x]; without them '[' means itself, as in SQLite's LIKE */
+	bool fold;                 /* the letters of ASCII without case; GLOB minds it */
+	bool bracket_begins_range; /* []-a] is a range from ']' to 'a'; to SQLite it is ']', '-' and 'a' */
+	bool last_escape_is_plain; /* an escape character that nothing follows means what it would without ESCAPE; to SQLite it matches nothing */
+	bool blanks_may_stay;      /* the text's trailing blanks need not be matched */
+	struct str escape;         /* one character (pattern_is_escape), or empty: none */
 };
 
 /* The pattern as T-SQL's LIKE and PATINDEX mean it. */

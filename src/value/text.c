@@ -1,5 +1,5 @@
 /* text.c — see text.h. */
-#define _GNU_SOURCE         /* memmem, mempcpy */
+#define _GNU_SOURCE /* memmem, mempcpy */
 #include "value/text.h"
 
 #include <assert.h>
@@ -7,8 +7,8 @@
 
 #include "base/utf.h"
 
-#define FIND_FIRST 1024u                /* bytes that are searched at once, at first … */
-#define FIND_WINDOW ((size_t)1 << 20)   /* … and at last */
+#define FIND_FIRST 1024u              /* bytes that are searched at once, at first … */
+#define FIND_WINDOW ((size_t)1 << 20) /* … and at last */
 
 /* Window by window: memmem is linear, but nobody can stop it. */
 int text_find(struct str where, size_t from, struct str what, struct meter *m, size_t *ret_at)
@@ -33,12 +33,14 @@ int text_find(struct str where, size_t from, struct str what, struct meter *m, s
 	return 0;
 }
 
-int text_replace(struct str s, struct str searched, struct str what, struct str with, struct meter *m, char *dst, size_t *ret_n)
+int text_replace(struct str s, struct str searched, struct str what, struct str with, struct meter *m,
+		 char *dst, size_t *ret_n)
 {
 	size_t from = 0, at, n = 0;
 	int rc;
 
-	assert(s.n == searched.n && s.n <= UINT32_MAX && with.n <= UINT32_MAX);      /* as every value is: n cannot overflow */
+	assert(s.n == searched.n && s.n <= UINT32_MAX &&
+	       with.n <= UINT32_MAX); /* as every value is: n cannot overflow */
 	while ((rc = text_find(searched, from, what, m, &at)) > 0) {
 		if (dst != NULL)
 			dst = mempcpy(mempcpy(dst, s.p + from, at - from), with.p, with.n);
@@ -65,9 +67,11 @@ void text_change_case(struct str s, bool upper, char *dst)
 	for (size_t i = 0; i < s.n; i++) {
 		unsigned char c = (unsigned char)s.p[i], before = i > 0 ? (unsigned char)s.p[i - 1] : 0;
 
-		if (upper && ((c >= 'a' && c <= 'z') || (before == 0xC3 && c >= 0xA0 && c <= 0xBE && c != 0xB7)))
+		if (upper &&
+		    ((c >= 'a' && c <= 'z') || (before == 0xC3 && c >= 0xA0 && c <= 0xBE && c != 0xB7)))
 			c -= 0x20;
-		else if (!upper && ((c >= 'A' && c <= 'Z') || (before == 0xC3 && c >= 0x80 && c <= 0x9E && c != 0x97)))
+		else if (!upper &&
+			 ((c >= 'A' && c <= 'Z') || (before == 0xC3 && c >= 0x80 && c <= 0x9E && c != 0x97)))
 			c += 0x20;
 		dst[i] = (char)c;
 	}

@@ -11,7 +11,8 @@ MUST_CHECK int text_find(struct str where, size_t from, struct str what, struct 
 
 /* Every what (not empty) in s replaced. searched is s, or s in lower case: what is compared, while s is what is copied. dst NULL: only *ret_n, how long it becomes.
  * 0, or -1: given up. */
-MUST_CHECK int text_replace(struct str s, struct str searched, struct str what, struct str with, struct meter *m, char *dst, size_t *ret_n);
+MUST_CHECK int text_replace(struct str s, struct str searched, struct str what, struct str with,
+			    struct meter *m, char *dst, size_t *ret_n);
 
 /* A copy (of s.n bytes) with the letters of ASCII in lower case: what is searched without case. */
 void text_fold(struct str s, char *dst);

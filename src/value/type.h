@@ -6,23 +6,46 @@
 #include "base/str.h"
 
 enum type_id {
-	TYPE_NULL = 0,      /* the untyped NULL of a literal */
-	TYPE_BIT, TYPE_TINYINT, TYPE_SMALLINT, TYPE_INT, TYPE_BIGINT,
-	TYPE_DECIMAL, TYPE_NUMERIC, TYPE_SMALLMONEY, TYPE_MONEY, TYPE_REAL, TYPE_FLOAT,
-	TYPE_CHAR, TYPE_VARCHAR, TYPE_TEXT, TYPE_NCHAR, TYPE_NVARCHAR, TYPE_NTEXT, TYPE_XML,
-	TYPE_BINARY, TYPE_VARBINARY, TYPE_IMAGE, TYPE_GUID,
-	TYPE_DATE, TYPE_TIME, TYPE_SMALLDATETIME, TYPE_DATETIME, TYPE_DATETIME2, TYPE_DATETIMEOFFSET,
-	TYPE_VARIANT,       /* sql_variant: a value of this declared type carries its own inner type, see value.h */
+	TYPE_NULL = 0, /* the untyped NULL of a literal */
+	TYPE_BIT,
+	TYPE_TINYINT,
+	TYPE_SMALLINT,
+	TYPE_INT,
+	TYPE_BIGINT,
+	TYPE_DECIMAL,
+	TYPE_NUMERIC,
+	TYPE_SMALLMONEY,
+	TYPE_MONEY,
+	TYPE_REAL,
+	TYPE_FLOAT,
+	TYPE_CHAR,
+	TYPE_VARCHAR,
+	TYPE_TEXT,
+	TYPE_NCHAR,
+	TYPE_NVARCHAR,
+	TYPE_NTEXT,
+	TYPE_XML,
+	TYPE_BINARY,
+	TYPE_VARBINARY,
+	TYPE_IMAGE,
+	TYPE_GUID,
+	TYPE_DATE,
+	TYPE_TIME,
+	TYPE_SMALLDATETIME,
+	TYPE_DATETIME,
+	TYPE_DATETIME2,
+	TYPE_DATETIMEOFFSET,
+	TYPE_VARIANT, /* sql_variant: a value of this declared type carries its own inner type, see value.h */
 	TYPE_COUNT
 };
 
-#define TYPE_MAX (-1)       /* length of the (max) types, text, ntext, image and xml */
+#define TYPE_MAX (-1) /* length of the (max) types, text, ntext, image and xml */
 
 struct type {
-	uint8_t id;             /* enum type_id */
-	uint8_t precision;      /* decimal, numeric */
-	uint8_t scale;          /* decimal, numeric: digits; time types: fractional digits 0..7 */
-	int32_t length;         /* char, binary: bytes; nchar, nvarchar: UTF-16 units; TYPE_MAX; 0 for the others */
+	uint8_t id;        /* enum type_id */
+	uint8_t precision; /* decimal, numeric */
+	uint8_t scale;     /* decimal, numeric: digits; time types: fractional digits 0..7 */
+	int32_t length; /* char, binary: bytes; nchar, nvarchar: UTF-16 units; TYPE_MAX; 0 for the others */
 };
 
 #define TYPE_OF(tid) ((struct type){ (tid), 0, 0, 0 })
@@ -31,13 +54,14 @@ struct type {
 
 /* What is known of a type by its id: one table serves parser, catalogue metadata and codecs. */
 struct type_info {
-	const char *name;           /* "varchar" */
-	uint8_t system_type_id;     /* sys.types: 167 … */
-	int16_t odbc_type;          /* ODBC 3 DATA_TYPE of the catalogue procedures: 12 … */
-	uint8_t sqldbtype;          /* SqlDbType of sp_procedure_params_managed: 22 … */
-	uint8_t precedence;         /* T-SQL data type precedence: the higher wins in an expression */
-	uint8_t size;               /* bytes of a fixed-size type, else 0 */
-	bool has_length, has_precision, has_scale, is_text, is_binary, is_unicode, is_integer, is_exact, is_time;
+	const char *name;       /* "varchar" */
+	uint8_t system_type_id; /* sys.types: 167 … */
+	int16_t odbc_type;      /* ODBC 3 DATA_TYPE of the catalogue procedures: 12 … */
+	uint8_t sqldbtype;      /* SqlDbType of sp_procedure_params_managed: 22 … */
+	uint8_t precedence;     /* T-SQL data type precedence: the higher wins in an expression */
+	uint8_t size;           /* bytes of a fixed-size type, else 0 */
+	bool has_length, has_precision, has_scale, is_text, is_binary, is_unicode, is_integer, is_exact,
+		is_time;
 };
 const struct type_info *type_info(enum type_id id);
 
@@ -49,6 +73,9 @@ bool type_by_name(struct str name, struct type *ret);
 const char *type_format(const struct type *t, char *dst, size_t size);
 /* Largest number of bytes a value can have on the wire; TYPE_MAX for unbounded ones. */
 int32_t type_max_bytes(const struct type *t);
-static inline bool type_is_max(const struct type *t) { return t->length == TYPE_MAX; }
+static inline bool type_is_max(const struct type *t)
+{
+	return t->length == TYPE_MAX;
+}
 
 #endif

@@ -55,7 +55,7 @@ static int variant_copy(const struct value *v, struct arena *a, struct value *re
 	if (inner == NULL)
 		return err_nomem(reterr);
 	*inner = *v->u.variant;
-	if (inner->type.id == TYPE_VARIANT)     /* a variant holds no variant: nothing deeper to copy */
+	if (inner->type.id == TYPE_VARIANT) /* a variant holds no variant: nothing deeper to copy */
 		inner->null = true;
 	if (value_copy(inner, a, inner, reterr) < 0)
 		return -1;

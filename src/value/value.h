@@ -18,29 +18,30 @@ struct decimal {
 
 /* date: day. time: tick. datetime2: both. datetimeoffset: both in UTC, and the offset. */
 struct moment {
-	int32_t day;            /* days since 0001-01-01 */
-	int64_t tick;           /* 100 ns since midnight */
-	int16_t offset;         /* minutes east of UTC */
+	int32_t day;    /* days since 0001-01-01 */
+	int64_t tick;   /* 100 ns since midnight */
+	int16_t offset; /* minutes east of UTC */
 };
 
 /* How the bytes of an xml value are encoded. */
 enum xml_encoding {
-	XML_UTF8_FROM_UNICODE = 0,  /* arrived as UTF-16 (nvarchar, or xml in UTF-16); now UTF-8. A declared encoding other than UTF-16 is 9402 */
-	XML_BYTES,                  /* bytes as they arrived (varchar in its code page, xml with its own declaration) */
+	XML_UTF8_FROM_UNICODE =
+		0, /* arrived as UTF-16 (nvarchar, or xml in UTF-16); now UTF-8. A declared encoding other than UTF-16 is 9402 */
+	XML_BYTES, /* bytes as they arrived (varchar in its code page, xml with its own declaration) */
 };
 
 struct value {
 	struct type type;
 	bool null;
-	uint8_t xml_encoding;       /* TYPE_XML only */
+	uint8_t xml_encoding; /* TYPE_XML only */
 	union {
-		int64_t i;              /* bit, integers; smallmoney and money × 10⁴; datetime and smalldatetime in ticks of 1/300 s since 1900-01-01 */
-		double f;               /* real (rounded to float), float */
+		int64_t i; /* bit, integers; smallmoney and money × 10⁴; datetime and smalldatetime in ticks of 1/300 s since 1900-01-01 */
+		double f;  /* real (rounded to float), float */
 		struct decimal dec;
-		struct moment moment;   /* date, time, datetime2, datetimeoffset */
-		uint8_t guid[16];       /* wire order */
-		struct str s;           /* char … xml as UTF-8; binary … image as bytes */
-		struct value *variant;  /* TYPE_VARIANT: the inner value, never NULL when !null */
+		struct moment moment;  /* date, time, datetime2, datetimeoffset */
+		uint8_t guid[16];      /* wire order */
+		struct str s;          /* char … xml as UTF-8; binary … image as bytes */
+		struct value *variant; /* TYPE_VARIANT: the inner value, never NULL when !null */
 	} u;
 };
 
@@ -61,9 +62,9 @@ static inline struct value value_null(struct type t)
 }
 
 struct value value_int(enum type_id id, int64_t i);
-struct value value_text(struct type t, struct str s);       /* no check of the length */
+struct value value_text(struct type t, struct str s); /* no check of the length */
 struct value value_bytes(struct type t, const void *p, size_t n);
-struct value value_nvarchar(const char *s);                 /* nvarchar(n) for a C string */
+struct value value_nvarchar(const char *s); /* nvarchar(n) for a C string */
 struct value value_varchar(const char *s);
 /* A copy whose text and bytes are in the arena; ret may be v. */
 MUST_CHECK int value_copy(const struct value *v, struct arena *a, struct value *ret, struct err *reterr);

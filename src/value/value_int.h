@@ -12,7 +12,7 @@ struct conv {
 	const struct type *to;
 	enum convert_mode mode;
 	const char *what;
-	int style;                  /* CONVERT's third argument; -1: none */
+	int style; /* CONVERT's third argument; -1: none */
 	struct arena *arena;
 	struct err *err;
 	struct value out;
@@ -20,14 +20,17 @@ struct conv {
 
 /* What went wrong; conv_fail finds the number that fits place, source and target. */
 enum conv_fault {
-	FAULT_SYNTAX,               /* the text is no such value */
-	FAULT_RANGE,                /* it is one, but does not fit */
+	FAULT_SYNTAX, /* the text is no such value */
+	FAULT_RANGE,  /* it is one, but does not fit */
 };
 MUST_CHECK int conv_fail(const struct conv *c, enum conv_fault fault);
 /* 8152 [E-COM-07]. */
 MUST_CHECK int conv_too_long(const struct conv *c);
 /* 8114 in the places where it is the answer to everything. */
-static inline bool conv_is_call(const struct conv *c) { return c->mode == CONVERT_ARGUMENT || c->mode == CONVERT_OUTPUT; }
+static inline bool conv_is_call(const struct conv *c)
+{
+	return c->mode == CONVERT_ARGUMENT || c->mode == CONVERT_OUTPUT;
+}
 /* The name that SQL Server's messages use: numeric for decimal. */
 const char *conv_type_name(enum type_id id);
 
@@ -46,7 +49,7 @@ struct number {
 	struct decimal dec;
 	double f;
 };
-bool number_of(const struct value *v, struct number *ret);      /* bit … float only */
+bool number_of(const struct value *v, struct number *ret); /* bit … float only */
 
 /* The text of a number in its default form (style -1) or CONVERT's; returns the length, 0 for an unknown style. */
 size_t number_format(const struct value *v, int style, char *dst, size_t size);

@@ -16,7 +16,8 @@ struct wide wide_mul(u128 a, u128 b)
 	u128 p00 = (u128)a0 * b0, p01 = (u128)a0 * b1, p10 = (u128)a1 * b0, p11 = (u128)a1 * b1;
 	u128 middle = (p00 >> 64) + (uint64_t)p01 + (uint64_t)p10;
 
-	return (struct wide){ p11 + (p01 >> 64) + (p10 >> 64) + (middle >> 64), middle << 64 | (uint64_t)p00 };
+	return (struct wide){ p11 + (p01 >> 64) + (p10 >> 64) + (middle >> 64),
+			      middle << 64 | (uint64_t)p00 };
 }
 
 struct wide wide_add(struct wide a, struct wide b)
@@ -99,7 +100,7 @@ struct wide wide_round(struct wide a, int n)
 	if (n <= 0)
 		return a;
 	if (!wide_mul_pow10(wide_of(1), n, &unit))
-		return wide_of(0);                      /* 10ⁿ is beyond 256 bits, so a is less than half of it */
+		return wide_of(0); /* 10ⁿ is beyond 256 bits, so a is less than half of it */
 	q = wide_div(a, unit, &rest);
 	if (wide_compare(rest, wide_sub(unit, rest)) >= 0)
 		q = wide_add(q, wide_of(1));

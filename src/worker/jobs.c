@@ -15,8 +15,8 @@ void job_time_sent(int64_t ticks, char dst[JOB_TIME_MAX])
 	struct civil c;
 
 	civil_from_datetime(ticks, &c);
-	snprintf(dst, JOB_TIME_MAX, "%04d-%02d-%02dT%02d:%02d:%02d.%03d", c.year % 10000, c.month % 100, c.day % 100, c.hour % 100, c.minute % 100, c.second % 100,
-		 datetime_ms(ticks) % 1000);
+	snprintf(dst, JOB_TIME_MAX, "%04d-%02d-%02dT%02d:%02d:%02d.%03d", c.year % 10000, c.month % 100,
+		 c.day % 100, c.hour % 100, c.minute % 100, c.second % 100, datetime_ms(ticks) % 1000);
 }
 
 void job_time_shown(int64_t ticks, char dst[JOB_TIME_MAX])
@@ -37,7 +37,8 @@ bool job_time_parse(const char *text, int64_t *ret)
 	bool has_offset;
 
 	/* An empty text is the year 1900 in T-SQL; here it is none. */
-	if (str_trim(str_of(text)).n == 0 || !datetime_parse(str_of(text), &c, &digits, &has_offset) || !datetime_from_civil(&c, ret))
+	if (str_trim(str_of(text)).n == 0 || !datetime_parse(str_of(text), &c, &digits, &has_offset) ||
+	    !datetime_from_civil(&c, ret))
 		return false;
 	if (has_offset)
 		*ret -= (int64_t)c.offset * 60 * 300;
@@ -46,7 +47,8 @@ bool job_time_parse(const char *text, int64_t *ret)
 
 /* --- rows -------------------------------------------------------------------------------------------------------------------------- */
 
-static int cell(const struct client_table *t, size_t row, const char *name, const char **ret, struct err *reterr)
+static int cell(const struct client_table *t, size_t row, const char *name, const char **ret,
+		struct err *reterr)
 {
 	int column = client_column(t, name);
 
@@ -62,9 +64,11 @@ int job_row_read(const struct client_table *t, size_t row, struct job_row *ret, 
 	const char *due, *disabled;
 	uint8_t guid[16];
 
-	if (cell(t, row, "Assembly", &r.assembly, reterr) < 0 || cell(t, row, "Class", &r.class, reterr) < 0 || cell(t, row, "JobId", &r.id, reterr) < 0 ||
-	    cell(t, row, "Recurrence", &r.recurrence, reterr) < 0 || cell(t, row, "JobData", &r.data, reterr) < 0 ||
-	    cell(t, row, "NextDueTime", &due, reterr) < 0 || cell(t, row, "Disabled", &disabled, reterr) < 0 ||
+	if (cell(t, row, "Assembly", &r.assembly, reterr) < 0 ||
+	    cell(t, row, "Class", &r.class, reterr) < 0 || cell(t, row, "JobId", &r.id, reterr) < 0 ||
+	    cell(t, row, "Recurrence", &r.recurrence, reterr) < 0 ||
+	    cell(t, row, "JobData", &r.data, reterr) < 0 || cell(t, row, "NextDueTime", &due, reterr) < 0 ||
+	    cell(t, row, "Disabled", &disabled, reterr) < 0 ||
 	    cell(t, row, "DisplayName", &r.display_name, reterr) < 0)
 		return -1;
 	if (r.id == NULL || !guid_parse(str_of(r.id), guid))
@@ -72,9 +76,11 @@ int job_row_read(const struct client_table *t, size_t row, struct job_row *ret, 
 	if (r.assembly == NULL || r.class == NULL)
 		return err_raise(reterr, 50000, 16, 1, "job %s has no Assembly or no Class", r.id);
 	if (due == NULL || !job_time_parse(due, &r.due))
-		return err_raise(reterr, 50000, 16, 1, "'%s' is no NextDueTime (job %s)", due != NULL ? due : "NULL", r.id);
+		return err_raise(reterr, 50000, 16, 1, "'%s' is no NextDueTime (job %s)",
+				 due != NULL ? due : "NULL", r.id);
 	if (disabled == NULL || (strcmp(disabled, "0") != 0 && strcmp(disabled, "1") != 0))
-		return err_raise(reterr, 50000, 16, 1, "'%s' is no value of Disabled (job %s)", disabled != NULL ? disabled : "NULL", r.id);
+		return err_raise(reterr, 50000, 16, 1, "'%s' is no value of Disabled (job %s)",
+				 disabled != NULL ? disabled : "NULL", r.id);
 	r.disabled = disabled[0] == '1';
 	*ret = r;
 	return 0;
@@ -82,7 +88,8 @@ int job_row_read(const struct client_table *t, size_t row, struct job_row *ret, 
 
 /* --- calls ------------------------------------------------------------------------------------------------------------------------- */
 
-static int call(struct client *c, const char *proc, const struct client_arg *args, size_t nargs, struct client_result *r, struct err *reterr)
+static int call(struct client *c, const char *proc, const struct client_arg *args, size_t nargs,
+		struct client_result *r, struct err *reterr)
 {
 	if (client_call(c, proc, args, nargs, r, reterr) < 0)
 		return -1;
@@ -90,11 +97,13 @@ static int call(struct client *c, const char *proc, const struct client_arg *arg
 		return err_raise(reterr, 50000, 16, 1, "%s gave no return code", proc);
 	if (r->status == 0)
 		return 0;
-	err_raise(reterr, r->nmessages > 0 ? r->messages[0].number : 50000, 16, 1, "%s: %s", proc, r->nmessages > 0 ? r->messages[0].text : "refused (return code 1)");
+	err_raise(reterr, r->nmessages > 0 ? r->messages[0].number : 50000, 16, 1, "%s: %s", proc,
+		  r->nmessages > 0 ? r->messages[0].text : "refused (return code 1)");
 	return JOBS_REFUSED;
 }
 
-static int call_alone(struct client *c, const char *proc, const struct client_arg *args, size_t nargs, struct err *reterr)
+static int call_alone(struct client *c, const char *proc, const struct client_arg *args, size_t nargs,
+		      struct err *reterr)
 {
 	struct client_result r;
 	int rc = call(c, proc, args, nargs, &r, reterr);
@@ -104,7 +113,8 @@ static int call_alone(struct client *c, const char *proc, const struct client_ar
 }
 
 /* The rows are the first result set. */
-static int call_for_rows(struct client *c, const char *proc, const struct client_arg *args, size_t nargs, struct client_result *ret, struct err *reterr)
+static int call_for_rows(struct client *c, const char *proc, const struct client_arg *args, size_t nargs,
+			 struct client_result *ret, struct err *reterr)
 {
 	int rc = call(c, proc, args, nargs, ret, reterr);
 
@@ -138,8 +148,9 @@ static int store(struct client *c, const char *proc, const struct job_row *job, 
 {
 	char time[JOB_TIME_MAX];
 	const struct client_arg args[] = {
-		client_text("@JobId", job->id), client_text("@Assembly", job->assembly), client_text("@Class", job->class),
-		client_text("@Recurrence", job->recurrence), client_text("@JobData", job->data), client_text("@NextDueTime", time),
+		client_text("@JobId", job->id),         client_text("@Assembly", job->assembly),
+		client_text("@Class", job->class),      client_text("@Recurrence", job->recurrence),
+		client_text("@JobData", job->data),     client_text("@NextDueTime", time),
 		client_bit("@Disabled", job->disabled), client_text("@DisplayName", job->display_name),
 	};
 

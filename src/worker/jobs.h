@@ -4,7 +4,7 @@
 
 #include "client/client.h"
 
-#define JOBS_REFUSED (-2)       /* return code 1: a rule of the specification; the server's message is in *reterr */
+#define JOBS_REFUSED (-2) /* return code 1: a rule of the specification; the server's message is in *reterr */
 
 /* One scheduled job. Strings belong to the result set (or to whoever made the row); NULL is SQL NULL. */
 struct job_row {
@@ -14,7 +14,8 @@ struct job_row {
 };
 
 /* Columns are found by name, so that their order and further ones do not matter. -1: one is missing, or a value is no time, bit or identifier. */
-MUST_CHECK int job_row_read(const struct client_table *t, size_t row, struct job_row *ret, struct err *reterr);
+MUST_CHECK int job_row_read(const struct client_table *t, size_t row, struct job_row *ret,
+			    struct err *reterr);
 /* Texts of times: "2026-11-20T22:00:00.000" for the server, with a blank and without empty milliseconds for people. dst has JOB_TIME_MAX bytes. */
 #define JOB_TIME_MAX 32
 void job_time_sent(int64_t ticks, char dst[JOB_TIME_MAX]);
@@ -24,7 +25,8 @@ bool job_time_parse(const char *text, int64_t *ret);
 /* All return 0, JOBS_REFUSED, or -1 when the call failed. Results must be freed with client_result_fini in every case. */
 MUST_CHECK int jobs_list(struct client *c, struct client_result *ret, struct err *reterr);
 MUST_CHECK int jobs_get(struct client *c, const char *id, struct client_result *ret, struct err *reterr);
-MUST_CHECK int jobs_in_interval(struct client *c, int64_t until, struct client_result *ret, struct err *reterr);
+MUST_CHECK int jobs_in_interval(struct client *c, int64_t until, struct client_result *ret,
+				struct err *reterr);
 MUST_CHECK int jobs_add(struct client *c, const struct job_row *job, struct err *reterr);
 MUST_CHECK int jobs_modify(struct client *c, const struct job_row *job, struct err *reterr);
 MUST_CHECK int jobs_refresh(struct client *c, const char *id, int64_t due, struct err *reterr);

@@ -38,9 +38,12 @@ static void write_field(FILE *f, const char *s, char end)
 
 static void write_line(FILE *f, const struct taken *t)
 {
-	static const char *const states[] = { [TAKEN_DOUBT] = "doubt", [TAKEN_WAITS] = "waits", [TAKEN_RUNS] = "runs", [TAKEN_HELD] = "held" };
+	static const char *const states[] = {
+		[TAKEN_DOUBT] = "doubt", [TAKEN_WAITS] = "waits", [TAKEN_RUNS] = "runs", [TAKEN_HELD] = "held"
+	};
 
-	fprintf(f, "%s\t%lld\t%lld\t%lld\t%lld\t", states[t->state], (long long)t->row.due, (long long)t->due, (long long)t->start, (long long)t->next);
+	fprintf(f, "%s\t%lld\t%lld\t%lld\t%lld\t", states[t->state], (long long)t->row.due, (long long)t->due,
+		(long long)t->start, (long long)t->next);
 	write_field(f, t->row.id, '\t');
 	write_field(f, t->row.assembly, '\t');
 	write_field(f, t->row.class, '\t');
@@ -91,7 +94,10 @@ static struct taken *read_line(char *line)
 	t = taken_new(&row, strtoll(fields[2], NULL, 10), strtoll(fields[3], NULL, 10));
 	if (t != NULL) {
 		t->next = strtoll(fields[4], NULL, 10);
-		t->state = fields[0][0] == 'd' ? TAKEN_DOUBT : fields[0][0] == 'w' ? TAKEN_WAITS : fields[0][0] == 'h' ? TAKEN_HELD : TAKEN_RUNS;
+		t->state = fields[0][0] == 'd'   ? TAKEN_DOUBT
+			   : fields[0][0] == 'w' ? TAKEN_WAITS
+			   : fields[0][0] == 'h' ? TAKEN_HELD
+						 : TAKEN_RUNS;
 	}
 	return t;
 }
@@ -113,7 +119,8 @@ static bool rename_in(const struct ledger *l, const char *from, const char *to)
 {
 	char a[4096], b[4096];
 
-	return snprintf(a, sizeof(a), "%s/%s", l->dir, from) < (int)sizeof(a) && snprintf(b, sizeof(b), "%s/%s", l->dir, to) < (int)sizeof(b) && rename(a, b) == 0;
+	return snprintf(a, sizeof(a), "%s/%s", l->dir, from) < (int)sizeof(a) &&
+	       snprintf(b, sizeof(b), "%s/%s", l->dir, to) < (int)sizeof(b) && rename(a, b) == 0;
 }
 
 static int load(struct ledger *l, struct err *reterr)
@@ -129,7 +136,8 @@ static int load(struct ledger *l, struct err *reterr)
 		line[strcspn(line, "\n")] = '\0';
 		*end = read_line(line);
 		if (*end == NULL)
-			LOG(LOG_ERROR, NULL, "journal", F_STR("why", "a line is damaged and left out"), F_STR("line", line));
+			LOG(LOG_ERROR, NULL, "journal", F_STR("why", "a line is damaged and left out"),
+			    F_STR("line", line));
 		else
 			end = &(*end)->link;
 	}
@@ -224,7 +232,8 @@ static void write_time(FILE *f, const char *name, int64_t ticks)
 	write_json(f, name, text);
 }
 
-void journal_history(struct ledger *l, const struct taken *t, const char *outcome, int status, int64_t started, int64_t ended)
+void journal_history(struct ledger *l, const struct taken *t, const char *outcome, int status,
+		     int64_t started, int64_t ended)
 {
 	FILE *f;
 	long size;

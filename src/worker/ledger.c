@@ -47,8 +47,9 @@ struct taken *taken_new(const struct job_row *row, int64_t due, int64_t start)
 	t->row.disabled = row->disabled;
 	t->due = due;
 	t->start = start;
-	if (copy_text(&t->row.id, row->id) && copy_text(&t->row.assembly, row->assembly) && copy_text(&t->row.class, row->class) &&
-	    copy_text(&t->row.recurrence, row->recurrence) && copy_text(&t->row.data, row->data) && copy_text(&t->row.display_name, row->display_name))
+	if (copy_text(&t->row.id, row->id) && copy_text(&t->row.assembly, row->assembly) &&
+	    copy_text(&t->row.class, row->class) && copy_text(&t->row.recurrence, row->recurrence) &&
+	    copy_text(&t->row.data, row->data) && copy_text(&t->row.display_name, row->display_name))
 		return t;
 	taken_free(t);
 	return NULL;
@@ -71,7 +72,8 @@ int ledger_open(const char *dir, struct ledger **ret, struct err *reterr)
 	for (struct taken *t = l->list, *next; t != NULL; t = next) {
 		next = t->link;
 		if (t->state == TAKEN_HELD)
-			t->state = TAKEN_WAITS;     /* there may be a handler now; if not, it is told and held again */
+			t->state =
+				TAKEN_WAITS; /* there may be a handler now; if not, it is told and held again */
 		if (t->state != TAKEN_RUNS)
 			continue;
 		LOG(LOG_WARN, NULL, "interrupted", F_STR("job", t->row.id), F_STR("class", t->row.class),
@@ -231,7 +233,8 @@ void ledger_mark(struct ledger *l, struct taken *t, enum taken_state state)
 	pthread_mutex_unlock(&l->mutex);
 }
 
-void ledger_release(struct ledger *l, bool (*can_run)(const void *arg, const struct job_row *row), const void *arg)
+void ledger_release(struct ledger *l, bool (*can_run)(const void *arg, const struct job_row *row),
+		    const void *arg)
 {
 	bool changed = false;
 
@@ -275,7 +278,8 @@ bool ledger_runs(struct ledger *l, const char *id, const struct taken *except)
 	return runs;
 }
 
-void ledger_finish(struct ledger *l, struct taken *t, const char *outcome, int status, int64_t started, int64_t ended)
+void ledger_finish(struct ledger *l, struct taken *t, const char *outcome, int status, int64_t started,
+		   int64_t ended)
 {
 	pthread_mutex_lock(&l->mutex);
 	journal_history(l, t, outcome, status, started, ended);

@@ -7,19 +7,19 @@
 #include "worker/jobs.h"
 
 enum taken_state {
-	TAKEN_DOUBT,            /* the commit that takes it has not been confirmed */
-	TAKEN_WAITS,            /* for its start */
+	TAKEN_DOUBT, /* the commit that takes it has not been confirmed */
+	TAKEN_WAITS, /* for its start */
 	TAKEN_RUNS,
-	TAKEN_HELD,             /* runs once, its time has come, and no handler here can run it: kept until one can */
+	TAKEN_HELD, /* runs once, its time has come, and no handler here can run it: kept until one can */
 };
 
 struct taken {
 	enum taken_state state;
-	struct job_row row;         /* strings are its own; row.due: as the server had it when it was taken */
-	int64_t due;                /* of this occurrence */
-	int64_t start, next;        /* next: what the server was told; DATETIME_MAX: nothing follows */
-	bool fresh;                 /* the server need not be asked again whether the job is still there; not on disk, like the next */
-	bool withdrawn;             /* it was asked, and the job is gone or disabled: not to be run */
+	struct job_row row;  /* strings are its own; row.due: as the server had it when it was taken */
+	int64_t due;         /* of this occurrence */
+	int64_t start, next; /* next: what the server was told; DATETIME_MAX: nothing follows */
+	bool fresh; /* the server need not be asked again whether the job is still there; not on disk, like the next */
+	bool withdrawn; /* it was asked, and the job is gone or disabled: not to be run */
 	struct taken *link;
 };
 
@@ -50,12 +50,14 @@ struct taken *ledger_due(struct ledger *l, int64_t now, bool *ret_withdrawn);
 /* It runs, or is held, from now on. */
 void ledger_mark(struct ledger *l, struct taken *t, enum taken_state state);
 /* What is held and can be run waits again. */
-void ledger_release(struct ledger *l, bool (*can_run)(const void *arg, const struct job_row *row), const void *arg);
+void ledger_release(struct ledger *l, bool (*can_run)(const void *arg, const struct job_row *row),
+		    const void *arg);
 /* Everything that waits starts at the begin of its window. Gives how many that changed. */
 size_t ledger_hurry(struct ledger *l);
 bool ledger_runs(struct ledger *l, const char *id, const struct taken *except);
 /* Finished, skipped or failed: outcome is one word, status the exit status (or signal, or -1). Removes it and writes the history. */
-void ledger_finish(struct ledger *l, struct taken *t, const char *outcome, int status, int64_t started, int64_t ended);
+void ledger_finish(struct ledger *l, struct taken *t, const char *outcome, int status, int64_t started,
+		   int64_t ended);
 /* Start of the first that waits; INT64_MAX: none. */
 int64_t ledger_next_start(struct ledger *l);
 size_t ledger_count(struct ledger *l, enum taken_state state);

@@ -8,8 +8,8 @@
 
 struct ledger {
 	pthread_mutex_t mutex;
-	struct taken *list;         /* in the order in which they were taken */
-	char *dir;                  /* NULL: memory only */
+	struct taken *list; /* in the order in which they were taken */
+	char *dir;          /* NULL: memory only */
 	int lock_fd;
 };
 
@@ -18,6 +18,7 @@ MUST_CHECK int journal_open(struct ledger *l, const char *dir, struct err *reter
 void journal_close(struct ledger *l);
 /* The list as it is, in place of the old journal and safely on disk. */
 MUST_CHECK int journal_save(struct ledger *l, struct err *reterr);
-void journal_history(struct ledger *l, const struct taken *t, const char *outcome, int status, int64_t started, int64_t ended);
+void journal_history(struct ledger *l, const struct taken *t, const char *outcome, int status,
+		     int64_t started, int64_t ended);
 
 #endif

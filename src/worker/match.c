@@ -15,5 +15,7 @@ const char *match_handler(const struct settings *s, const struct job_row *row, s
 	if (ret->handler == NULL)
 		return "no handler is configured for this class";
 	ret->timeout_s = ret->handler->timeout_s > 0 ? ret->handler->timeout_s : s->timeout_s;
-	return access(ret->handler->argv[0], X_OK) == 0 ? NULL : "the command of the handler is missing or not executable";
+	return access(ret->handler->argv[0], X_OK) == 0
+		       ? NULL
+		       : "the command of the handler is missing or not executable";
 }

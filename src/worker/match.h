@@ -6,9 +6,9 @@
 #include "worker/settings.h"
 
 struct match {
-	const struct job_class *class;      /* NULL: unknown */
-	const char *action;                 /* NULL: class or job data are unknown */
-	const struct handler *handler;      /* NULL: none is configured */
+	const struct job_class *class; /* NULL: unknown */
+	const char *action;            /* NULL: class or job data are unknown */
+	const struct handler *handler; /* NULL: none is configured */
 	unsigned timeout_s;
 };
 

@@ -20,14 +20,14 @@
 struct poller {
 	const struct scheduler_options *options;
 	struct ledger *ledger;
-	struct client *client;          /* NULL: not connected */
-	struct settings *settings;      /* of the thread */
-	struct settings *pending;       /* under the mutex: what it is to use next; NULL: nothing new */
+	struct client *client;     /* NULL: not connected */
+	struct settings *settings; /* of the thread */
+	struct settings *pending;  /* under the mutex: what it is to use next; NULL: nothing new */
 	pthread_mutex_t mutex;
 	pthread_t thread;
-	int wake_fd, stop_fd;           /* stop_fd: also for new settings */
+	int wake_fd, stop_fd; /* stop_fd: also for new settings */
 	atomic_bool stopping, ended, succeeded;
-	int64_t mono, wall;             /* of the last round's begin */
+	int64_t mono, wall; /* of the last round's begin */
 	int64_t backoff_ms;
 	unsigned seed;
 };
@@ -49,7 +49,8 @@ static int round_once(struct poller *p, struct err *reterr)
 		}
 		LOG(LOG_INFO, NULL, "connected", F_INT("interval", p->settings->interval_s));
 	}
-	if (take_settle(p->client, p->settings, p->ledger, reterr) < 0 || take_recheck(p->client, p->settings, p->ledger, reterr) < 0)
+	if (take_settle(p->client, p->settings, p->ledger, reterr) < 0 ||
+	    take_recheck(p->client, p->settings, p->ledger, reterr) < 0)
 		return -1;
 	return take_due(p->client, p->settings, p->ledger, reterr);
 }
@@ -62,7 +63,8 @@ static void back_off(struct poller *p, const struct err *e)
 	p->backoff_ms = p->backoff_ms == 0 ? BACKOFF_FIRST_MS : p->backoff_ms * 2;
 	if (p->backoff_ms > most)
 		p->backoff_ms = most;
-	LOG(LOG_ERROR, NULL, "round-failed", F_INT("error", e->number), F_STR("why", e->text), F_INT("again_ms", p->backoff_ms));
+	LOG(LOG_ERROR, NULL, "round-failed", F_INT("error", e->number), F_STR("why", e->text),
+	    F_INT("again_ms", p->backoff_ms));
 }
 
 static int64_t wait_ms(struct poller *p)
@@ -80,7 +82,8 @@ static bool wall_passed(struct poller *p)
 	int64_t wall = clock_ticks();
 
 	if (wall < p->wall - TICKS_PER_SECOND) {
-		LOG(LOG_WARN, NULL, "clock-set-back", F_INT("seconds", (p->wall - wall) / TICKS_PER_SECOND), F_STR("effect", "no occurrence is repeated"));
+		LOG(LOG_WARN, NULL, "clock-set-back", F_INT("seconds", (p->wall - wall) / TICKS_PER_SECOND),
+		    F_STR("effect", "no occurrence is repeated"));
 		p->wall = wall;
 	}
 	return p->backoff_ms == 0 && wall - p->wall >= (int64_t)p->settings->interval_s * TICKS_PER_SECOND;
@@ -115,7 +118,8 @@ static void wait_for_round(struct poller *p)
 			return;
 		if (left > p->settings->clock_check_ms)
 			left = p->settings->clock_check_ms;
-		if (poll(&fd, 1, (int)left) > 0 && read(p->stop_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		if (poll(&fd, 1, (int)left) > 0 && read(p->stop_fd, &count, sizeof(count)) < 0 &&
+		    errno != EAGAIN)
 			LOG(LOG_ERROR, NULL, "wake", F_STR("why", strerror(errno)));
 	}
 }
@@ -167,7 +171,8 @@ static void poller_free(struct poller *p)
 	free(p);
 }
 
-int poller_start(const struct scheduler_options *o, struct ledger *l, int wake_fd, struct poller **ret, struct err *reterr)
+int poller_start(const struct scheduler_options *o, struct ledger *l, int wake_fd, struct poller **ret,
+		 struct err *reterr)
 {
 	struct poller *p = calloc(1, sizeof(*p));
 
@@ -182,7 +187,8 @@ int poller_start(const struct scheduler_options *o, struct ledger *l, int wake_f
 	p->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (p->stop_fd < 0 || thread_start(&p->thread, run_thread, p) < 0) {
 		poller_free(p);
-		return err_raise(reterr, 50000, 16, 1, "the thread that asks the server could not be started");
+		return err_raise(reterr, 50000, 16, 1,
+				 "the thread that asks the server could not be started");
 	}
 	*ret = p;
 	return 0;

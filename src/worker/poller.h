@@ -7,7 +7,8 @@
 
 struct poller;
 /* wake_fd: an eventfd that gets 1 after each round and at the end. */
-MUST_CHECK int poller_start(const struct scheduler_options *o, struct ledger *l, int wake_fd, struct poller **ret, struct err *reterr);
+MUST_CHECK int poller_start(const struct scheduler_options *o, struct ledger *l, int wake_fd,
+			    struct poller **ret, struct err *reterr);
 /* From the next round on, which comes at once. */
 void poller_reload(struct poller *p, struct settings *s);
 /* Whether the last settings it was given are in use, so that nothing more is taken under older ones. */

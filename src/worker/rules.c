@@ -18,24 +18,31 @@ static enum verdict judge(const struct job_row *row, struct judgement *j)
 		return VERDICT_IGNORE;
 	if (row->disabled)
 		return VERDICT_DISABLED;
-	return !j->recurs || recurrence_parse(str_of(row->recurrence), &j->recurrence) ? VERDICT_TAKE : VERDICT_UNKNOWN_RECURRENCE;
+	return !j->recurs || recurrence_parse(str_of(row->recurrence), &j->recurrence)
+		       ? VERDICT_TAKE
+		       : VERDICT_UNKNOWN_RECURRENCE;
 }
 
 void rules_judge(const struct job_row *row, struct judgement *ret)
 {
-	*ret = (struct judgement){ .recurs = row->recurrence != NULL, .seed = recurrence_seed(str_of(row->id)) };
+	*ret = (struct judgement){ .recurs = row->recurrence != NULL,
+				   .seed = recurrence_seed(str_of(row->id)) };
 	ret->verdict = judge(row, ret);
 }
 
-void rules_occurrences(struct occurrences *it, const struct job_row *row, const struct judgement *j, int64_t now, int64_t horizon)
+void rules_occurrences(struct occurrences *it, const struct job_row *row, const struct judgement *j,
+		       int64_t now, int64_t horizon)
 {
-	*it = (struct occurrences){ .judgement = j, .now = now, .horizon = horizon, .next = row->due, .first = true };
+	*it = (struct occurrences){
+		.judgement = j, .now = now, .horizon = horizon, .next = row->due, .first = true
+	};
 }
 
 bool rules_occurrence(struct occurrences *it, int64_t *ret_due, int64_t *ret_start)
 {
 	const struct recurrence *r = &it->judgement->recurrence;
-	int64_t due = it->next, start = it->judgement->recurs ? recurrence_start(r, due, it->judgement->seed) : due;
+	int64_t due = it->next,
+		start = it->judgement->recurs ? recurrence_start(r, due, it->judgement->seed) : due;
 
 	if (it->next == DATETIME_MAX || (!it->first && due >= it->horizon))
 		return false;

@@ -7,10 +7,10 @@
 #include "worker/jobs.h"
 
 enum verdict {
-	VERDICT_TAKE,           /* refresh it at once (unless it runs once), whoever can run it [E-SCHED-21] */
-	VERDICT_IGNORE,         /* neither run nor refreshed: see rules_ignored */
-	VERDICT_DISABLED,       /* not run; refreshed to the end of time */
-	VERDICT_UNKNOWN_RECURRENCE,     /* nobody can tell when it is due next: left as it is */
+	VERDICT_TAKE,     /* refresh it at once (unless it runs once), whoever can run it [E-SCHED-21] */
+	VERDICT_IGNORE,   /* neither run nor refreshed: see rules_ignored */
+	VERDICT_DISABLED, /* not run; refreshed to the end of time */
+	VERDICT_UNKNOWN_RECURRENCE, /* nobody can tell when it is due next: left as it is */
 };
 
 struct judgement {
@@ -34,7 +34,8 @@ struct occurrences {
 	int64_t next;
 	bool first;
 };
-void rules_occurrences(struct occurrences *it, const struct job_row *row, const struct judgement *j, int64_t now, int64_t horizon);
+void rules_occurrences(struct occurrences *it, const struct job_row *row, const struct judgement *j,
+		       int64_t now, int64_t horizon);
 bool rules_occurrence(struct occurrences *it, int64_t *ret_due, int64_t *ret_start);
 
 #endif

@@ -22,7 +22,7 @@ extern char **environ;
 #define PREFIX "PROCESSION_JOB_"
 
 struct environment {
-	char **all;                 /* ours first, then what we were given */
+	char **all; /* ours first, then what we were given */
 	char *made[VARIABLES];
 	size_t nmade;
 	bool failed;
@@ -57,7 +57,8 @@ static void environment_free(struct environment *e)
 	free(e->all);
 }
 
-static int environment_make(struct environment *e, const struct taken *t, const struct handler *h, const char *action, struct err *reterr)
+static int environment_make(struct environment *e, const struct taken *t, const struct handler *h,
+			    const char *action, struct err *reterr)
 {
 	size_t n = 0, at;
 
@@ -103,14 +104,16 @@ static void become(const struct handler *h, char **env, int output)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/* The library that talks to the server leaves its socket open over exec: with it a handler could speak as the scheduler. */
-	if (null >= 0 && dup2(null, 0) == 0 && dup2(output, 1) == 1 && dup2(output, 2) == 2 && close_range(3, ~0U, 0) == 0)
+	if (null >= 0 && dup2(null, 0) == 0 && dup2(output, 1) == 1 && dup2(output, 2) == 2 &&
+	    close_range(3, ~0U, 0) == 0)
 		execve(h->argv[0], h->argv, env);
 	if (write(2, message, sizeof(message) - 1) < 0)
 		_exit(126);
 	_exit(127);
 }
 
-int run_start(struct run *r, struct taken *t, const struct handler *h, const char *action, unsigned timeout_s, struct err *reterr)
+int run_start(struct run *r, struct taken *t, const struct handler *h, const char *action, unsigned timeout_s,
+	      struct err *reterr)
 {
 	struct environment env;
 	int fds[2];
@@ -120,7 +123,8 @@ int run_start(struct run *r, struct taken *t, const struct handler *h, const cha
 		return -1;
 	if (pipe2(fds, O_CLOEXEC) < 0) {
 		environment_free(&env);
-		return err_raise(reterr, 50000, 16, 1, "no pipe for the handler's output: %s", strerror(errno));
+		return err_raise(reterr, 50000, 16, 1, "no pipe for the handler's output: %s",
+				 strerror(errno));
 	}
 	pid = fork();
 	if (pid == 0)
@@ -129,11 +133,17 @@ int run_start(struct run *r, struct taken *t, const struct handler *h, const cha
 	close(fds[1]);
 	if (pid < 0) {
 		close(fds[0]);
-		return err_raise(reterr, 50000, 16, 1, "the handler could not be started: %s", strerror(errno));
+		return err_raise(reterr, 50000, 16, 1, "the handler could not be started: %s",
+				 strerror(errno));
 	}
-	setpgid(pid, pid);      /* also here: whoever comes first */
+	setpgid(pid, pid); /* also here: whoever comes first */
 	(void)fcntl(fds[0], F_SETFL, O_NONBLOCK);
-	*r = (struct run){ .taken = t, .class_name = h->class->name, .pid = pid, .fd = fds[0], .started = clock_ticks(), .stage = RUN_ALIVE };
+	*r = (struct run){ .taken = t,
+			   .class_name = h->class->name,
+			   .pid = pid,
+			   .fd = fds[0],
+			   .started = clock_ticks(),
+			   .stage = RUN_ALIVE };
 	r->deadline = timeout_s > 0 ? clock_mono_ms() + (int64_t)timeout_s * 1000 : INT64_MAX;
 	return 0;
 }
@@ -144,7 +154,8 @@ static void log_line(struct run *r)
 {
 	r->line[r->n] = '\0';
 	if (r->n > 0)
-		LOG(LOG_INFO, NULL, "output", F_STR("job", r->taken->row.id), F_INT("pid", r->pid), F_STR("text", r->line));
+		LOG(LOG_INFO, NULL, "output", F_STR("job", r->taken->row.id), F_INT("pid", r->pid),
+		    F_STR("text", r->line));
 	r->n = 0;
 }
 
@@ -183,7 +194,8 @@ void run_end(struct run *r, const char *why, unsigned grace_s)
 {
 	if (r->stage != RUN_ALIVE)
 		return;
-	LOG(LOG_WARN, NULL, "terminating", F_STR("job", r->taken->row.id), F_INT("pid", r->pid), F_STR("why", why));
+	LOG(LOG_WARN, NULL, "terminating", F_STR("job", r->taken->row.id), F_INT("pid", r->pid),
+	    F_STR("why", why));
 	r->ended_by = why;
 	r->stage = RUN_TERMINATED;
 	r->deadline = clock_mono_ms() + (int64_t)grace_s * 1000;
@@ -213,10 +225,12 @@ int run_finish(struct run *r, int wait_status, const char **ret_outcome)
 	if (r->fd >= 0)
 		close(r->fd);
 	if (r->ended_by != NULL)
-		(void)kill(-r->pid, SIGKILL);       /* what it left behind */
+		(void)kill(-r->pid, SIGKILL); /* what it left behind */
 	*ret_outcome = r->ended_by != NULL ? r->ended_by : status == 0 ? "ok" : "failed";
-	LOG(status == 0 && r->ended_by == NULL ? LOG_INFO : LOG_ERROR, NULL, "finished", F_STR("job", r->taken->row.id), F_STR("class", r->class_name), F_INT("pid", r->pid),
-	    F_STR("outcome", *ret_outcome), F_INT("status", status), F_INT("ms", (clock_ticks() - r->started) * 1000 / TICKS_PER_SECOND));
+	LOG(status == 0 && r->ended_by == NULL ? LOG_INFO : LOG_ERROR, NULL, "finished",
+	    F_STR("job", r->taken->row.id), F_STR("class", r->class_name), F_INT("pid", r->pid),
+	    F_STR("outcome", *ret_outcome), F_INT("status", status),
+	    F_INT("ms", (clock_ticks() - r->started) * 1000 / TICKS_PER_SECOND));
 	r->stage = RUN_FREE;
 	return status;
 }

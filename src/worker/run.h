@@ -10,20 +10,21 @@
 #define RUN_LINE 1000
 
 struct run {
-	struct taken *taken;            /* the ledger's */
+	struct taken *taken; /* the ledger's */
 	const char *class_name;
 	pid_t pid;
-	int fd;                         /* its output; -1: closed */
-	int64_t started;                /* ticks */
-	int64_t deadline;               /* monotonic ms; INT64_MAX: none */
+	int fd;           /* its output; -1: closed */
+	int64_t started;  /* ticks */
+	int64_t deadline; /* monotonic ms; INT64_MAX: none */
 	enum { RUN_FREE, RUN_ALIVE, RUN_TERMINATED, RUN_KILLED } stage;
-	const char *ended_by;           /* NULL, or why it was ended */
+	const char *ended_by; /* NULL, or why it was ended */
 	char line[RUN_LINE];
 	size_t n;
 };
 
 /* -1: it could not be started. */
-MUST_CHECK int run_start(struct run *r, struct taken *t, const struct handler *h, const char *action, unsigned timeout_s, struct err *reterr);
+MUST_CHECK int run_start(struct run *r, struct taken *t, const struct handler *h, const char *action,
+			 unsigned timeout_s, struct err *reterr);
 /* Reads what has been written and logs whole lines; at the end the rest. */
 void run_read(struct run *r);
 /* Ends it: SIGTERM, and SIGKILL when the grace is over; called again it does what its time demands. */

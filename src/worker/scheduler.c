@@ -20,17 +20,17 @@
 
 struct scheduler {
 	const struct scheduler_options *options;
-	struct settings *settings;      /* counted; earlier ones hang on it as long as they are needed */
+	struct settings *settings; /* counted; earlier ones hang on it as long as they are needed */
 	struct ledger *ledger;
 	struct poller *poller;
-	struct run *runs;               /* nslots of them, at least max_running */
-	struct pollfd *fds;             /* signals, wake, then one a slot */
+	struct run *runs;   /* nslots of them, at least max_running */
+	struct pollfd *fds; /* signals, wake, then one a slot */
 	size_t nslots, nrunning;
 	int signal_fd, wake_fd;
-	unsigned stops;                 /* signals that asked for the end */
-	int64_t release_at;             /* monotonic ms: when held jobs are looked at next */
-	int64_t forget_at;              /* ticks: what starts from then on does not need the previous settings */
-	int64_t end_by;                 /* ticks: what starts from then on is not waited for; 0: not ending */
+	unsigned stops;     /* signals that asked for the end */
+	int64_t release_at; /* monotonic ms: when held jobs are looked at next */
+	int64_t forget_at;  /* ticks: what starts from then on does not need the previous settings */
+	int64_t end_by;     /* ticks: what starts from then on is not waited for; 0: not ending */
 	bool handler_failed;
 };
 
@@ -51,7 +51,8 @@ static void drop(struct scheduler *s, struct taken *t, const char *outcome, cons
 	char due[JOB_TIME_MAX];
 
 	job_time_shown(t->due, due);
-	LOG(wanted ? LOG_WARN : LOG_ERROR, NULL, outcome, F_STR("job", t->row.id), F_STR("class", t->row.class), F_STR("due", due), F_STR("why", why));
+	LOG(wanted ? LOG_WARN : LOG_ERROR, NULL, outcome, F_STR("job", t->row.id),
+	    F_STR("class", t->row.class), F_STR("due", due), F_STR("why", why));
 	s->handler_failed = s->handler_failed || !wanted;
 	ledger_finish(s->ledger, t, outcome, -1, now, now);
 }
@@ -77,8 +78,10 @@ static void hold(struct scheduler *s, struct taken *t, const char *why)
 	job_time_shown(t->due, due);
 	ledger_mark(s->ledger, t, TAKEN_HELD);
 	s->handler_failed = true;
-	LOG(LOG_WARN, NULL, "held", F_STR("job", t->row.id), F_STR("assembly", t->row.assembly), F_STR("class", t->row.class), F_STR("name", t->row.display_name), F_STR("due", due),
-	    F_STR("data", t->row.data), F_STR("why", why), F_STR("remedy", "configure a handler: it runs as soon as there is one"));
+	LOG(LOG_WARN, NULL, "held", F_STR("job", t->row.id), F_STR("assembly", t->row.assembly),
+	    F_STR("class", t->row.class), F_STR("name", t->row.display_name), F_STR("due", due),
+	    F_STR("data", t->row.data), F_STR("why", why),
+	    F_STR("remedy", "configure a handler: it runs as soon as there is one"));
 }
 
 static bool can_run(const void *arg, const struct job_row *row)
@@ -101,7 +104,8 @@ static void run(struct scheduler *s, struct taken *t, const struct match *m)
 	}
 	s->nrunning++;
 	job_time_shown(t->due, due);
-	LOG(LOG_INFO, NULL, "started", F_STR("job", t->row.id), F_STR("class", m->class->name), F_STR("due", due), F_INT("late_ms", (slot->started - t->start) * 1000 / TICKS_PER_SECOND),
+	LOG(LOG_INFO, NULL, "started", F_STR("job", t->row.id), F_STR("class", m->class->name),
+	    F_STR("due", due), F_INT("late_ms", (slot->started - t->start) * 1000 / TICKS_PER_SECOND),
 	    F_INT("pid", slot->pid), F_STR("command", m->handler->line));
 }
 
@@ -125,9 +129,11 @@ static void start_due(struct scheduler *s)
 	struct taken *t;
 	bool withdrawn;
 
-	while (s->nrunning < s->settings->max_running && (t = ledger_due(s->ledger, clock_ticks(), &withdrawn)) != NULL) {
+	while (s->nrunning < s->settings->max_running &&
+	       (t = ledger_due(s->ledger, clock_ticks(), &withdrawn)) != NULL) {
 		if (withdrawn)
-			drop(s, t, "withdrawn", "the job was removed or disabled before its place in the window");
+			drop(s, t, "withdrawn",
+			     "the job was removed or disabled before its place in the window");
 		else
 			start(s, t);
 	}
@@ -195,7 +201,8 @@ static int make_slots(struct scheduler *s, size_t n, struct err *reterr)
 static void tell_restart(const char *name, const char *old, const char *new)
 {
 	if (strcmp(log_text(old), log_text(new)) != 0)
-		LOG(LOG_WARN, NULL, "needs-restart", F_STR("setting", name), F_STR("now", old), F_STR("file", new));
+		LOG(LOG_WARN, NULL, "needs-restart", F_STR("setting", name), F_STR("now", old),
+		    F_STR("file", new));
 }
 
 static void tell_reloaded(const struct settings *s)
@@ -211,11 +218,13 @@ static void reload(struct scheduler *s)
 	bool told = log_enabled(LOG_INFO);
 
 	if (s->options->load(s->options->arg, &new, &e) < 0) {
-		LOG(LOG_ERROR, NULL, "reload-failed", F_STR("why", e.text), F_STR("effect", "the old configuration stays"));
+		LOG(LOG_ERROR, NULL, "reload-failed", F_STR("why", e.text),
+		    F_STR("effect", "the old configuration stays"));
 		return;
 	}
 	if (make_slots(s, new->max_running, &e) < 0) {
-		LOG(LOG_ERROR, NULL, "reload-failed", F_STR("why", e.text), F_STR("effect", "the old configuration stays"));
+		LOG(LOG_ERROR, NULL, "reload-failed", F_STR("why", e.text),
+		    F_STR("effect", "the old configuration stays"));
 		settings_unref(new);
 		return;
 	}
@@ -236,7 +245,8 @@ static void reload(struct scheduler *s)
  * away does not expect it to run hours later. */
 static void forget_previous(struct scheduler *s)
 {
-	if (s->settings->previous == NULL || !poller_reloaded(s->poller) || ledger_next_start(s->ledger) < s->forget_at || ledger_count(s->ledger, TAKEN_DOUBT) > 0)
+	if (s->settings->previous == NULL || !poller_reloaded(s->poller) ||
+	    ledger_next_start(s->ledger) < s->forget_at || ledger_count(s->ledger, TAKEN_DOUBT) > 0)
 		return;
 	settings_unref(s->settings->previous);
 	s->settings->previous = NULL;
@@ -247,8 +257,11 @@ static void forget_previous(struct scheduler *s)
 static void hear_stop(struct scheduler *s, unsigned number)
 {
 	s->stops++;
-	LOG(LOG_INFO, NULL, "stopping", F_INT("signal", number), F_INT("running", s->nrunning), F_INT("waiting", ledger_count(s->ledger, TAKEN_WAITS)),
-	    F_STR("what", s->stops == 1 ? "takes no more, finishes what was taken; once more: ends the handlers" : "ends the handlers"));
+	LOG(LOG_INFO, NULL, "stopping", F_INT("signal", number), F_INT("running", s->nrunning),
+	    F_INT("waiting", ledger_count(s->ledger, TAKEN_WAITS)),
+	    F_STR("what", s->stops == 1
+				  ? "takes no more, finishes what was taken; once more: ends the handlers"
+				  : "ends the handlers"));
 	poller_stop(s->poller);
 	for (size_t i = 0; s->stops > 1 && i < s->nslots; i++)
 		if (s->runs[i].stage != RUN_FREE)
@@ -272,7 +285,8 @@ static void hear_signals(struct scheduler *s)
 /* Until the next start or deadline, but no longer than a clock that is set may go unnoticed. */
 static int wait_ms(struct scheduler *s)
 {
-	int64_t wait = s->settings->clock_check_ms, next = ledger_next_start(s->ledger), mono = clock_mono_ms();
+	int64_t wait = s->settings->clock_check_ms, next = ledger_next_start(s->ledger),
+		mono = clock_mono_ms();
 
 	if (next != INT64_MAX && s->nrunning < s->settings->max_running) {
 		int64_t left = (next - clock_ticks()) * 1000 / TICKS_PER_SECOND + 1;
@@ -292,7 +306,8 @@ static void wait_for_events(struct scheduler *s)
 	s->fds[0] = (struct pollfd){ .fd = s->signal_fd, .events = POLLIN };
 	s->fds[1] = (struct pollfd){ .fd = s->wake_fd, .events = POLLIN };
 	for (size_t i = 2; i < n; i++)
-		s->fds[i] = (struct pollfd){ .fd = s->runs[i - 2].stage != RUN_FREE ? s->runs[i - 2].fd : -1, .events = POLLIN };
+		s->fds[i] = (struct pollfd){ .fd = s->runs[i - 2].stage != RUN_FREE ? s->runs[i - 2].fd : -1,
+					     .events = POLLIN };
 	if (poll(s->fds, n, wait_ms(s)) < 0 && errno != EINTR)
 		LOG(LOG_ERROR, NULL, "poll", F_STR("why", strerror(errno)));
 	if (read(s->wake_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
@@ -312,7 +327,8 @@ static void begin_end(struct scheduler *s)
 	if (s->options->settings->state == NULL)
 		n = ledger_hurry(s->ledger);
 	if (n > 0)
-		LOG(LOG_WARN, NULL, "brought-forward", F_INT("jobs", n), F_STR("why", "no state folder is set to keep them in until their place in the window"));
+		LOG(LOG_WARN, NULL, "brought-forward", F_INT("jobs", n),
+		    F_STR("why", "no state folder is set to keep them in until their place in the window"));
 }
 
 /* Asked to end twice, what waits stays in the journal, or is told to be lost. */
@@ -327,11 +343,15 @@ static bool is_over(struct scheduler *s)
 
 static void tell_left_behind(struct scheduler *s)
 {
-	size_t waiting = ledger_count(s->ledger, TAKEN_WAITS), doubt = ledger_count(s->ledger, TAKEN_DOUBT), held = ledger_count(s->ledger, TAKEN_HELD);
+	size_t waiting = ledger_count(s->ledger, TAKEN_WAITS), doubt = ledger_count(s->ledger, TAKEN_DOUBT),
+	       held = ledger_count(s->ledger, TAKEN_HELD);
 
 	if (waiting + doubt + held > 0)
-		LOG(LOG_WARN, NULL, "left-behind", F_INT("waiting", waiting), F_INT("doubt", doubt), F_INT("held", held),
-		    F_STR("what", s->options->settings->state != NULL ? "kept in the journal for the next start" : "lost: no state folder is set"));
+		LOG(LOG_WARN, NULL, "left-behind", F_INT("waiting", waiting), F_INT("doubt", doubt),
+		    F_INT("held", held),
+		    F_STR("what", s->options->settings->state != NULL
+					  ? "kept in the journal for the next start"
+					  : "lost: no state folder is set"));
 }
 
 static void loop(struct scheduler *s)
@@ -386,23 +406,30 @@ static void clean_up(struct scheduler *s)
 
 int scheduler_run(const struct scheduler_options *o, enum scheduler_end *ret, struct err *reterr)
 {
-	struct scheduler s = { .options = o, .settings = settings_ref(o->settings), .signal_fd = -1, .wake_fd = -1 };
+	struct scheduler s = {
+		.options = o, .settings = settings_ref(o->settings), .signal_fd = -1, .wake_fd = -1
+	};
 	bool reached;
 
 	log_set_level(o->settings->log_level);
 	if (log_start_writer() < 0)
-		LOG(LOG_WARN, NULL, "log_writer", F_STR("why", "no thread for it"), F_STR("effect", "a standard error that nobody reads can stop the scheduler"));
+		LOG(LOG_WARN, NULL, "log_writer", F_STR("why", "no thread for it"),
+		    F_STR("effect", "a standard error that nobody reads can stop the scheduler"));
 	if (prepare(&s, reterr) < 0 || poller_start(o, s.ledger, s.wake_fd, &s.poller, reterr) < 0) {
 		clean_up(&s);
 		return -1;
 	}
-	LOG(LOG_INFO, NULL, "scheduler-started", F_INT("interval", o->settings->interval_s), F_INT("handlers", o->settings->nhandlers), F_STR("state", o->settings->state),
+	LOG(LOG_INFO, NULL, "scheduler-started", F_INT("interval", o->settings->interval_s),
+	    F_INT("handlers", o->settings->nhandlers), F_STR("state", o->settings->state),
 	    F_INT("waiting", ledger_count(s.ledger, TAKEN_WAITS)));
 	loop(&s);
 	reached = poller_join(s.poller);
 	LOG(LOG_INFO, NULL, "scheduler-stopped", F_INT("signals", s.stops));
 	log_flush(1000);
 	clean_up(&s);
-	*ret = !o->once || s.stops > 0 ? SCHEDULER_DONE : !reached ? SCHEDULER_UNREACHABLE : s.handler_failed ? SCHEDULER_HANDLER_FAILED : SCHEDULER_DONE;
+	*ret = !o->once || s.stops > 0 ? SCHEDULER_DONE
+	       : !reached              ? SCHEDULER_UNREACHABLE
+	       : s.handler_failed      ? SCHEDULER_HANDLER_FAILED
+				       : SCHEDULER_DONE;
 	return 0;
 }

@@ -6,13 +6,13 @@
 #include "client/client.h"
 
 struct scheduler_options {
-	struct settings *settings;      /* to begin with, by settings_new */
+	struct settings *settings; /* to begin with, by settings_new */
 	/* Reads the settings again, for SIGHUP; the caller's from then on. */
 	int (*load)(void *arg, struct settings **ret, struct err *reterr);
 	/* Opens a connection to the database of scheduled jobs; called from another thread, again after each failure. */
 	int (*open)(void *arg, struct client **ret, struct err *reterr);
 	void *arg;
-	bool once;              /* one round, then wait for what it took */
+	bool once; /* one round, then wait for what it took */
 };
 
 enum scheduler_end { SCHEDULER_DONE, SCHEDULER_HANDLER_FAILED /* once */, SCHEDULER_UNREACHABLE /* once */ };

@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct { const char *name; size_t offset; unsigned low, high; } numbers[] = {
+static const struct {
+	const char *name;
+	size_t offset;
+	unsigned low, high;
+} numbers[] = {
 	{ "interval", offsetof(struct settings, interval_s), 1, 86400 },
 	{ "timeout", offsetof(struct settings, timeout_s), 0, 31536000 },
 	{ "kill_after", offsetof(struct settings, kill_after_s), 1, 3600 },
@@ -15,8 +19,13 @@ static const struct { const char *name; size_t offset; unsigned low, high; } num
 
 void settings_init(struct settings *s)
 {
-	*s = (struct settings){ .interval_s = 60, .timeout_s = 3600, .kill_after_s = 10, .max_running = 16, .clock_check_ms = 1000, .run_in_doubt = true,
-				 .log_level = LOG_INFO };
+	*s = (struct settings){ .interval_s = 60,
+				.timeout_s = 3600,
+				.kill_after_s = 10,
+				.max_running = 16,
+				.clock_check_ms = 1000,
+				.run_in_doubt = true,
+				.log_level = LOG_INFO };
 }
 
 struct settings *settings_new(void)
@@ -127,8 +136,10 @@ static int set_scheduler(struct settings *s, const char *name, const char *value
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
 		if (strcmp(name, numbers[i].name) != 0)
 			continue;
-		if (!parse_number(value, numbers[i].low, numbers[i].high, (unsigned *)(void *)((char *)s + numbers[i].offset)))
-			return err_raise(reterr, 50000, 16, 1, "%s takes a number from %u to %u, not '%s'", name, numbers[i].low, numbers[i].high, value);
+		if (!parse_number(value, numbers[i].low, numbers[i].high,
+				  (unsigned *)(void *)((char *)s + numbers[i].offset)))
+			return err_raise(reterr, 50000, 16, 1, "%s takes a number from %u to %u, not '%s'",
+					 name, numbers[i].low, numbers[i].high, value);
 		return 0;
 	}
 	if (strcmp(name, "state") == 0)
@@ -140,7 +151,10 @@ static int set_scheduler(struct settings *s, const char *name, const char *value
 		return 0;
 	}
 	if (strcmp(name, "log_level") == 0)
-		return log_parse_level(value, &s->log_level) ? 0 : err_raise(reterr, 50000, 16, 1, "log_level takes error, warn, info or debug, not '%s'", value);
+		return log_parse_level(value, &s->log_level)
+			       ? 0
+			       : err_raise(reterr, 50000, 16, 1,
+					   "log_level takes error, warn, info or debug, not '%s'", value);
 	if (strcmp(name, "in_doubt") == 0)
 		return err_raise(reterr, 50000, 16, 1, "in_doubt takes run or skip, not '%s'", value);
 	return err_raise(reterr, 50000, 16, 1, "[scheduler] has no setting '%s'", name);
@@ -153,19 +167,23 @@ static int find_handler(struct settings *s, const char *class_name, struct handl
 	if (class == NULL)
 		return err_raise(reterr, 50000, 16, 1, "'%s' is no class of scheduled jobs", class_name);
 	if (class->ignored)
-		return err_raise(reterr, 50000, 16, 1, "jobs of the class %s are left to the program that owns them ([MS-SSPSJ] 3.2.4.1): no handler is possible", class->name);
+		return err_raise(reterr, 50000, 16, 1,
+				 "jobs of the class %s are left to the program that owns them ([MS-SSPSJ] "
+				 "3.2.4.1): no handler is possible",
+				 class->name);
 	for (size_t i = 0; i < s->nhandlers; i++) {
 		if (s->handlers[i].class == class) {
 			*ret = &s->handlers[i];
 			return 0;
 		}
 	}
-	*ret = &s->handlers[s->nhandlers++];        /* no more of them than classes */
+	*ret = &s->handlers[s->nhandlers++]; /* no more of them than classes */
 	**ret = (struct handler){ .class = class };
 	return 0;
 }
 
-static int set_handler(struct settings *s, const char *class_name, const char *name, const char *value, struct err *reterr)
+static int set_handler(struct settings *s, const char *class_name, const char *name, const char *value,
+		       struct err *reterr)
 {
 	struct handler *h;
 
@@ -173,7 +191,8 @@ static int set_handler(struct settings *s, const char *class_name, const char *n
 		return -1;
 	if (strcmp(name, "timeout") == 0) {
 		if (!parse_number(value, 1, 31536000, &h->timeout_s))
-			return err_raise(reterr, 50000, 16, 1, "timeout takes a number of seconds, 1 to 31536000, not '%s'", value);
+			return err_raise(reterr, 50000, 16, 1,
+					 "timeout takes a number of seconds, 1 to 31536000, not '%s'", value);
 		return 0;
 	}
 	if (strcmp(name, "command") != 0)
@@ -181,7 +200,10 @@ static int set_handler(struct settings *s, const char *class_name, const char *n
 	settings_free_words(h->argv);
 	h->argv = settings_split(value);
 	if (h->argv == NULL || h->argv[0][0] != '/')
-		return err_raise(reterr, 50000, 16, 1, "the command of %s must begin with a whole path, such as /usr/local/bin/import, and close its quotations: '%s'", class_name, value);
+		return err_raise(reterr, 50000, 16, 1,
+				 "the command of %s must begin with a whole path, such as "
+				 "/usr/local/bin/import, and close its quotations: '%s'",
+				 class_name, value);
 	return replace(&h->line, value, reterr);
 }
 
@@ -209,10 +231,12 @@ int settings_load(struct settings *s, const char *path, struct err *reterr)
 	if (line < 0)
 		return err_raise(reterr, 50000, 16, 1, "cannot read '%s'", path);
 	if (line > 0)
-		return err_raise(reterr, 50000, 16, 1, "%s:%d: %s", path, line, r.failed ? e.text : "neither [section] nor name = value");
+		return err_raise(reterr, 50000, 16, 1, "%s:%d: %s", path, line,
+				 r.failed ? e.text : "neither [section] nor name = value");
 	for (size_t i = 0; i < s->nhandlers; i++)
 		if (s->handlers[i].argv == NULL)
-			return err_raise(reterr, 50000, 16, 1, "%s: [handler:%s] has no command", path, s->handlers[i].class->name);
+			return err_raise(reterr, 50000, 16, 1, "%s: [handler:%s] has no command", path,
+					 s->handlers[i].class->name);
 	return 0;
 }
 

@@ -12,25 +12,26 @@
 
 struct handler {
 	const struct job_class *class;
-	char *line;                 /* the command as it was written */
-	char **argv;                /* its words, NULL at the end */
-	unsigned timeout_s;         /* 0: the setting of [scheduler] */
+	char *line;         /* the command as it was written */
+	char **argv;        /* its words, NULL at the end */
+	unsigned timeout_s; /* 0: the setting of [scheduler] */
 };
 
 struct settings {
-	unsigned interval_s;        /* the pending-jobs timer, [MS-SSPSJ] 3.2.2 */
-	unsigned timeout_s;         /* time limit of handlers; 0: none */
-	unsigned kill_after_s;      /* from SIGTERM to SIGKILL */
+	unsigned interval_s;   /* the pending-jobs timer, [MS-SSPSJ] 3.2.2 */
+	unsigned timeout_s;    /* time limit of handlers; 0: none */
+	unsigned kill_after_s; /* from SIGTERM to SIGKILL */
 	unsigned max_running;
-	unsigned clock_check_ms;    /* how soon a clock that was set is noticed */
-	bool run_in_doubt;          /* see docs/scheduler.md */
+	unsigned clock_check_ms; /* how soon a clock that was set is noticed */
+	bool run_in_doubt;       /* see docs/scheduler.md */
 	enum log_level log_level;
-	char *state;                /* folder; NULL: nothing is kept */
-	char *database;             /* NULL: not set */
+	char *state;    /* folder; NULL: nothing is kept */
+	char *database; /* NULL: not set */
 	struct handler handlers[HANDLERS_MAX];
 	size_t nhandlers;
-	atomic_uint refs;           /* of those made by settings_new */
-	struct settings *previous;  /* whose handlers are still needed for what was taken under them; NULL: none */
+	atomic_uint refs; /* of those made by settings_new */
+	struct settings
+		*previous; /* whose handlers are still needed for what was taken under them; NULL: none */
 };
 
 /* Counted: two threads use them, and SIGHUP brings new ones. The last settings_unref also gives up the previous ones. NULL: no memory. */

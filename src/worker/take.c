@@ -16,7 +16,7 @@ struct round {
 	struct client *c;
 	const struct settings *s;
 	int64_t now, horizon;
-	struct taken *list;         /* of this round, not yet the ledger's */
+	struct taken *list; /* of this round, not yet the ledger's */
 	size_t ntaken;
 	bool careful;
 };
@@ -24,22 +24,27 @@ struct round {
 /* --- taking ---------------------------------------------------------------------------------------------------------------------- */
 
 /* A server whose clock is ahead of ours refuses a time that it has passed [E-SCHED-17]: look further ahead until it agrees. */
-static int refresh(struct round *r, const struct job_row *row, const struct judgement *j, int64_t *next, struct err *reterr)
+static int refresh(struct round *r, const struct job_row *row, const struct judgement *j, int64_t *next,
+		   struct err *reterr)
 {
 	static const int ahead_s[] = { 0, 60, 300, 3600, 86400, 40 * 86400, 370 * 86400 };
 	int rc = JOBS_REFUSED;
 
 	for (size_t i = 0; i < ARRAY_LEN(ahead_s) && rc == JOBS_REFUSED; i++) {
-		if (i > 0 && !recurrence_next(&j->recurrence, row->due, r->now + ahead_s[i] * TICKS_PER_SECOND, next))
+		if (i > 0 &&
+		    !recurrence_next(&j->recurrence, row->due, r->now + ahead_s[i] * TICKS_PER_SECOND, next))
 			break;
 		rc = jobs_refresh(r->c, row->id, *next, reterr);
 		if (rc == JOBS_REFUSED)
-			LOG(LOG_WARN, NULL, "refresh-refused", F_STR("job", row->id), F_STR("why", reterr->text), F_STR("hint", "do both machines have the same time?"));
+			LOG(LOG_WARN, NULL, "refresh-refused", F_STR("job", row->id),
+			    F_STR("why", reterr->text),
+			    F_STR("hint", "do both machines have the same time?"));
 	}
 	return rc;
 }
 
-static struct taken *collect(struct round *r, const struct job_row *row, const struct judgement *j, int64_t *ret_next)
+static struct taken *collect(struct round *r, const struct job_row *row, const struct judgement *j,
+			     int64_t *ret_next)
 {
 	struct occurrences it;
 	struct taken *list = NULL, **end = &list;
@@ -70,8 +75,10 @@ static void log_taken(const struct settings *s, const struct taken *t)
 	job_time_shown(t->due, due);
 	job_time_shown(t->start, start);
 	job_time_shown(t->next, next);
-	LOG(why == NULL ? LOG_INFO : LOG_WARN, NULL, "taken", F_STR("job", t->row.id), F_STR("class", t->row.class), F_STR("name", t->row.display_name), F_STR("due", due),
-	    F_STR("start", start), F_STR("next", t->next == DATETIME_MAX ? "none" : next), F_STR("cannot_run", why));
+	LOG(why == NULL ? LOG_INFO : LOG_WARN, NULL, "taken", F_STR("job", t->row.id),
+	    F_STR("class", t->row.class), F_STR("name", t->row.display_name), F_STR("due", due),
+	    F_STR("start", start), F_STR("next", t->next == DATETIME_MAX ? "none" : next),
+	    F_STR("cannot_run", why));
 }
 
 static int take_row(struct round *r, const struct job_row *row, const struct judgement *j, struct err *reterr)
@@ -84,12 +91,13 @@ static int take_row(struct round *r, const struct job_row *row, const struct jud
 		return err_nomem(reterr);
 	if (j->recurs)
 		rc = refresh(r, row, j, &next, reterr);
-	else if (r->careful)    /* else it is deleted already [E-SCHED-19] */
+	else if (r->careful) /* else it is deleted already [E-SCHED-19] */
 		rc = jobs_remove(r->c, row->id, reterr);
 	if (rc < 0) {
 		taken_free_list(list);
 		if (rc == JOBS_REFUSED)
-			LOG(LOG_ERROR, NULL, "not-taken", F_STR("job", row->id), F_STR("class", row->class), F_STR("why", reterr->text));
+			LOG(LOG_ERROR, NULL, "not-taken", F_STR("job", row->id), F_STR("class", row->class),
+			    F_STR("why", reterr->text));
 		return rc == JOBS_REFUSED ? 0 : rc;
 	}
 	for (last = list;; last = last->link) {
@@ -108,7 +116,8 @@ static void tell_left(const struct job_row *row)
 	char due[JOB_TIME_MAX];
 
 	job_time_shown(row->due, due);
-	LOG(LOG_WARN, NULL, "left", F_STR("job", row->id), F_STR("class", row->class), F_STR("due", due), F_STR("recurrence", row->recurrence), F_STR("data", row->data),
+	LOG(LOG_WARN, NULL, "left", F_STR("job", row->id), F_STR("class", row->class), F_STR("due", due),
+	    F_STR("recurrence", row->recurrence), F_STR("data", row->data),
 	    F_STR("why", "unknown recurrence: nobody can tell when it is due next"));
 }
 
@@ -118,25 +127,24 @@ static int process_row(struct round *r, const struct job_row *row, struct err *r
 
 	rules_judge(row, &j);
 	switch (j.verdict) {
-	case VERDICT_TAKE:
-		return take_row(r, row, &j, reterr);
-	case VERDICT_DISABLED:
-		return jobs_refresh(r->c, row->id, DATETIME_MAX, reterr) == -1 ? -1 : 0;
-	case VERDICT_UNKNOWN_RECURRENCE:
-		tell_left(row);
-		return 0;
-	default:
-		return 0;
+	case VERDICT_TAKE: return take_row(r, row, &j, reterr);
+	case VERDICT_DISABLED: return jobs_refresh(r->c, row->id, DATETIME_MAX, reterr) == -1 ? -1 : 0;
+	case VERDICT_UNKNOWN_RECURRENCE: tell_left(row); return 0;
+	default: return 0;
 	}
 }
 
 static bool has_columns(const struct client_table *t, struct err *reterr)
 {
-	static const char *const names[] = { "Assembly", "Class", "JobId", "Recurrence", "JobData", "NextDueTime", "Disabled", "DisplayName" };
+	static const char *const names[] = { "Assembly", "Class",       "JobId",    "Recurrence",
+					     "JobData",  "NextDueTime", "Disabled", "DisplayName" };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		if (client_column(t, names[i]) < 0) {
-			err_raise(reterr, 50000, 16, 1, "the result set of proc_MIP_GetScheduledJobsInInterval has no column %s; nothing was taken", names[i]);
+			err_raise(reterr, 50000, 16, 1,
+				  "the result set of proc_MIP_GetScheduledJobsInInterval has no column %s; "
+				  "nothing was taken",
+				  names[i]);
 			return false;
 		}
 	}
@@ -185,7 +193,8 @@ static int read_rows(struct round *r, bool *ret_careful, struct err *reterr)
 
 	*ret_careful = false;
 	if (rc == 0)
-		rc = r->careful ? jobs_list(r->c, &result, reterr) : jobs_in_interval(r->c, r->horizon, &result, reterr);
+		rc = r->careful ? jobs_list(r->c, &result, reterr)
+				: jobs_in_interval(r->c, r->horizon, &result, reterr);
 	if (rc == 0 && !has_columns(&result.tables[0], reterr))
 		rc = -1;
 	if (rc == 0 && !r->careful && would_lose(&result.tables[0]))
@@ -193,7 +202,8 @@ static int read_rows(struct round *r, bool *ret_careful, struct err *reterr)
 	else if (rc == 0)
 		rc = process_rows(r, &result.tables[0], reterr);
 	if (!*ret_careful)
-		LOG(LOG_DEBUG, NULL, "poll", F_INT("rows", rc == 0 ? result.tables[0].nrows : 0), F_INT("taken", r->ntaken), F_INT("careful", r->careful));
+		LOG(LOG_DEBUG, NULL, "poll", F_INT("rows", rc == 0 ? result.tables[0].nrows : 0),
+		    F_INT("taken", r->ntaken), F_INT("careful", r->careful));
 	client_result_fini(&result);
 	return rc;
 }
@@ -223,7 +233,8 @@ int take_due(struct client *c, const struct settings *s, struct ledger *l, struc
 /* --- doubts ---------------------------------------------------------------------------------------------------------------------- */
 
 /* The row as it was read is still there: our commit has not happened, and the next round takes it again. Else somebody has taken it: we, as a rule. */
-static int settle(struct client *c, const struct settings *s, struct ledger *l, const struct taken *t, struct err *reterr)
+static int settle(struct client *c, const struct settings *s, struct ledger *l, const struct taken *t,
+		  struct err *reterr)
 {
 	struct client_result result = { 0 };
 	struct job_row row;
@@ -238,8 +249,10 @@ static int settle(struct client *c, const struct settings *s, struct ledger *l, 
 	if (rc < 0)
 		return -1;
 	LOG(LOG_WARN, NULL, "doubt", F_STR("job", t->row.id), F_STR("class", t->row.class),
-	    F_STR("why", untouched ? "the server did not hear that it was taken: it is still due" : s->run_in_doubt ? "the answer was lost, but it was taken: it runs" :
-		  "the answer was lost: another scheduler may have taken it, and in_doubt is skip"));
+	    F_STR("why", untouched         ? "the server did not hear that it was taken: it is still due"
+			 : s->run_in_doubt ? "the answer was lost, but it was taken: it runs"
+					   : "the answer was lost: another scheduler may have taken it, and "
+					     "in_doubt is skip"));
 	ledger_settle(l, t->row.id, t->row.due, !untouched && s->run_in_doubt);
 	return 0;
 }

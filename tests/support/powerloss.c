@@ -25,7 +25,7 @@
 struct file {
 	dev_t dev;
 	ino_t ino;
-	uint8_t *dirty;                 /* a byte for each block: written since the last flush */
+	uint8_t *dirty; /* a byte for each block: written since the last flush */
 	size_t nblocks;
 };
 
@@ -36,7 +36,7 @@ static size_t nfiles;
 static void die(const char *why)
 {
 	fprintf(stderr, "powerloss: %s: %m\n", why);
-	abort();                        /* a test must not go on with a disk that is wrong */
+	abort(); /* a test must not go on with a disk that is wrong */
 }
 
 static void *real(const char *name)

@@ -9,10 +9,10 @@
 
 #include "store/sqlite/sqlite_int.h"
 
-#define LOG_HUGE 100000                     /* pages */
+#define LOG_HUGE 100000 /* pages */
 #define WORTH_LEAST 1500
 #define WORTH_MOST 40000
-#define WORTH_TIMES 100                     /* the pages of the file */
+#define WORTH_TIMES 100 /* the pages of the file */
 #define RESTART_MS 1000
 
 /* Called by SQLite after each commit with the length of the log. */
@@ -49,7 +49,9 @@ unsigned sqlite_checkpoint_worth(struct store *base)
 {
 	unsigned pages = atomic_load(&SQLITE_STORE(base)->file_pages);
 
-	return pages < WORTH_LEAST / WORTH_TIMES ? WORTH_LEAST : pages > WORTH_MOST / WORTH_TIMES ? WORTH_MOST : WORTH_TIMES * pages;
+	return pages < WORTH_LEAST / WORTH_TIMES  ? WORTH_LEAST
+	       : pages > WORTH_MOST / WORTH_TIMES ? WORTH_MOST
+						  : WORTH_TIMES * pages;
 }
 
 unsigned sqlite_wal_pages(struct store *base)
@@ -62,8 +64,10 @@ static void look_at_file(struct sqlite_conn *c)
 	sqlite3_file *f = NULL;
 	sqlite3_int64 size;
 
-	if (sqlite3_file_control(c->db, "main", SQLITE_FCNTL_FILE_POINTER, &f) == SQLITE_OK && f != NULL && f->pMethods != NULL && f->pMethods->xFileSize(f, &size) == SQLITE_OK)
-		atomic_store(&c->store->file_pages, (unsigned)(size / STORE_PAGE < UINT_MAX ? size / STORE_PAGE : UINT_MAX));
+	if (sqlite3_file_control(c->db, "main", SQLITE_FCNTL_FILE_POINTER, &f) == SQLITE_OK && f != NULL &&
+	    f->pMethods != NULL && f->pMethods->xFileSize(f, &size) == SQLITE_OK)
+		atomic_store(&c->store->file_pages,
+			     (unsigned)(size / STORE_PAGE < UINT_MAX ? size / STORE_PAGE : UINT_MAX));
 }
 
 /* PASSIVE waits for nobody. What a reader still needs stays for another time: it counts as done until the log has grown as much again. Where there is
@@ -76,10 +80,11 @@ void sqlite_checkpoint(struct store_conn *conn, bool alone)
 	int rc, pages = 0;
 
 	if (sqlite_in_transaction(conn) || atomic_load(&c->store->flush_error) != 0)
-		return;                         /* what the log holds now is not certain */
+		return; /* what the log holds now is not certain */
 	if (huge)
 		sqlite3_busy_timeout(c->db, RESTART_MS);
-	rc = sqlite3_wal_checkpoint_v2(c->db, NULL, huge ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, &pages, NULL);
+	rc = sqlite3_wal_checkpoint_v2(
+		c->db, NULL, huge ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, &pages, NULL);
 	if (huge)
 		sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS);
 	if (rc == SQLITE_OK && pages >= 0)
@@ -88,7 +93,8 @@ void sqlite_checkpoint(struct store_conn *conn, bool alone)
 		atomic_store(&c->store->wal_done, atomic_load(&c->store->wal_pages));
 	look_at_file(c);
 	if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY)
-		sqlite_error(c, rc, &err);      /* for the log: nothing is lost, the write-ahead log only stays longer */
+		sqlite_error(c, rc,
+			     &err); /* for the log: nothing is lost, the write-ahead log only stays longer */
 }
 
 static int flush_error(struct sqlite_store *st, struct err *reterr)

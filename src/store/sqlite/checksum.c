@@ -15,7 +15,8 @@ static int32_t sum_of(sqlite3_value *v)
 	if (sqlite3_value_type(v) == SQLITE_NULL)
 		return SUM_OF_NULL;
 	p = sqlite3_value_blob(v);
-	return (int32_t)crc32_z(crc32_z(0, NULL, 0), p == NULL ? (const uint8_t *)"" : p, (size_t)sqlite3_value_bytes(v));
+	return (int32_t)crc32_z(crc32_z(0, NULL, 0), p == NULL ? (const uint8_t *)"" : p,
+				(size_t)sqlite3_value_bytes(v));
 }
 
 static void checksum(sqlite3_context *ctx, int n, sqlite3_value **args)
@@ -29,18 +30,22 @@ static void verified(sqlite3_context *ctx, int n, sqlite3_value **args)
 	struct sqlite_conn *c = sqlite3_user_data(ctx);
 
 	(void)n;
-	if (sqlite3_value_type(args[1]) == SQLITE_INTEGER && sqlite3_value_int64(args[1]) == sum_of(args[0])) {
+	if (sqlite3_value_type(args[1]) == SQLITE_INTEGER &&
+	    sqlite3_value_int64(args[1]) == sum_of(args[0])) {
 		sqlite3_result_value(ctx, args[0]);
 		return;
 	}
-	c->damaged = true;              /* sqlite_error() tells it */
+	c->damaged = true; /* sqlite_error() tells it */
 	sqlite3_result_error(ctx, "the checksum of a stored value is wrong", -1);
 }
 
 int sqlite_checksum_register(struct sqlite_conn *c)
 {
-	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;        /* innocuous: the view "damaged" may use them */
+	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC |
+			  SQLITE_INNOCUOUS; /* innocuous: the view "damaged" may use them */
 	int rc = sqlite3_create_function_v2(c->db, "checksum", 1, flags, c, checksum, NULL, NULL, NULL);
 
-	return rc != SQLITE_OK ? rc : sqlite3_create_function_v2(c->db, "verified", 2, flags, c, verified, NULL, NULL, NULL);
+	return rc != SQLITE_OK ? rc
+			       : sqlite3_create_function_v2(c->db, "verified", 2, flags, c, verified, NULL,
+							    NULL, NULL);
 }

@@ -3,11 +3,10 @@
 
 #include "store/sqlite/sqlite_int.h"
 
-static const char settings_all[] =
-	"PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0;";
-static const char settings_writer[] =
-	"PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA secure_delete=FAST;"
-	"PRAGMA journal_size_limit=268435456;";
+static const char settings_all[] = "PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA mmap_size=0;";
+static const char settings_writer[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA "
+				      "temp_store=MEMORY; PRAGMA secure_delete=FAST;"
+				      "PRAGMA journal_size_limit=268435456;";
 static const char settings_reader[] = "PRAGMA query_only=ON;";
 
 static int on_progress(void *arg)
@@ -38,9 +37,11 @@ static int set_up(struct sqlite_conn *c, struct err *reterr)
 {
 	int rc;
 
-	if (sqlite3_extended_result_codes(c->db, 1) != SQLITE_OK || sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS) != SQLITE_OK)
+	if (sqlite3_extended_result_codes(c->db, 1) != SQLITE_OK ||
+	    sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS) != SQLITE_OK)
 		return err_nomem(reterr);
-	if (script(c, settings_all, reterr) < 0 || script(c, c->read_only ? settings_reader : settings_writer, reterr) < 0)
+	if (script(c, settings_all, reterr) < 0 ||
+	    script(c, c->read_only ? settings_reader : settings_writer, reterr) < 0)
 		return -1;
 	rc = sqlite_set_cache(c);
 	if (rc != SQLITE_OK)
@@ -64,7 +65,8 @@ int sqlite_connect(struct store *base, bool read_only, struct store_conn **ret, 
 {
 	struct sqlite_store *st = SQLITE_STORE(base);
 	struct sqlite_conn *c = calloc(1, sizeof(*c));
-	int rc, flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | (read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
+	int rc, flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
+			(read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
 
 	if (c == NULL)
 		return err_nomem(reterr);
@@ -98,7 +100,8 @@ void sqlite_disconnect(struct store_conn *conn)
 	sqlite_transaction_fini(c);
 	sqlite_stmts_fini(c);
 	if (c->db != NULL && atomic_load(&c->store->flush_error) != 0)
-		sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);    /* the next start looks at the log first */
+		sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
+				  NULL); /* the next start looks at the log first */
 	sqlite3_close_v2(c->db);
 	sqlite_mark_disconnected(c->store);
 	free(c);
@@ -131,7 +134,8 @@ void sqlite_set_interrupt(struct store_conn *conn, bool (*stop)(void *arg), void
 
 	c->stop = stop;
 	c->stop_arg = arg;
-	sqlite3_progress_handler(c->db, stop == NULL ? 0 : STORE_STEPS_A_QUESTION, stop == NULL ? NULL : on_progress, c);
+	sqlite3_progress_handler(c->db, stop == NULL ? 0 : STORE_STEPS_A_QUESTION,
+				 stop == NULL ? NULL : on_progress, c);
 }
 
 uint64_t sqlite_changes(struct store_conn *c)

@@ -34,8 +34,10 @@ static int duplicate(struct sqlite_conn *c, int code, const char *message, struc
 	char built[400];
 
 	if (text == NULL) {
-		snprintf(built, sizeof(built), "Violation of %s constraint on table '%.*s'. Cannot insert duplicate key.",
-			 code == SQLITE_CONSTRAINT_UNIQUE ? "UNIQUE KEY" : "PRIMARY KEY", table > 128 ? 128 : table, key);
+		snprintf(built, sizeof(built),
+			 "Violation of %s constraint on table '%.*s'. Cannot insert duplicate key.",
+			 code == SQLITE_CONSTRAINT_UNIQUE ? "UNIQUE KEY" : "PRIMARY KEY",
+			 table > 128 ? 128 : table, key);
 		text = built;
 	}
 	return err_set(reterr, ERR_DUPLICATE_KEY, text);
@@ -49,17 +51,23 @@ static int constraint(struct sqlite_conn *c, int code, const char *message, stru
 	switch (code) {
 	case SQLITE_CONSTRAINT_PRIMARYKEY:
 	case SQLITE_CONSTRAINT_UNIQUE:
-	case SQLITE_CONSTRAINT_ROWID:
-		return duplicate(c, code, message, reterr);
+	case SQLITE_CONSTRAINT_ROWID: return duplicate(c, code, message, reterr);
 	case SQLITE_CONSTRAINT_NOTNULL:
-		return err_raise(reterr, 515, 16, 2, "Cannot insert the value NULL into column '%.128s', table '%.*s'; nothing was changed.",
+		return err_raise(reterr, 515, 16, 2,
+				 "Cannot insert the value NULL into column '%.128s', table '%.*s'; nothing "
+				 "was changed.",
 				 dot == NULL ? key : dot + 1, dot == NULL ? 0 : (int)(dot - key), key);
 	case SQLITE_CONSTRAINT_FOREIGNKEY:
 		text = declared_text(c->store, 547, "FOREIGN KEY");
-		return err_set(reterr, ERR_CONSTRAINT, text != NULL ? text : "The statement conflicted with a FOREIGN KEY constraint. Nothing was changed.");
+		return err_set(reterr, ERR_CONSTRAINT,
+			       text != NULL ? text
+					    : "The statement conflicted with a FOREIGN KEY constraint. "
+					      "Nothing was changed.");
 	default:
 		text = declared_text(c->store, 547, key);
-		snprintf(built, sizeof(built), "The statement conflicted with the CHECK constraint '%.128s'. Nothing was changed.", key);
+		snprintf(built, sizeof(built),
+			 "The statement conflicted with the CHECK constraint '%.128s'. Nothing was changed.",
+			 key);
 		return err_set(reterr, ERR_CONSTRAINT, text != NULL ? text : built);
 	}
 }
@@ -68,15 +76,17 @@ static void report(const struct sqlite_conn *c, int code, const char *message)
 {
 	const struct log_ctx ctx = { .database = c->store->name };
 
-	LOG(LOG_ERROR, &ctx, "store_error", F_INT("code", code), F_INT("errno", c->db == NULL ? 0 : sqlite3_system_errno(c->db)),
-	    F_STR("message", message), F_STR("file", c->store->path));
+	LOG(LOG_ERROR, &ctx, "store_error", F_INT("code", code),
+	    F_INT("errno", c->db == NULL ? 0 : sqlite3_system_errno(c->db)), F_STR("message", message),
+	    F_STR("file", c->store->path));
 }
 
 static int flush_failed(struct sqlite_conn *c, int code, const char *message, struct err *reterr)
 {
 	report(c, code, message);
 	sqlite_unsound(c->store, sqlite3_system_errno(c->db));
-	return err_set(reterr, ERR_FLUSH_UNSURE, c->store->name, strerror(atomic_load(&c->store->flush_error)));
+	return err_set(reterr, ERR_FLUSH_UNSURE, c->store->name,
+		       strerror(atomic_load(&c->store->flush_error)));
 }
 
 int sqlite_error(struct sqlite_conn *c, int code, struct err *reterr)
@@ -97,23 +107,17 @@ int sqlite_error(struct sqlite_conn *c, int code, struct err *reterr)
 	if (code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC)
 		return flush_failed(c, code, message, reterr);
 	switch (code & 0xff) {
-	case SQLITE_CONSTRAINT:
-		return constraint(c, code, message, reterr);
-	case SQLITE_INTERRUPT:
-		return err_set(reterr, ERR_CANCELLED);
+	case SQLITE_CONSTRAINT: return constraint(c, code, message, reterr);
+	case SQLITE_INTERRUPT: return err_set(reterr, ERR_CANCELLED);
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 		c->busy = true;
 		if (!c->impatient)
 			report(c, code, message);
 		return err_set(reterr, ERR_LOCK_TIMEOUT);
-	case SQLITE_NOMEM:
-		report(c, code, message);
-		return err_nomem(reterr);
-	case SQLITE_TOOBIG:
-		return err_set(reterr, ERR_TOO_LARGE, "A value", 999000000ULL, "max_value_size");
-	case SQLITE_AUTH:
-		return err_set(reterr, ERR_SELECT_PERMISSION, c->denied, c->store->name);
+	case SQLITE_NOMEM: report(c, code, message); return err_nomem(reterr);
+	case SQLITE_TOOBIG: return err_set(reterr, ERR_TOO_LARGE, "A value", 999000000ULL, "max_value_size");
+	case SQLITE_AUTH: return err_set(reterr, ERR_SELECT_PERMISSION, c->denied, c->store->name);
 	case SQLITE_FULL:
 		report(c, code, message);
 		return err_set(reterr, ERR_DISK_FULL, c->store->name, message);
@@ -122,9 +126,7 @@ int sqlite_error(struct sqlite_conn *c, int code, struct err *reterr)
 		atomic_store(&c->store->damaged, true);
 		report(c, code, message);
 		return err_set(reterr, ERR_STORE, c->store->name, message);
-	default:
-		report(c, code, message);
-		return err_set(reterr, ERR_STORE, c->store->name, message);
+	default: report(c, code, message); return err_set(reterr, ERR_STORE, c->store->name, message);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* fetch.c — a large binary value straight from its pages to where it is wanted. A statement would first make one block of the row. */
 #include "store/sqlite/sqlite_int.h"
 
-#define PIECE (1 << 20)             /* between two questions whether to go on */
+#define PIECE (1 << 20) /* between two questions whether to go on */
 
 static int read_pieces(struct sqlite_conn *c, sqlite3_blob *b, uint8_t *dst, int n)
 {
@@ -15,7 +15,8 @@ static int read_pieces(struct sqlite_conn *c, sqlite3_blob *b, uint8_t *dst, int
 	return rc;
 }
 
-static int open_value(struct sqlite_conn *c, const char *table, const char *column, int64_t row, sqlite3_blob **ret, struct err *reterr)
+static int open_value(struct sqlite_conn *c, const char *table, const char *column, int64_t row,
+		      sqlite3_blob **ret, struct err *reterr)
 {
 	int rc = sqlite3_blob_open(c->db, "main", table, column, row, 0, ret);
 
@@ -34,7 +35,8 @@ static int read_value(struct sqlite_conn *c, sqlite3_blob *b, uint8_t *dst, size
 	return rc == SQLITE_OK ? 0 : sqlite_error(c, rc, reterr);
 }
 
-int sqlite_fetch_size(struct store_conn *conn, const char *table, const char *column, int64_t row, size_t *ret, struct err *reterr)
+int sqlite_fetch_size(struct store_conn *conn, const char *table, const char *column, int64_t row,
+		      size_t *ret, struct err *reterr)
 {
 	sqlite3_blob *b = NULL;
 
@@ -45,7 +47,8 @@ int sqlite_fetch_size(struct store_conn *conn, const char *table, const char *co
 	return 0;
 }
 
-int sqlite_fetch_into(struct store_conn *conn, const char *table, const char *column, int64_t row, uint8_t *dst, size_t n, struct err *reterr)
+int sqlite_fetch_into(struct store_conn *conn, const char *table, const char *column, int64_t row,
+		      uint8_t *dst, size_t n, struct err *reterr)
 {
 	struct sqlite_conn *c = SQLITE_CONN(conn);
 	sqlite3_blob *b = NULL;
@@ -56,12 +59,14 @@ int sqlite_fetch_into(struct store_conn *conn, const char *table, const char *co
 	if ((size_t)sqlite3_blob_bytes(b) == n)
 		rc = read_value(c, b, dst, n, reterr);
 	else
-		rc = err_set(reterr, ERR_STORE, c->store->name, "a large value has not the length that it had");
+		rc = err_set(reterr, ERR_STORE, c->store->name,
+			     "a large value has not the length that it had");
 	sqlite3_blob_close(b);
 	return rc;
 }
 
-int sqlite_fetch(struct store_conn *conn, const char *table, const char *column, int64_t row, struct arena *a, struct value *ret, struct err *reterr)
+int sqlite_fetch(struct store_conn *conn, const char *table, const char *column, int64_t row, struct arena *a,
+		 struct value *ret, struct err *reterr)
 {
 	struct sqlite_conn *c = SQLITE_CONN(conn);
 	sqlite3_blob *b = NULL;

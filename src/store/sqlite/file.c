@@ -1,7 +1,7 @@
 /* file.c — the file of a database before SQLite opens it: made with a mode that keeps others out, or looked at whether it still is what was there, and locked for this server.
  *
  * An empty file must be noticed here. SQLite takes it for a new database and deletes the log beside it, in which everything may still be. */
-#define _GNU_SOURCE     /* mkostemp */
+#define _GNU_SOURCE /* mkostemp */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,22 +17,30 @@
 
 static int file_error(const struct sqlite_store *st, const char *doing, struct err *reterr)
 {
-	return err_raise(reterr, 50021, 16, 1, "Cannot %s the file '%s' of database '%s': %s. Check that the folder exists and that the server may write to it.",
+	return err_raise(reterr, 50021, 16, 1,
+			 "Cannot %s the file '%s' of database '%s': %s. Check that the folder exists and "
+			 "that the server may write to it.",
 			 doing, st->path, st->name, strerror(errno));
 }
 
 int sqlite_refuse(const struct sqlite_store *st, const char *why, const char *remedy, struct err *reterr)
 {
-	return err_raise(reterr, 50021, 16, 1, "The file '%s' of database '%s' %s. %s", st->path, st->name, why, remedy);
+	return err_raise(reterr, 50021, 16, 1, "The file '%s' of database '%s' %s. %s", st->path, st->name,
+			 why, remedy);
 }
 
 int sqlite_refuse_lost(const struct sqlite_store *st, const char *why, struct err *reterr)
 {
 	char remedy[300];
 
-	snprintf(remedy, sizeof(remedy), "Restore it from a backup, or start once with --set-aside \"%s\", which keeps what is left under another name and begins an empty database",
+	snprintf(remedy, sizeof(remedy),
+		 "Restore it from a backup, or start once with --set-aside \"%s\", which keeps what is left "
+		 "under another name and begins an empty database",
 		 st->name);
-	return err_raise(reterr, 50021, 16, 1, "The file '%s' of database '%s' %s, although the database is known to this server. %s.", st->path, st->name, why, remedy);
+	return err_raise(
+		reterr, 50021, 16, 1,
+		"The file '%s' of database '%s' %s, although the database is known to this server. %s.",
+		st->path, st->name, why, remedy);
 }
 
 /* The name of a new file is durable only when its folder has been written. */
@@ -57,7 +65,8 @@ static int look_at_known(const struct sqlite_store *st, struct err *reterr)
 	struct stat s;
 
 	if (stat(st->path, &s) < 0)
-		return errno == ENOENT ? sqlite_refuse_lost(st, "is missing", reterr) : file_error(st, "look at", reterr);
+		return errno == ENOENT ? sqlite_refuse_lost(st, "is missing", reterr)
+				       : file_error(st, "look at", reterr);
 	return s.st_size > 0 ? 0 : sqlite_refuse_lost(st, "is empty", reterr);
 }
 
@@ -101,10 +110,11 @@ static int lock_file(struct sqlite_store *st, struct err *reterr)
 		return file_error(st, "open", reterr);
 	if (flock(st->lock_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return err_set(reterr, ERR_FILE_IN_USE, st->path, st->name);
-	return 0;                               /* a file system without such locks: the lock of the folder must do */
+	return 0; /* a file system without such locks: the lock of the folder must do */
 }
 
-int sqlite_file_prepare(struct sqlite_store *st, const struct store_options *o, bool *ret_new, struct err *reterr)
+int sqlite_file_prepare(struct sqlite_store *st, const struct store_options *o, bool *ret_new,
+			struct err *reterr)
 {
 	*ret_new = false;
 	st->name = strdup(o->name);

@@ -66,7 +66,8 @@ void function_match(sqlite3_context *ctx, const struct pattern *k, struct str te
 }
 
 /* Twice over the text: how long it becomes, then the copy. */
-void function_replace(sqlite3_context *ctx, struct str s, struct str searched, struct str what, struct str with)
+void function_replace(sqlite3_context *ctx, struct str s, struct str searched, struct str what,
+		      struct str with)
 {
 	struct meter m = function_meter(ctx);
 	size_t n;
@@ -93,6 +94,7 @@ int function_register(struct sqlite_conn *c, const struct function_entry *table,
 	int rc = SQLITE_OK;
 
 	for (size_t i = 0; i < n && rc == SQLITE_OK; i++)
-		rc = sqlite3_create_function_v2(c->db, table[i].name, table[i].n, flags, c, table[i].fn, NULL, NULL, NULL);
+		rc = sqlite3_create_function_v2(c->db, table[i].name, table[i].n, flags, c, table[i].fn, NULL,
+						NULL, NULL);
 	return rc;
 }

@@ -8,7 +8,7 @@
 
 struct function_entry {
 	const char *name;
-	int n;                          /* arguments */
+	int n; /* arguments */
 	void (*fn)(sqlite3_context *ctx, int n, sqlite3_value **v);
 };
 
@@ -17,15 +17,16 @@ int function_register(struct sqlite_conn *c, const struct function_entry *table,
 
 /* Asks whether the connection was told to stop. Short calls ask nothing: the virtual machine does between them. */
 struct meter function_meter(sqlite3_context *ctx);
-struct str function_text(sqlite3_value *v);             /* valid until v is read in another way */
+struct str function_text(sqlite3_value *v); /* valid until v is read in another way */
 bool function_any_null(int n, sqlite3_value **v);
 
 /* So many bytes, and one more for SQLite; NULL: it has been told why not. */
 char *function_room(sqlite3_context *ctx, size_t n);
-void function_return(sqlite3_context *ctx, char *dst, size_t n);        /* of function_room, which it takes */
+void function_return(sqlite3_context *ctx, char *dst, size_t n); /* of function_room, which it takes */
 
 void function_match(sqlite3_context *ctx, const struct pattern *k, struct str text);
 /* what is not empty; searched: as in text_replace(). */
-void function_replace(sqlite3_context *ctx, struct str s, struct str searched, struct str what, struct str with);
+void function_replace(sqlite3_context *ctx, struct str s, struct str searched, struct str what,
+		      struct str with);
 
 #endif

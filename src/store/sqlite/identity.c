@@ -26,7 +26,8 @@ static int read_identity(struct sqlite_conn *c, char *dst, struct err *reterr)
 {
 	char table[sizeof(TABLE)];
 
-	if (text_of(c, "SELECT name FROM sqlite_schema WHERE name = '" TABLE "'", table, sizeof(table), reterr) < 0)
+	if (text_of(c, "SELECT name FROM sqlite_schema WHERE name = '" TABLE "'", table, sizeof(table),
+		    reterr) < 0)
 		return -1;
 	dst[0] = '\0';
 	return table[0] == '\0' ? 0 : text_of(c, "SELECT identity FROM " TABLE, dst, STORE_IDENTITY, reterr);
@@ -35,8 +36,10 @@ static int read_identity(struct sqlite_conn *c, char *dst, struct err *reterr)
 /* The expected one if there is one, else a new one. */
 static int write_identity(struct sqlite_conn *c, const char *expected, struct err *reterr)
 {
-	char *sql = sqlite3_mprintf("CREATE TABLE IF NOT EXISTS " TABLE " (identity TEXT NOT NULL); DELETE FROM " TABLE ";"
-				    "INSERT INTO " TABLE " VALUES (coalesce(nullif(%Q, ''), lower(hex(randomblob(16)))));", expected);
+	char *sql = sqlite3_mprintf(
+		"CREATE TABLE IF NOT EXISTS " TABLE " (identity TEXT NOT NULL); DELETE FROM " TABLE ";"
+		"INSERT INTO " TABLE " VALUES (coalesce(nullif(%Q, ''), lower(hex(randomblob(16)))));",
+		expected);
 	int rc;
 
 	if (sql == NULL)
@@ -47,7 +50,7 @@ static int write_identity(struct sqlite_conn *c, const char *expected, struct er
 	if (rc == 0)
 		rc = sqlite_commit(&c->base, reterr);
 	sqlite3_free(sql);
-	sqlite_rollback(&c->base);              /* what is left of it, if it failed */
+	sqlite_rollback(&c->base); /* what is left of it, if it failed */
 	return rc < 0 ? -1 : read_identity(c, c->store->identity, reterr);
 }
 
@@ -55,15 +58,21 @@ static int refuse_other(const struct sqlite_store *st, struct err *reterr)
 {
 	char remedy[300];
 
-	snprintf(remedy, sizeof(remedy), "Put the right file in its place, or a backup of it; if this one is meant, start once with --accept-as-found \"%s\".", st->name);
-	return sqlite_refuse(st, "belongs to another database, or to a database of the same name on another server", remedy, reterr);
+	snprintf(remedy, sizeof(remedy),
+		 "Put the right file in its place, or a backup of it; if this one is meant, start once with "
+		 "--accept-as-found \"%s\".",
+		 st->name);
+	return sqlite_refuse(
+		st, "belongs to another database, or to a database of the same name on another server",
+		remedy, reterr);
 }
 
 static void log_identity(const struct sqlite_store *st, const char *event, const char *expected)
 {
 	const struct log_ctx ctx = { .database = st->name };
 
-	LOG(LOG_WARN, &ctx, event, F_STR("file", st->path), F_STR("identity", st->identity), F_STR("expected", expected));
+	LOG(LOG_WARN, &ctx, event, F_STR("file", st->path), F_STR("identity", st->identity),
+	    F_STR("expected", expected));
 }
 
 int sqlite_identity_settle(struct sqlite_conn *c, const char *expected, bool accept, struct err *reterr)
@@ -76,7 +85,8 @@ int sqlite_identity_settle(struct sqlite_conn *c, const char *expected, bool acc
 		if (write_identity(c, expected, reterr) < 0)
 			return -1;
 		if (expected[0] != '\0')
-			log_identity(st, "file_without_identity", expected);    /* a backup from before files had one: nobody can tell */
+			log_identity(st, "file_without_identity",
+				     expected); /* a backup from before files had one: nobody can tell */
 		return 0;
 	}
 	if (expected[0] == '\0' || strcmp(st->identity, expected) == 0)

@@ -73,7 +73,9 @@ static void fn_instr(sqlite3_context *ctx, int n, sqlite3_value **v)
 	if (rc < 0)
 		sqlite3_result_error_code(ctx, SQLITE_INTERRUPT);
 	else
-		sqlite3_result_int64(ctx, rc == 0 ? 0 : blobs ? (sqlite3_int64)at + 1 : characters((struct str){ where.p, at }) + 1);
+		sqlite3_result_int64(ctx, rc == 0 ? 0
+					  : blobs ? (sqlite3_int64)at + 1
+						  : characters((struct str){ where.p, at }) + 1);
 }
 
 static void fn_replace(sqlite3_context *ctx, int n, sqlite3_value **v)
@@ -93,7 +95,8 @@ static void fn_replace(sqlite3_context *ctx, int n, sqlite3_value **v)
 int sqlite_match_functions(struct sqlite_conn *c)
 {
 	static const struct function_entry table[] = {
-		{ "like", 2, fn_like }, { "like", 3, fn_like }, { "glob", 2, fn_glob }, { "instr", 2, fn_instr }, { "replace", 3, fn_replace },
+		{ "like", 2, fn_like },   { "like", 3, fn_like },       { "glob", 2, fn_glob },
+		{ "instr", 2, fn_instr }, { "replace", 3, fn_replace },
 	};
 
 	return function_register(c, table, ARRAY_LEN(table));

@@ -10,7 +10,10 @@
 
 int sqlite_set_cache(struct sqlite_conn *c)
 {
-	unsigned mib = c->read_only ? READER_CACHE_MIB : c->narrow ? NARROW_CACHE_MIB : c->store->cache_mib == 0 ? SMALL_CACHE_MIB : c->store->cache_mib;
+	unsigned mib = c->read_only               ? READER_CACHE_MIB
+		       : c->narrow                ? NARROW_CACHE_MIB
+		       : c->store->cache_mib == 0 ? SMALL_CACHE_MIB
+						  : c->store->cache_mib;
 	char sql[60];
 
 	snprintf(sql, sizeof(sql), "PRAGMA cache_size=-%llu", (unsigned long long)mib * 1024);

@@ -14,16 +14,16 @@
 #include "store/sqlite/vfs.h"
 #include "store/sqlite/walformat.h"
 
-#define INDEX_PAGE 32768                /* of the shared index, as SQLite maps it */
-#define PIECE (64 << 10)                /* read and written at once, or a single frame: SQLite takes less than 128 KiB */
+#define INDEX_PAGE 32768 /* of the shared index, as SQLite maps it */
+#define PIECE (64 << 10) /* read and written at once, or a single frame: SQLite takes less than 128 KiB */
 
 struct rewriting {
 	sqlite3_file *file;
-	uint32_t frames;                    /* that count */
-	struct wal_salt salt;               /* what header and frames must have … */
-	uint32_t last[2];                   /* … and what the checksum must be in the end */
+	uint32_t frames;      /* that count */
+	struct wal_salt salt; /* what header and frames must have … */
+	uint32_t last[2];     /* … and what the checksum must be in the end */
 	struct wal_walk walk;
-	size_t frame;                       /* bytes of one, with its header */
+	size_t frame; /* bytes of one, with its header */
 };
 
 /* Of the shared index: how many frames count, and what they are known by. Stable while the connection has the write lock. */
@@ -37,7 +37,8 @@ static int read_index(const struct mainfile *m, struct rewriting *w)
 		return rc == SQLITE_OK ? SQLITE_IOERR_SHMMAP : rc;
 	for (size_t i = 0; i < sizeof(p); i++)
 		p[i] = ((const uint8_t volatile *)mapped)[i];
-	memcpy(&w->frames, p + 16, 4);          /* in the machine's own order, but for the salts, which are as in the file */
+	memcpy(&w->frames, p + 16,
+	       4); /* in the machine's own order, but for the salts, which are as in the file */
 	memcpy(w->last, p + 24, 8);
 	memcpy(&w->salt, p + 32, 8);
 	w->salt = (struct wal_salt){ be32toh(w->salt.a), be32toh(w->salt.b) };
@@ -79,7 +80,8 @@ static int rewrite_frames(struct rewriting *w, uint8_t *p, size_t at_once)
 static int clear_next(const struct rewriting *w)
 {
 	static const uint8_t zeros[WAL_FRAME_HEADER];
-	sqlite3_int64 at = (sqlite3_int64)WAL_HEADER + (sqlite3_int64)w->frames * (sqlite3_int64)w->frame, size;
+	sqlite3_int64 at = (sqlite3_int64)WAL_HEADER + (sqlite3_int64)w->frames * (sqlite3_int64)w->frame,
+		      size;
 	int rc = w->file->pMethods->xFileSize(w->file, &size);
 
 	if (rc != SQLITE_OK || size < at + WAL_FRAME_HEADER)
@@ -132,7 +134,8 @@ void sqlite_unsound(struct sqlite_store *st, int system_error)
 	if (system_error == 0)
 		system_error = EIO;
 	if (atomic_compare_exchange_strong(&st->flush_error, &sound, system_error))
-		LOG(LOG_ERROR, &ctx, "unsound", F_STR("reason", strerror(system_error)), F_STR("file", st->path));
+		LOG(LOG_ERROR, &ctx, "unsound", F_STR("reason", strerror(system_error)),
+		    F_STR("file", st->path));
 }
 
 int sqlite_sound(struct store *base, struct err *reterr)

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "store/sqlite/sqlite_int.h"
 
-#define LINES_A_SECOND 10                   /* a damaged file has the same thing to say for every page */
+#define LINES_A_SECOND 10 /* a damaged file has the same thing to say for every page */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int64_t second;
@@ -32,15 +32,19 @@ static bool may_write(unsigned *ret_left_out)
 
 static enum log_level level_of(int code)
 {
-	if (code == SQLITE_WARNING_AUTOINDEX)   /* a join of small views without an index: SQLite helps itself */
+	if (code ==
+	    SQLITE_WARNING_AUTOINDEX) /* a join of small views without an index: SQLite helps itself */
 		return LOG_DEBUG;
 	switch (code & 0xff) {
-	case SQLITE_CONSTRAINT: case SQLITE_ERROR: case SQLITE_INTERRUPT: case SQLITE_SCHEMA: case SQLITE_AUTH: case SQLITE_TOOBIG: case SQLITE_BUSY:
-		return LOG_DEBUG;
-	case SQLITE_NOTICE:
-		return LOG_INFO;
-	default:
-		return LOG_WARN;
+	case SQLITE_CONSTRAINT:
+	case SQLITE_ERROR:
+	case SQLITE_INTERRUPT:
+	case SQLITE_SCHEMA:
+	case SQLITE_AUTH:
+	case SQLITE_TOOBIG:
+	case SQLITE_BUSY: return LOG_DEBUG;
+	case SQLITE_NOTICE: return LOG_INFO;
+	default: return LOG_WARN;
 	}
 }
 
@@ -51,7 +55,8 @@ static void on_message(void *arg, int code, const char *text)
 
 	(void)arg;
 	if (log_enabled(level) && may_write(&missing))
-		LOG(level, NULL, "sqlite", F_INT("code", code), F_STR("message", text), F_INT("left_out", missing));
+		LOG(level, NULL, "sqlite", F_INT("code", code), F_STR("message", text),
+		    F_INT("left_out", missing));
 }
 
 void sqlite_messages_set_up(void)

@@ -61,7 +61,8 @@ static void set_process_up(void)
  * the log once more, and is flushed. */
 static int settle_log(struct sqlite_conn *c, struct err *reterr)
 {
-	int frames = 0, copied = 0, rc = sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &frames, &copied);
+	int frames = 0, copied = 0,
+	    rc = sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &frames, &copied);
 
 	if (rc == SQLITE_OK && copied == frames)
 		return 0;
@@ -88,9 +89,11 @@ int sqlite_open(const struct store_options *o, struct store **ret, struct err *r
 		goto fail;
 	if (sqlite_connect(&st->base, false, &c, reterr) < 0)
 		goto fail;
-	if (sqlite_schema_apply(SQLITE_CONN(c), o->known, reterr) < 0 || sqlite_grants_collect(SQLITE_CONN(c), reterr) < 0)
+	if (sqlite_schema_apply(SQLITE_CONN(c), o->known, reterr) < 0 ||
+	    sqlite_grants_collect(SQLITE_CONN(c), reterr) < 0)
 		goto fail;
-	if (sqlite_identity_settle(SQLITE_CONN(c), o->identity == NULL ? "" : o->identity, o->accept, reterr) < 0)
+	if (sqlite_identity_settle(SQLITE_CONN(c), o->identity == NULL ? "" : o->identity, o->accept,
+				   reterr) < 0)
 		goto fail;
 	if ((is_new && sqlite_file_keep(st, reterr) < 0) || settle_log(SQLITE_CONN(c), reterr) < 0)
 		goto fail;
@@ -115,7 +118,8 @@ void sqlite_close(struct store *base)
 }
 
 /* One line of the report for each row; returns the number of rows that are not "ok". */
-static int report_rows(struct sqlite_conn *c, const char *sql, struct buf *out, unsigned *bad, struct err *reterr)
+static int report_rows(struct sqlite_conn *c, const char *sql, struct buf *out, unsigned *bad,
+		       struct err *reterr)
 {
 	sqlite3_stmt *h;
 	int rc = sqlite3_prepare_v2(c->db, sql, -1, &h, NULL);
@@ -138,14 +142,16 @@ static int report_rows(struct sqlite_conn *c, const char *sql, struct buf *out, 
 static int report_damaged(struct sqlite_conn *c, struct buf *out, unsigned *bad, struct err *reterr)
 {
 	sqlite3_stmt *h;
-	int rc = sqlite3_prepare_v2(c->db, "SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = 'damaged'", -1, &h, NULL);
+	int rc = sqlite3_prepare_v2(
+		c->db, "SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = 'damaged'", -1, &h, NULL);
 
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(h);
 	sqlite3_finalize(h);
 	if (rc != SQLITE_ROW)
 		return rc == SQLITE_DONE ? 0 : sqlite_error(c, rc, reterr);
-	return report_rows(c, "SELECT 'the checksum is wrong of ' || what FROM damaged LIMIT 100", out, bad, reterr);
+	return report_rows(c, "SELECT 'the checksum is wrong of ' || what FROM damaged LIMIT 100", out, bad,
+			   reterr);
 }
 
 int sqlite_check(struct store *base, char **ret_report, struct err *reterr)
@@ -160,8 +166,11 @@ int sqlite_check(struct store *base, char **ret_report, struct err *reterr)
 	buf_init(&out, REPORT_MAX);
 	rc = report_rows(SQLITE_CONN(c), "PRAGMA integrity_check(100)", &out, &bad, reterr);
 	if (rc == 0)
-		rc = report_rows(SQLITE_CONN(c), "SELECT 'row ' || coalesce(rowid, '?') || ' of table ' || \"table\" || ' refers to a missing row of '"
-				 " || parent FROM pragma_foreign_key_check LIMIT 100", &out, &bad, reterr);
+		rc = report_rows(SQLITE_CONN(c),
+				 "SELECT 'row ' || coalesce(rowid, '?') || ' of table ' || \"table\" || ' "
+				 "refers to a missing row of '"
+				 " || parent FROM pragma_foreign_key_check LIMIT 100",
+				 &out, &bad, reterr);
 	if (rc == 0)
 		rc = report_damaged(SQLITE_CONN(c), &out, &bad, reterr);
 	sqlite_disconnect(c);

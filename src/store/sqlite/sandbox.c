@@ -12,11 +12,78 @@
 #define GRANTS_MAX 10000
 
 static const char *const functions[] = {
-	"abs", "avg", "cast", "ceil", "ceiling", "char", "coalesce", "count", "cume_dist", "date", "datetime", "dense_rank", "exp", "first_value", "floor",
-	"glob", "hex", "ifnull", "iif", "instr", "julianday", "lag", "last_value", "lead", "length", "like", "ln", "log", "log10", "lower", "ltrim",
-	"max", "min", "mod", "nth_value", "ntile", "nullif", "percent_rank", "pi", "pow", "power", "quote", "rank", "replace", "round", "row_number",
-	"rtrim", "sign", "sqrt", "strftime", "substr", "substring", "sum", "time", "total", "trim", "trunc",
-	"tsql_cast", "tsql_charindex", "tsql_left", "tsql_len", "tsql_like", "tsql_lower", "tsql_replace", "tsql_right", "tsql_substring", "tsql_upper", "typeof", "unhex", "unicode", "unixepoch", "upper",
+	"abs",
+	"avg",
+	"cast",
+	"ceil",
+	"ceiling",
+	"char",
+	"coalesce",
+	"count",
+	"cume_dist",
+	"date",
+	"datetime",
+	"dense_rank",
+	"exp",
+	"first_value",
+	"floor",
+	"glob",
+	"hex",
+	"ifnull",
+	"iif",
+	"instr",
+	"julianday",
+	"lag",
+	"last_value",
+	"lead",
+	"length",
+	"like",
+	"ln",
+	"log",
+	"log10",
+	"lower",
+	"ltrim",
+	"max",
+	"min",
+	"mod",
+	"nth_value",
+	"ntile",
+	"nullif",
+	"percent_rank",
+	"pi",
+	"pow",
+	"power",
+	"quote",
+	"rank",
+	"replace",
+	"round",
+	"row_number",
+	"rtrim",
+	"sign",
+	"sqrt",
+	"strftime",
+	"substr",
+	"substring",
+	"sum",
+	"time",
+	"total",
+	"trim",
+	"trunc",
+	"tsql_cast",
+	"tsql_charindex",
+	"tsql_left",
+	"tsql_len",
+	"tsql_like",
+	"tsql_lower",
+	"tsql_replace",
+	"tsql_right",
+	"tsql_substring",
+	"tsql_upper",
+	"typeof",
+	"unhex",
+	"unicode",
+	"unixepoch",
+	"upper",
 };
 
 static bool same(const char *a, const char *b)
@@ -38,7 +105,8 @@ static bool is_granted(const struct sqlite_store *st, const char *table, const c
 	for (size_t i = 0; i < st->ngrants; i++) {
 		const struct sqlite_grant *g = &st->grants[i];
 
-		if ((g->table == NULL) == (table == NULL) && (table == NULL || same(g->table, table)) && same(g->name, name))
+		if ((g->table == NULL) == (table == NULL) && (table == NULL || same(g->table, table)) &&
+		    same(g->name, name))
 			return true;
 	}
 	return false;
@@ -59,7 +127,8 @@ static int deny(struct sqlite_conn *c, const char *what)
 	return SQLITE_DENY;
 }
 
-int sqlite_authorize(void *arg, int action, const char *a, const char *b, const char *schema, const char *inner)
+int sqlite_authorize(void *arg, int action, const char *a, const char *b, const char *schema,
+		     const char *inner)
 {
 	struct sqlite_conn *c = arg;
 
@@ -67,16 +136,13 @@ int sqlite_authorize(void *arg, int action, const char *a, const char *b, const 
 	if (!c->sandbox)
 		return SQLITE_OK;
 	switch (action) {
-	case SQLITE_SELECT:
-		return SQLITE_OK;
-	case SQLITE_FUNCTION:
-		return may_call(c->store, b) ? SQLITE_OK : deny(c, b);
+	case SQLITE_SELECT: return SQLITE_OK;
+	case SQLITE_FUNCTION: return may_call(c->store, b) ? SQLITE_OK : deny(c, b);
 	case SQLITE_READ:
 		if (is_view(c->store, a) || ((inner != NULL || b[0] == '\0') && is_granted(c->store, a, b)))
 			return SQLITE_OK;
 		return deny(c, a);
-	default:
-		return deny(c, a);
+	default: return deny(c, a);
 	}
 }
 
@@ -101,7 +167,8 @@ static bool grant(struct sqlite_store *st, const char *table, const char *name)
 }
 
 /* The authorizer while a view is compiled for the first time: remembers instead of judging. */
-static int remember(void *arg, int action, const char *a, const char *b, const char *schema, const char *inner)
+static int remember(void *arg, int action, const char *a, const char *b, const char *schema,
+		    const char *inner)
 {
 	struct sqlite_conn *c = arg;
 

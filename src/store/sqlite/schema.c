@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "store/sqlite/sqlite_int.h"
 
-#define APPLICATION_ID 0x50435300           /* "PCS", then the number of the service */
+#define APPLICATION_ID 0x50435300 /* "PCS", then the number of the service */
 
 static int number_of(struct sqlite_conn *c, const char *sql, long long *ret, struct err *reterr)
 {
@@ -45,8 +45,8 @@ static int identify(struct sqlite_conn *c, bool known, long long *ret_version, s
 	char why[160];
 	bool empty;
 
-	if (number_of(c, "PRAGMA application_id", &id, reterr) < 0 || number_of(c, "PRAGMA user_version", &version, reterr) < 0 ||
-	    is_empty(c, &empty, reterr) < 0)
+	if (number_of(c, "PRAGMA application_id", &id, reterr) < 0 ||
+	    number_of(c, "PRAGMA user_version", &version, reterr) < 0 || is_empty(c, &empty, reterr) < 0)
 		return -1;
 	if (empty && known)
 		return sqlite_refuse_lost(st, "has nothing in it", reterr);
@@ -55,14 +55,19 @@ static int identify(struct sqlite_conn *c, bool known, long long *ret_version, s
 		return 0;
 	}
 	if (id < APPLICATION_ID || id >= APPLICATION_ID + SERVICE_COUNT)
-		return sqlite_refuse(st, "was not made by Procession", "Move it away, or give the database another name.", reterr);
+		return sqlite_refuse(st, "was not made by Procession",
+				     "Move it away, or give the database another name.", reterr);
 	if (id != application_id(st->service)) {
 		snprintf(why, sizeof(why), "belongs to another service than '%s'", st->service->name);
-		return sqlite_refuse(st, why, "Put the right file in its place, or move this one away.", reterr);
+		return sqlite_refuse(st, why, "Put the right file in its place, or move this one away.",
+				     reterr);
 	}
 	if (version < 0 || version > st->service->nmigrations) {
-		snprintf(why, sizeof(why), "has schema version %lld, and this program knows up to %d", version, (int)st->service->nmigrations);
-		return sqlite_refuse(st, why, "Use the newer program that wrote it, or restore a backup from before.", reterr);
+		snprintf(why, sizeof(why), "has schema version %lld, and this program knows up to %d",
+			 version, (int)st->service->nmigrations);
+		return sqlite_refuse(st, why,
+				     "Use the newer program that wrote it, or restore a backup from before.",
+				     reterr);
 	}
 	*ret_version = version;
 	return 0;
@@ -76,7 +81,8 @@ static int references_hold(struct sqlite_conn *c, struct err *reterr)
 	if (number_of(c, "SELECT count(*) FROM pragma_foreign_key_check", &broken, reterr) < 0)
 		return -1;
 	if (broken > 0)
-		return sqlite_refuse(c->store, "has rows that refer to missing rows", "Restore a backup, or remove these rows with sqlite3.", reterr);
+		return sqlite_refuse(c->store, "has rows that refer to missing rows",
+				     "Restore a backup, or remove these rows with sqlite3.", reterr);
 	return 0;
 }
 
@@ -85,10 +91,12 @@ static int migrate_one(struct sqlite_conn *c, unsigned from, struct err *reterr)
 	const struct service_procs *p = c->store->service;
 	char mark[120];
 
-	snprintf(mark, sizeof(mark), "PRAGMA user_version = %u; PRAGMA application_id = %d;", from + 1, application_id(p));
+	snprintf(mark, sizeof(mark), "PRAGMA user_version = %u; PRAGMA application_id = %d;", from + 1,
+		 application_id(p));
 	if (sqlite_begin(&c->base, reterr) < 0)
 		return -1;
-	if (sqlite_script(&c->base, p->migrations[from], reterr) < 0 || sqlite_script(&c->base, mark, reterr) < 0)
+	if (sqlite_script(&c->base, p->migrations[from], reterr) < 0 ||
+	    sqlite_script(&c->base, mark, reterr) < 0)
 		return -1;
 	if (from > 0 && references_hold(c, reterr) < 0)
 		return -1;
@@ -123,7 +131,8 @@ int sqlite_schema_apply(struct sqlite_conn *c, bool known, struct err *reterr)
 	long long version = 0;
 	int rc;
 
-	if (identify(c, known, &version, reterr) < 0 || sqlite_script(&c->base, "PRAGMA foreign_keys=OFF", reterr) < 0)
+	if (identify(c, known, &version, reterr) < 0 ||
+	    sqlite_script(&c->base, "PRAGMA foreign_keys=OFF", reterr) < 0)
 		return -1;
 	rc = migrate(c, (unsigned)version, reterr);
 	if (rc == 0)

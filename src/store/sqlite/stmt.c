@@ -3,7 +3,8 @@
 
 #include "store/sqlite/sqlite_int.h"
 
-static int prepare(struct sqlite_conn *c, const char *sql, unsigned flags, sqlite3_stmt **ret, struct err *reterr)
+static int prepare(struct sqlite_conn *c, const char *sql, unsigned flags, sqlite3_stmt **ret,
+		   struct err *reterr)
 {
 	int rc = sqlite3_prepare_v3(c->db, sql, -1, flags, ret, NULL);
 
@@ -14,7 +15,8 @@ static int prepare(struct sqlite_conn *c, const char *sql, unsigned flags, sqlit
 	return 0;
 }
 
-static int prepare_once(struct sqlite_conn *c, const char *sql, bool query, struct store_stmt **ret, struct err *reterr)
+static int prepare_once(struct sqlite_conn *c, const char *sql, bool query, struct store_stmt **ret,
+			struct err *reterr)
 {
 	struct sqlite_stmt *s = calloc(1, sizeof(*s));
 	int rc;
@@ -35,7 +37,8 @@ static int prepare_once(struct sqlite_conn *c, const char *sql, bool query, stru
 	return 0;
 }
 
-int sqlite_statement(struct store_conn *conn, const struct statement *source, struct store_stmt **ret, struct err *reterr)
+int sqlite_statement(struct store_conn *conn, const struct statement *source, struct store_stmt **ret,
+		     struct err *reterr)
 {
 	struct sqlite_conn *c = SQLITE_CONN(conn);
 	struct sqlite_stmt *s;
@@ -51,7 +54,8 @@ int sqlite_statement(struct store_conn *conn, const struct statement *source, st
 		if (prepare(c, source->sql, SQLITE_PREPARE_PERSISTENT, &s->handle, reterr) < 0)
 			return -1;
 	} else if (s->source != source) {
-		return prepare_once(c, source->sql, false, ret, reterr);   /* C code with a number that the catalogue uses too */
+		return prepare_once(c, source->sql, false, ret,
+				    reterr); /* C code with a number that the catalogue uses too */
 	}
 	*ret = &s->base;
 	return 0;
@@ -63,7 +67,7 @@ int sqlite_query(struct store_conn *conn, const char *sql, struct store_stmt **r
 
 	if (prepare_once(c, sql, true, ret, reterr) < 0)
 		return -1;
-	if (!sqlite3_stmt_readonly(SQLITE_STMT(*ret)->handle)) {        /* the sandbox should have seen it */
+	if (!sqlite3_stmt_readonly(SQLITE_STMT(*ret)->handle)) { /* the sandbox should have seen it */
 		sqlite_finish(*ret);
 		return err_set(reterr, ERR_SELECT_PERMISSION, "statement", c->store->name);
 	}
@@ -91,7 +95,7 @@ int sqlite_step(struct store_stmt *stmt, struct err *reterr)
 	struct sqlite_stmt *s = SQLITE_STMT(stmt);
 	int rc;
 
-	s->conn->sandbox = s->query;            /* SQLite compiles again by itself when the schema has changed */
+	s->conn->sandbox = s->query; /* SQLite compiles again by itself when the schema has changed */
 	rc = sqlite3_step(s->handle);
 	s->conn->sandbox = false;
 	if (rc == SQLITE_ROW)
@@ -108,13 +112,15 @@ static struct value *inner_of(struct sqlite_stmt *s, unsigned index)
 	return s->inner == NULL ? NULL : &s->inner[index];
 }
 
-int sqlite_column(struct store_stmt *stmt, unsigned index, const struct type *as, struct value *ret, struct err *reterr)
+int sqlite_column(struct store_stmt *stmt, unsigned index, const struct type *as, struct value *ret,
+		  struct err *reterr)
 {
 	struct sqlite_stmt *s = SQLITE_STMT(stmt);
 	struct value *inner = NULL;
 
 	if (index >= (unsigned)sqlite3_data_count(s->handle))
-		return err_set(reterr, ERR_STORE, s->conn->store->name, "a statement yields fewer columns than declared");
+		return err_set(reterr, ERR_STORE, s->conn->store->name,
+			       "a statement yields fewer columns than declared");
 	if (as->id == TYPE_VARIANT) {
 		inner = inner_of(s, index);
 		if (inner == NULL)
@@ -129,7 +135,7 @@ void sqlite_finish(struct store_stmt *stmt)
 	struct sqlite_conn *c = s->conn;
 
 	if (s->kept)
-		sqlite3_reset(s->handle);       /* its error was told by step */
+		sqlite3_reset(s->handle); /* its error was told by step */
 	else
 		sqlite3_finalize(s->handle);
 	sqlite_widen(c);

@@ -39,7 +39,8 @@ static int commit(struct sqlite_conn *c, bool flushed, struct err *reterr)
 	c->logged = false;
 	if (run_kept(c, &c->commit, "COMMIT", reterr) < 0)
 		return -1;
-	error = atomic_load(&c->store->flush_error);    /* of an earlier commit, which this one comes behind: neither is certain */
+	error = atomic_load(
+		&c->store->flush_error); /* of an earlier commit, which this one comes behind: neither is certain */
 	if (c->logged)
 		sqlite_mark_committed(c->store, flushed && error == 0);
 	return error == 0 ? 0 : err_set(reterr, ERR_FLUSH_UNSURE, c->store->name, strerror(error));
@@ -67,8 +68,10 @@ void sqlite_rollback(struct store_conn *conn)
 	struct sqlite_conn *c = SQLITE_CONN(conn);
 	struct err ignored;
 
-	if (sqlite_in_transaction(conn) && run_kept(c, &c->rollback, "ROLLBACK", &ignored) < 0 && sqlite_in_transaction(conn))
-		sqlite_error(c, sqlite3_errcode(c->db), &ignored);       /* for the log; the next BEGIN fails and says so */
+	if (sqlite_in_transaction(conn) && run_kept(c, &c->rollback, "ROLLBACK", &ignored) < 0 &&
+	    sqlite_in_transaction(conn))
+		sqlite_error(c, sqlite3_errcode(c->db),
+			     &ignored); /* for the log; the next BEGIN fails and says so */
 }
 
 static int savepoint(struct sqlite_conn *c, enum savepoint_verb verb, unsigned n, struct err *reterr)

@@ -6,7 +6,7 @@
 #include "value/convert.h"
 #include "value/text.h"
 
-#define CAST_ROOM 65536         /* char(8000) filled with blanks, a number as text */
+#define CAST_ROOM 65536 /* char(8000) filled with blanks, a number as text */
 
 static void return_part(sqlite3_context *ctx, struct str s)
 {
@@ -48,9 +48,17 @@ static void change_case(sqlite3_context *ctx, bool upper, sqlite3_value *v)
 	function_return(ctx, dst, s.n);
 }
 
-static void fn_upper(sqlite3_context *ctx, int n, sqlite3_value **v) { (void)n; change_case(ctx, true, v[0]); }
+static void fn_upper(sqlite3_context *ctx, int n, sqlite3_value **v)
+{
+	(void)n;
+	change_case(ctx, true, v[0]);
+}
 
-static void fn_lower(sqlite3_context *ctx, int n, sqlite3_value **v) { (void)n; change_case(ctx, false, v[0]); }
+static void fn_lower(sqlite3_context *ctx, int n, sqlite3_value **v)
+{
+	(void)n;
+	change_case(ctx, false, v[0]);
+}
 
 static void fn_substring(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
@@ -59,7 +67,8 @@ static void fn_substring(sqlite3_context *ctx, int n, sqlite3_value **v)
 	if (sqlite3_value_int64(v[2]) < 0)
 		bad_length(ctx, "LEFT or SUBSTRING");
 	else
-		return_part(ctx, text_part(function_text(v[0]), sqlite3_value_int64(v[1]), sqlite3_value_int64(v[2])));
+		return_part(ctx, text_part(function_text(v[0]), sqlite3_value_int64(v[1]),
+					   sqlite3_value_int64(v[2])));
 }
 
 static void fn_left(sqlite3_context *ctx, int n, sqlite3_value **v)
@@ -189,9 +198,12 @@ static void fn_like(sqlite3_context *ctx, int n, sqlite3_value **v)
 int sqlite_tsql_functions(struct sqlite_conn *c)
 {
 	static const struct function_entry table[] = {
-		{ "tsql_len", 1, fn_len }, { "tsql_upper", 1, fn_upper }, { "tsql_lower", 1, fn_lower }, { "tsql_substring", 3, fn_substring }, { "tsql_left", 2, fn_left },
-		{ "tsql_right", 2, fn_right }, { "tsql_cast", 4, fn_cast }, { "tsql_charindex", 2, fn_charindex }, { "tsql_replace", 3, fn_replace },
-		{ "tsql_like", 2, fn_like }, { "tsql_like", 3, fn_like },
+		{ "tsql_len", 1, fn_len },         { "tsql_upper", 1, fn_upper },
+		{ "tsql_lower", 1, fn_lower },     { "tsql_substring", 3, fn_substring },
+		{ "tsql_left", 2, fn_left },       { "tsql_right", 2, fn_right },
+		{ "tsql_cast", 4, fn_cast },       { "tsql_charindex", 2, fn_charindex },
+		{ "tsql_replace", 3, fn_replace }, { "tsql_like", 2, fn_like },
+		{ "tsql_like", 3, fn_like },
 	};
 
 	return function_register(c, table, ARRAY_LEN(table));

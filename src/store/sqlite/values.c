@@ -46,8 +46,9 @@ static int bind_offset(sqlite3_stmt *h, int index, const struct moment *m)
 
 	memset(&c, 0, sizeof(c));
 	civil_from_day(m->day, &c);
-	n = snprintf(text, sizeof(text), "%04d-%02d-%02d %02d:%02d:%02d.%07" PRId64 "Z%+04d", c.year, c.month, c.day, (int)(second / 3600),
-		     (int)(second / 60 % 60), (int)(second % 60), m->tick % 10000000, m->offset);
+	n = snprintf(text, sizeof(text), "%04d-%02d-%02d %02d:%02d:%02d.%07" PRId64 "Z%+04d", c.year, c.month,
+		     c.day, (int)(second / 3600), (int)(second / 60 % 60), (int)(second % 60),
+		     m->tick % 10000000, m->offset);
 	return sqlite3_bind_text(h, index, text, n, SQLITE_TRANSIENT);
 }
 
@@ -64,33 +65,40 @@ int sqlite_bind_value(sqlite3_stmt *h, int index, const struct value *v)
 	if (v->null)
 		return sqlite3_bind_null(h, index);
 	switch ((enum type_id)v->type.id) {
-	case TYPE_BIT: case TYPE_TINYINT: case TYPE_SMALLINT: case TYPE_INT: case TYPE_BIGINT:
-	case TYPE_SMALLMONEY: case TYPE_MONEY: case TYPE_SMALLDATETIME: case TYPE_DATETIME:
-		return sqlite3_bind_int64(h, index, v->u.i);
-	case TYPE_REAL: case TYPE_FLOAT:
-		return sqlite3_bind_double(h, index, v->u.f);
-	case TYPE_DECIMAL: case TYPE_NUMERIC:
-		return bind_decimal(h, index, v);
-	case TYPE_CHAR: case TYPE_VARCHAR: case TYPE_TEXT: case TYPE_NCHAR: case TYPE_NVARCHAR: case TYPE_NTEXT:
-		return bind_text(h, index, v->u.s);
+	case TYPE_BIT:
+	case TYPE_TINYINT:
+	case TYPE_SMALLINT:
+	case TYPE_INT:
+	case TYPE_BIGINT:
+	case TYPE_SMALLMONEY:
+	case TYPE_MONEY:
+	case TYPE_SMALLDATETIME:
+	case TYPE_DATETIME: return sqlite3_bind_int64(h, index, v->u.i);
+	case TYPE_REAL:
+	case TYPE_FLOAT: return sqlite3_bind_double(h, index, v->u.f);
+	case TYPE_DECIMAL:
+	case TYPE_NUMERIC: return bind_decimal(h, index, v);
+	case TYPE_CHAR:
+	case TYPE_VARCHAR:
+	case TYPE_TEXT:
+	case TYPE_NCHAR:
+	case TYPE_NVARCHAR:
+	case TYPE_NTEXT: return bind_text(h, index, v->u.s);
 	case TYPE_XML:
-		return v->xml_encoding == XML_BYTES ? bind_blob(h, index, v->u.s.p, v->u.s.n) : bind_text(h, index, v->u.s);
-	case TYPE_BINARY: case TYPE_VARBINARY: case TYPE_IMAGE:
-		return bind_blob(h, index, v->u.s.p, v->u.s.n);
-	case TYPE_GUID:
-		return bind_blob(h, index, v->u.guid, sizeof(v->u.guid));
-	case TYPE_DATE:
-		return sqlite3_bind_int64(h, index, v->u.moment.day);
-	case TYPE_TIME:
-		return sqlite3_bind_int64(h, index, v->u.moment.tick);
+		return v->xml_encoding == XML_BYTES ? bind_blob(h, index, v->u.s.p, v->u.s.n)
+						    : bind_text(h, index, v->u.s);
+	case TYPE_BINARY:
+	case TYPE_VARBINARY:
+	case TYPE_IMAGE: return bind_blob(h, index, v->u.s.p, v->u.s.n);
+	case TYPE_GUID: return bind_blob(h, index, v->u.guid, sizeof(v->u.guid));
+	case TYPE_DATE: return sqlite3_bind_int64(h, index, v->u.moment.day);
+	case TYPE_TIME: return sqlite3_bind_int64(h, index, v->u.moment.tick);
 	case TYPE_DATETIME2:
 		return sqlite3_bind_int64(h, index, v->u.moment.day * TICKS_100NS_PER_DAY + v->u.moment.tick);
-	case TYPE_DATETIMEOFFSET:
-		return bind_offset(h, index, &v->u.moment);
-	case TYPE_VARIANT:
-		return sqlite_bind_value(h, index, v->u.variant);
-	case TYPE_NULL: case TYPE_COUNT:
-		break;
+	case TYPE_DATETIMEOFFSET: return bind_offset(h, index, &v->u.moment);
+	case TYPE_VARIANT: return sqlite_bind_value(h, index, v->u.variant);
+	case TYPE_NULL:
+	case TYPE_COUNT: break;
 	}
 	return sqlite3_bind_null(h, index);
 }
@@ -102,7 +110,8 @@ static int overflow(const struct type *as, struct err *reterr)
 
 static int unreadable(const struct type *as, struct err *reterr)
 {
-	return err_raise(reterr, 50010, 16, 1, "The store holds a value that is not a %s.", type_info(as->id)->name);
+	return err_raise(reterr, 50010, 16, 1, "The store holds a value that is not a %s.",
+			 type_info(as->id)->name);
 }
 
 /* The bytes as they are; sqlite3_column_text() would copy where no NUL follows. Numbers become their text first. */
@@ -116,10 +125,15 @@ static struct str column_bytes(sqlite3_stmt *h, int index, int storage)
 	return (struct str){ p == NULL ? "" : p, (size_t)sqlite3_column_bytes(h, index) };
 }
 
-static int column_integer(sqlite3_stmt *h, int index, int storage, const struct type *as, struct value *ret, struct err *reterr)
+static int column_integer(sqlite3_stmt *h, int index, int storage, const struct type *as, struct value *ret,
+			  struct err *reterr)
 {
-	static const struct { int64_t min, max; } bounds[] = {
-		[TYPE_TINYINT] = { 0, UINT8_MAX }, [TYPE_SMALLINT] = { INT16_MIN, INT16_MAX }, [TYPE_INT] = { INT32_MIN, INT32_MAX },
+	static const struct {
+		int64_t min, max;
+	} bounds[] = {
+		[TYPE_TINYINT] = { 0, UINT8_MAX },
+		[TYPE_SMALLINT] = { INT16_MIN, INT16_MAX },
+		[TYPE_INT] = { INT32_MIN, INT32_MAX },
 		[TYPE_BIGINT] = { INT64_MIN, INT64_MAX },
 	};
 	int64_t i;
@@ -141,7 +155,8 @@ static int column_integer(sqlite3_stmt *h, int index, int storage, const struct 
 	return 0;
 }
 
-static int column_decimal(sqlite3_stmt *h, int index, int storage, const struct type *as, struct value *ret, struct err *reterr)
+static int column_decimal(sqlite3_stmt *h, int index, int storage, const struct type *as, struct value *ret,
+			  struct err *reterr)
 {
 	struct decimal d;
 	int precision, scale = 0;
@@ -160,7 +175,8 @@ static int column_decimal(sqlite3_stmt *h, int index, int storage, const struct 
 	return 0;
 }
 
-static int column_guid(sqlite3_stmt *h, int index, int storage, const struct type *as, struct value *ret, struct err *reterr)
+static int column_guid(sqlite3_stmt *h, int index, int storage, const struct type *as, struct value *ret,
+		       struct err *reterr)
 {
 	struct str s = column_bytes(h, index, storage);
 
@@ -199,8 +215,9 @@ static bool parse_offset(struct str s, struct moment *ret)
 	year = digits(s.p, 4), month = digits(s.p + 5, 2), day = digits(s.p + 8, 2);
 	hour = digits(s.p + 11, 2), minute = digits(s.p + 14, 2), second = digits(s.p + 17, 2);
 	fraction = digits(s.p + 20, 7), offset = digits(s.p + 29, 3);
-	if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 ||
-	    second > 59 || fraction < 0 || offset < 0 || offset > 840)
+	if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 23 ||
+	    minute < 0 || minute > 59 || second < 0 || second > 59 || fraction < 0 || offset < 0 ||
+	    offset > 840)
 		return false;
 	ret->day = day_from_civil(year, month, day);
 	ret->tick = ((int64_t)hour * 3600 + minute * 60 + second) * 10000000 + fraction;
@@ -208,7 +225,8 @@ static bool parse_offset(struct str s, struct moment *ret)
 	return true;
 }
 
-static int column_moment(sqlite3_stmt *h, int index, int storage, const struct type *as, struct value *ret, struct err *reterr)
+static int column_moment(sqlite3_stmt *h, int index, int storage, const struct type *as, struct value *ret,
+			 struct err *reterr)
 {
 	struct moment *m = &ret->u.moment;
 	int64_t i;
@@ -241,17 +259,20 @@ static struct type natural_type(sqlite3_stmt *h, int index, int storage)
 	switch (storage) {
 	case SQLITE_INTEGER: return TYPE_OF(TYPE_BIGINT);
 	case SQLITE_FLOAT: return TYPE_OF(TYPE_FLOAT);
-	case SQLITE_TEXT: return TYPE_LEN(TYPE_NVARCHAR, sqlite3_column_bytes(h, index) > 4000 ? TYPE_MAX : 4000);
+	case SQLITE_TEXT:
+		return TYPE_LEN(TYPE_NVARCHAR, sqlite3_column_bytes(h, index) > 4000 ? TYPE_MAX : 4000);
 	default: return TYPE_LEN(TYPE_VARBINARY, sqlite3_column_bytes(h, index) > 8000 ? TYPE_MAX : 8000);
 	}
 }
 
 /* A fixed-size variant shows int where int will do, as a literal would have been. */
-static int column_variant(sqlite3_stmt *h, int index, int storage, struct value *inner, struct value *ret, struct err *reterr)
+static int column_variant(sqlite3_stmt *h, int index, int storage, struct value *inner, struct value *ret,
+			  struct err *reterr)
 {
 	struct type t = natural_type(h, index, storage);
 
-	if (storage == SQLITE_INTEGER && sqlite3_column_int64(h, index) == (int32_t)sqlite3_column_int64(h, index))
+	if (storage == SQLITE_INTEGER &&
+	    sqlite3_column_int64(h, index) == (int32_t)sqlite3_column_int64(h, index))
 		t = TYPE_OF(TYPE_INT);
 	if (sqlite_column_value(h, index, &t, NULL, inner, reterr) < 0)
 		return -1;
@@ -259,7 +280,8 @@ static int column_variant(sqlite3_stmt *h, int index, int storage, struct value 
 	return 0;
 }
 
-int sqlite_column_value(sqlite3_stmt *h, int index, const struct type *as, struct value *inner, struct value *ret, struct err *reterr)
+int sqlite_column_value(sqlite3_stmt *h, int index, const struct type *as, struct value *inner,
+			struct value *ret, struct err *reterr)
 {
 	int storage = sqlite3_column_type(h, index);
 	struct type natural;
@@ -276,33 +298,40 @@ int sqlite_column_value(sqlite3_stmt *h, int index, const struct type *as, struc
 	ret->null = false;
 	ret->xml_encoding = XML_UTF8_FROM_UNICODE;
 	switch ((enum type_id)as->id) {
-	case TYPE_BIT: case TYPE_TINYINT: case TYPE_SMALLINT: case TYPE_INT: case TYPE_BIGINT:
-	case TYPE_SMALLMONEY: case TYPE_MONEY: case TYPE_SMALLDATETIME: case TYPE_DATETIME:
-		return column_integer(h, index, storage, as, ret, reterr);
-	case TYPE_REAL:
-		ret->u.f = (float)sqlite3_column_double(h, index);
-		return 0;
-	case TYPE_FLOAT:
-		ret->u.f = sqlite3_column_double(h, index);
-		return 0;
-	case TYPE_DECIMAL: case TYPE_NUMERIC:
-		return column_decimal(h, index, storage, as, ret, reterr);
+	case TYPE_BIT:
+	case TYPE_TINYINT:
+	case TYPE_SMALLINT:
+	case TYPE_INT:
+	case TYPE_BIGINT:
+	case TYPE_SMALLMONEY:
+	case TYPE_MONEY:
+	case TYPE_SMALLDATETIME:
+	case TYPE_DATETIME: return column_integer(h, index, storage, as, ret, reterr);
+	case TYPE_REAL: ret->u.f = (float)sqlite3_column_double(h, index); return 0;
+	case TYPE_FLOAT: ret->u.f = sqlite3_column_double(h, index); return 0;
+	case TYPE_DECIMAL:
+	case TYPE_NUMERIC: return column_decimal(h, index, storage, as, ret, reterr);
 	case TYPE_XML:
 		ret->xml_encoding = storage == SQLITE_BLOB ? XML_BYTES : XML_UTF8_FROM_UNICODE;
 		ret->u.s = column_bytes(h, index, storage);
 		return 0;
-	case TYPE_CHAR: case TYPE_VARCHAR: case TYPE_TEXT: case TYPE_NCHAR: case TYPE_NVARCHAR: case TYPE_NTEXT:
-	case TYPE_BINARY: case TYPE_VARBINARY: case TYPE_IMAGE:
-		ret->u.s = column_bytes(h, index, storage);
-		return 0;
-	case TYPE_GUID:
-		return column_guid(h, index, storage, as, ret, reterr);
-	case TYPE_DATE: case TYPE_TIME: case TYPE_DATETIME2: case TYPE_DATETIMEOFFSET:
-		return column_moment(h, index, storage, as, ret, reterr);
-	case TYPE_VARIANT:
-		return column_variant(h, index, storage, inner, ret, reterr);
-	case TYPE_NULL: case TYPE_COUNT:
-		break;
+	case TYPE_CHAR:
+	case TYPE_VARCHAR:
+	case TYPE_TEXT:
+	case TYPE_NCHAR:
+	case TYPE_NVARCHAR:
+	case TYPE_NTEXT:
+	case TYPE_BINARY:
+	case TYPE_VARBINARY:
+	case TYPE_IMAGE: ret->u.s = column_bytes(h, index, storage); return 0;
+	case TYPE_GUID: return column_guid(h, index, storage, as, ret, reterr);
+	case TYPE_DATE:
+	case TYPE_TIME:
+	case TYPE_DATETIME2:
+	case TYPE_DATETIMEOFFSET: return column_moment(h, index, storage, as, ret, reterr);
+	case TYPE_VARIANT: return column_variant(h, index, storage, inner, ret, reterr);
+	case TYPE_NULL:
+	case TYPE_COUNT: break;
 	}
 	return unreadable(as, reterr);
 }

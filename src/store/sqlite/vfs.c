@@ -83,11 +83,8 @@ static int main_control(sqlite3_file *f, int op, void *arg)
 	REAL(f);
 
 	switch (op) {
-	case SQLITE_CONTROL_WAL:
-		*(struct walfile **)arg = of(f)->log;
-		return SQLITE_OK;
-	default:
-		return real->pMethods->xFileControl(real, op, arg);
+	case SQLITE_CONTROL_WAL: *(struct walfile **)arg = of(f)->log; return SQLITE_OK;
+	default: return real->pMethods->xFileControl(real, op, arg);
 	}
 }
 
@@ -185,7 +182,7 @@ static int open_main(sqlite3_vfs *real, const char *name, struct mainfile *m, in
 		return rc;
 	if (m->real->pMethods->iVersion < main_methods.iVersion) {
 		m->real->pMethods->xClose(m->real);
-		return SQLITE_CANTOPEN;         /* without shared memory there is no write-ahead log */
+		return SQLITE_CANTOPEN; /* without shared memory there is no write-ahead log */
 	}
 	m->base.pMethods = &main_methods;
 	return rc;

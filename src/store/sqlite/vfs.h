@@ -10,25 +10,26 @@ struct walfile;
 struct mainfile {
 	sqlite3_file base;
 	sqlite3_file *real;
-	struct walfile *log;            /* of the same connection; NULL while it is not open */
+	struct walfile *log; /* of the same connection; NULL while it is not open */
 };
 
 struct walfile {
 	sqlite3_file base;
 	sqlite3_file *real;
 	struct mainfile *database;
-	uint8_t *data;                  /* gathered, not written yet; owned */
+	uint8_t *data; /* gathered, not written yet; owned */
 	size_t len;
-	sqlite3_int64 offset;           /* of data in the file */
-	sqlite3_int64 first, end;       /* of what the transaction has written so far; -1 and 0: nothing */
-	sqlite3_int64 size;             /* that the file has at least, unless another process cut it */
+	sqlite3_int64 offset;     /* of data in the file */
+	sqlite3_int64 first, end; /* of what the transaction has written so far; -1 and 0: nothing */
+	sqlite3_int64 size;       /* that the file has at least, unless another process cut it */
 	struct sqlite_writeout writeout;
-	bool lazy;                      /* a sync need not reach the disk … */
-	bool headed;                    /* … unless a header has been written since the last one */
+	bool lazy;   /* a sync need not reach the disk … */
+	bool headed; /* … unless a header has been written since the last one */
 };
 
 /* So many bytes of a connection's file object are ours. */
-#define VFS_OWN (sizeof(struct walfile) > sizeof(struct mainfile) ? sizeof(struct walfile) : sizeof(struct mainfile))
+#define VFS_OWN \
+	(sizeof(struct walfile) > sizeof(struct mainfile) ? sizeof(struct walfile) : sizeof(struct mainfile))
 
 /* The log of this database has been opened: real, which is open, lies behind l. */
 void walfile_init(struct walfile *l, sqlite3_file *real, struct mainfile *database, const char *path);

@@ -17,7 +17,7 @@
 
 #include "store/sqlite/vfs.h"
 
-#define GATHER_MAX (64u << 10)      /* SQLite's own write takes less than 128 KiB at a time */
+#define GATHER_MAX (64u << 10) /* SQLite's own write takes less than 128 KiB at a time */
 #define STEP ((sqlite3_int64)1 << 20)
 
 static struct walfile *of(sqlite3_file *f)
@@ -64,7 +64,8 @@ static void lengthen(struct walfile *l)
 	if (at <= l->size || f->pMethods->xFileSize(f, &l->size) != SQLITE_OK || l->size != at)
 		return;
 	while (at < to) {
-		sqlite3_int64 n = to - at < (sqlite3_int64)sizeof(zeros) ? to - at : (sqlite3_int64)sizeof(zeros);
+		sqlite3_int64 n = to - at < (sqlite3_int64)sizeof(zeros) ? to - at
+									 : (sqlite3_int64)sizeof(zeros);
 
 		if (f->pMethods->xWrite(f, zeros, (int)n, at) != SQLITE_OK)
 			return;
@@ -78,7 +79,7 @@ static int log_close(sqlite3_file *f)
 	struct walfile *l = of(f);
 	int closed;
 
-	assert(l->len == 0);            /* its transaction is over */
+	assert(l->len == 0); /* its transaction is over */
 	closed = l->real->pMethods->xClose(l->real);
 	l->database->log = NULL;
 	sqlite_writeout_fini(&l->writeout);
@@ -135,7 +136,8 @@ static void spoil(struct walfile *l)
 	sqlite3_int64 at = l->first < (sqlite3_int64)WAL_HEADER ? (sqlite3_int64)WAL_HEADER : l->first;
 
 	if (l->first >= 0 && l->end > at)
-		(void)l->real->pMethods->xWrite(l->real, zeros, sizeof(zeros), at);     /* the failure itself is told already */
+		(void)l->real->pMethods->xWrite(l->real, zeros, sizeof(zeros),
+						at); /* the failure itself is told already */
 }
 
 static int log_sync(sqlite3_file *f, int flags)
@@ -212,7 +214,9 @@ static const sqlite3_io_methods log_methods = {
 
 void walfile_init(struct walfile *l, sqlite3_file *real, struct mainfile *database, const char *path)
 {
-	*l = (struct walfile){ .base.pMethods = &log_methods, .real = real, .database = database, .first = -1 };
+	*l = (struct walfile){
+		.base.pMethods = &log_methods, .real = real, .database = database, .first = -1
+	};
 	sqlite_writeout_init(&l->writeout, path);
 	database->log = l;
 }
@@ -222,5 +226,5 @@ void sqlite_wal_set_lazy(sqlite3 *db, bool lazy)
 	struct walfile *l = NULL;
 
 	if (sqlite3_file_control(db, "main", SQLITE_CONTROL_WAL, &l) == SQLITE_OK && l != NULL)
-		l->lazy = lazy;                 /* NULL: there is no log yet */
+		l->lazy = lazy; /* NULL: there is no log yet */
 }

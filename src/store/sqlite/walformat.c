@@ -4,7 +4,7 @@
 #include <endian.h>
 #include <string.h>
 
-#define MAGIC 0x377f0682u           /* its last bit: checksums are of big-endian words */
+#define MAGIC 0x377f0682u /* its last bit: checksums are of big-endian words */
 #define FORMAT 3007000u
 #define PAGE_LEAST 512u
 #define PAGE_MOST 65536u
@@ -43,7 +43,8 @@ bool wal_walk_begin(struct wal_walk *w, const uint8_t *header)
 		return false;
 	if (size < PAGE_LEAST || size > PAGE_MOST || (size & (size - 1)) != 0)
 		return false;
-	*w = (struct wal_walk){ .page_size = size, .salt = { word_at(header + 16), word_at(header + 20) },
+	*w = (struct wal_walk){ .page_size = size,
+				.salt = { word_at(header + 16), word_at(header + 20) },
 				.big_endian = (word_at(header) & 1u) != 0 };
 	add(w, header, WAL_HEADER - 8);
 	return sum_is(w, header + 24);

@@ -6,8 +6,8 @@
 
 #include "base/base.h"
 
-#define WAL_HEADER 32u              /* bytes of the log's header … */
-#define WAL_FRAME_HEADER 24u        /* … and of a frame's, which is followed by the page */
+#define WAL_HEADER 32u       /* bytes of the log's header … */
+#define WAL_FRAME_HEADER 24u /* … and of a frame's, which is followed by the page */
 
 struct wal_salt {
 	uint32_t a, b;
@@ -17,8 +17,8 @@ struct wal_salt {
 struct wal_walk {
 	uint32_t page_size;
 	struct wal_salt salt;
-	uint32_t sum[2];                /* after the header, or the last frame that was sound */
-	bool big_endian;                /* the words that are summed up */
+	uint32_t sum[2]; /* after the header, or the last frame that was sound */
+	bool big_endian; /* the words that are summed up */
 };
 
 /* False: these are not the WAL_HEADER bytes of a log. */
@@ -27,7 +27,8 @@ bool wal_walk_begin(struct wal_walk *w, const uint8_t *header);
 bool wal_walk_frame(struct wal_walk *w, const uint8_t *frame);
 
 struct wal_salt wal_frame_salt(const uint8_t *frame);
-uint32_t wal_frame_page(const uint8_t *frame);          /* from 1; 0: no frame at all */
-uint32_t wal_frame_commit(const uint8_t *frame);        /* pages of the database after this commit; 0: it ends none */
+uint32_t wal_frame_page(const uint8_t *frame); /* from 1; 0: no frame at all */
+uint32_t wal_frame_commit(
+	const uint8_t *frame); /* pages of the database after this commit; 0: it ends none */
 
 #endif

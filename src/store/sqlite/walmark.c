@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "store/sqlite/sqlite_int.h"
 
-#define MAGIC 0x314b4d50u           /* "PMK1" */
+#define MAGIC 0x314b4d50u /* "PMK1" */
 
 /* The file. Less than a sector: it is there as a whole or as it was. */
 struct record {
@@ -60,23 +60,30 @@ static bool read_mark(struct sqlite_store *st, struct record *ret)
 	if (!path_of(st, "-mark", path, sizeof(path)))
 		return false;
 	st->mark.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	return st->mark.fd >= 0 && pread(st->mark.fd, ret, sizeof(*ret), 0) == (ssize_t)sizeof(*ret) && ret->magic == MAGIC && ret->check == check_of(ret) && ret->frames > 0;
+	return st->mark.fd >= 0 && pread(st->mark.fd, ret, sizeof(*ret), 0) == (ssize_t)sizeof(*ret) &&
+	       ret->magic == MAGIC && ret->check == check_of(ret) && ret->frames > 0;
 }
 
-static int damaged(const struct sqlite_store *st, const struct record *r, const struct walscan *found, bool accept, struct err *reterr)
+static int damaged(const struct sqlite_store *st, const struct record *r, const struct walscan *found,
+		   bool accept, struct err *reterr)
 {
 	const struct log_ctx ctx = { .database = st->name };
 
 	if (accept) {
-		LOG(LOG_WARN, &ctx, "log_damage_accepted", F_STR("file", st->path), F_INT("pages", r->frames), F_INT("sound", found->committed));
+		LOG(LOG_WARN, &ctx, "log_damage_accepted", F_STR("file", st->path), F_INT("pages", r->frames),
+		    F_INT("sound", found->committed));
 		return 0;
 	}
-	return err_raise(reterr, 50021, 16, 1, "The log '%s-wal' of database '%s' is damaged: of %u pages that had been flushed to the disk, only the first %u are sound. "
-			 "The changes behind them would be lost. Restore the database from a backup, or start once with --accept-as-found \"%s\" to go on without them.",
+	return err_raise(reterr, 50021, 16, 1,
+			 "The log '%s-wal' of database '%s' is damaged: of %u pages that had been flushed to "
+			 "the disk, only the first %u are sound. "
+			 "The changes behind them would be lost. Restore the database from a backup, or "
+			 "start once with --accept-as-found \"%s\" to go on without them.",
 			 st->path, st->name, r->frames, found->committed, st->name);
 }
 
-static int compare(const struct sqlite_store *st, int fd, const struct record *r, bool accept, struct err *reterr)
+static int compare(const struct sqlite_store *st, int fd, const struct record *r, bool accept,
+		   struct err *reterr)
 {
 	struct walscan found;
 
@@ -92,9 +99,10 @@ static void missing(struct sqlite_store *st, const struct record *r)
 	const struct log_ctx ctx = { .database = st->name };
 
 	LOG(LOG_WARN, &ctx, "log_missing", F_STR("file", st->path), F_INT("pages", r->frames),
-	    F_STR("remedy", "none is needed if another program, such as sqlite3, has had the database open since the server ended; else the last changes are lost, and a backup has them"));
+	    F_STR("remedy", "none is needed if another program, such as sqlite3, has had the database open "
+			    "since the server ended; else the last changes are lost, and a backup has them"));
 	if (ftruncate(st->mark.fd, 0) < 0)
-		return;                         /* said again next time */
+		return; /* said again next time */
 }
 
 int sqlite_mark_check(struct sqlite_store *st, bool accept, struct err *reterr)
@@ -108,13 +116,16 @@ int sqlite_mark_check(struct sqlite_store *st, bool accept, struct err *reterr)
 		return 0;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno != ENOENT)
-		return err_raise(reterr, 50021, 16, 1, "The log '%s' of database '%s' cannot be read: %s. Check its owner and rights.", path, st->name, strerror(errno));
+		return err_raise(
+			reterr, 50021, 16, 1,
+			"The log '%s' of database '%s' cannot be read: %s. Check its owner and rights.", path,
+			st->name, strerror(errno));
 	if (fd < 0 || fstat(fd, &s) < 0 || s.st_size == 0)
 		missing(st, &r);
 	else
 		rc = compare(st, fd, &r, accept, reterr);
 	if (fd >= 0)
-		close(fd);                      /* SQLite has no locks on the log that this could give up */
+		close(fd); /* SQLite has no locks on the log that this could give up */
 	return rc;
 }
 
@@ -124,7 +135,8 @@ static void write_mark(struct sqlite_mark *m, const struct sqlite_marked *what)
 {
 	struct record r = { MAGIC, what->salt, what->frames, 0 };
 
-	if (what->frames == 0 || (same_salt(what->salt, m->written.salt) && what->frames <= m->written.frames))
+	if (what->frames == 0 ||
+	    (same_salt(what->salt, m->written.salt) && what->frames <= m->written.frames))
 		return;
 	r.check = check_of(&r);
 	if (pwrite(m->fd, &r, sizeof(r), 0) == (ssize_t)sizeof(r))
@@ -162,7 +174,8 @@ static struct sqlite_marked last_commit(struct sqlite_store *st)
 	if (what.frames == 0 || !log_is_open(st))
 		return (struct sqlite_marked){ 0 };
 	at = WAL_HEADER + (uint64_t)(what.frames - 1) * (WAL_FRAME_HEADER + m->page_size);
-	if (read_file(&m->log_fd, at, frame, sizeof(frame)) != sizeof(frame) || wal_frame_page(frame) == 0 || wal_frame_commit(frame) == 0)
+	if (read_file(&m->log_fd, at, frame, sizeof(frame)) != sizeof(frame) || wal_frame_page(frame) == 0 ||
+	    wal_frame_commit(frame) == 0)
 		return (struct sqlite_marked){ 0 };
 	what.salt = wal_frame_salt(frame);
 	return what;

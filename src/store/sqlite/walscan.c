@@ -18,7 +18,8 @@ int walscan_run(walscan_read *read, void *arg, uint32_t limit, struct walscan *r
 	frame = malloc(size);
 	if (frame == NULL)
 		return -1;
-	while (ret->frames < limit && read(arg, WAL_HEADER + (uint64_t)ret->frames * size, frame, size) == size &&
+	while (ret->frames < limit &&
+	       read(arg, WAL_HEADER + (uint64_t)ret->frames * size, frame, size) == size &&
 	       wal_walk_frame(&walk, frame)) {
 		ret->frames++;
 		if (wal_frame_commit(frame) != 0)

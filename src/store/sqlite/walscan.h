@@ -5,11 +5,11 @@
 #include "store/sqlite/walformat.h"
 
 struct walscan {
-	bool sound;                 /* the header is; else all is 0 */
+	bool sound; /* the header is; else all is 0 */
 	uint32_t page_size;
-	struct wal_salt salt;        /* which log it is: SQLite chooses new ones whenever it begins the log anew */
-	uint32_t frames;            /* that follow one another without a fault … */
-	uint32_t committed;         /* … up to the last commit among them: what SQLite would recover */
+	struct wal_salt salt; /* which log it is: SQLite chooses new ones whenever it begins the log anew */
+	uint32_t frames;      /* that follow one another without a fault … */
+	uint32_t committed;   /* … up to the last commit among them: what SQLite would recover */
 };
 
 /* Fills dst with n bytes of the log from at on; gives how many there are. */

@@ -19,7 +19,9 @@ static void begin(struct sqlite_writeout *w)
 	if (w->fd < 0)
 		w->fd = open(w->path, O_RDWR | O_CLOEXEC);
 	if (w->fd >= 0)
-		(void)sync_file_range(w->fd, w->from, w->end - w->from, SYNC_FILE_RANGE_WRITE);  /* a wish: what goes wrong, the flush will tell */
+		(void)sync_file_range(
+			w->fd, w->from, w->end - w->from,
+			SYNC_FILE_RANGE_WRITE); /* a wish: what goes wrong, the flush will tell */
 	w->from = w->end;
 }
 

@@ -5,7 +5,7 @@
 #include "value/convert.h"
 #include "value/pattern.h"
 
-#define NODE_STEPS 8            /* of a node of the tree, in bytes looked at */
+#define NODE_STEPS 8 /* of a node of the tree, in bytes looked at */
 
 size_t eval_size(const struct value *v)
 {
@@ -51,7 +51,9 @@ static int unary(struct eval *ev, const struct expr *e, struct value *ret)
 		return value_negate(&v, ret, ev->err);
 	if (e->op == '~') {
 		if (!type_info(v.type.id)->is_integer && v.type.id != TYPE_BIT)
-			return err_raise(ev->err, 8117, 16, 1, "Operand data type %s is invalid for '~' operator.", type_info(v.type.id)->name);
+			return err_raise(ev->err, 8117, 16, 1,
+					 "Operand data type %s is invalid for '~' operator.",
+					 type_info(v.type.id)->name);
 		v.u.i = v.type.id == TYPE_BIT ? !v.u.i : v.type.id == TYPE_TINYINT ? (uint8_t)~v.u.i : ~v.u.i;
 	}
 	*ret = v;
@@ -59,10 +61,11 @@ static int unary(struct eval *ev, const struct expr *e, struct value *ret)
 }
 
 /* With CONCAT_NULL_YIELDS_NULL OFF a NULL text is an empty one. */
-static bool joins_null(const struct eval *ev, const struct expr *e, const struct value *a, const struct value *b)
+static bool joins_null(const struct eval *ev, const struct expr *e, const struct value *a,
+		       const struct value *b)
 {
-	return e->op == OP_ADD && ev->host != NULL && !ev->host->vars->concat_null_yields_null && a->null != b->null &&
-	       (type_info(a->type.id)->is_text || type_info(b->type.id)->is_text);
+	return e->op == OP_ADD && ev->host != NULL && !ev->host->vars->concat_null_yields_null &&
+	       a->null != b->null && (type_info(a->type.id)->is_text || type_info(b->type.id)->is_text);
 }
 
 static int binary(struct eval *ev, const struct expr *e, struct value *ret)
@@ -103,7 +106,8 @@ static int case_when(struct eval *ev, const struct expr *e, const struct expr **
 			if (eval_value(ev, e->args[i], &when) < 0)
 				return -1;
 			if (!operand.null && !when.null) {
-				if (eval_spend(ev, eval_size(&operand) + eval_size(&when)) < 0 || value_compare(&operand, &when, ev->arena, &cmp, ev->err) < 0)
+				if (eval_spend(ev, eval_size(&operand) + eval_size(&when)) < 0 ||
+				    value_compare(&operand, &when, ev->arena, &cmp, ev->err) < 0)
 					return -1;
 				t = cmp == 0 ? TRI_TRUE : TRI_FALSE;
 			}
@@ -140,7 +144,7 @@ static int cast(struct eval *ev, const struct expr *e, struct value *ret)
 	if (eval_value(ev, e->args[0], &v) < 0)
 		return -1;
 	n = eval_size(&v);
-	if (type_info(v.type.id)->is_binary && type_info(e->cast.id)->is_text)      /* two digits a byte */
+	if (type_info(v.type.id)->is_binary && type_info(e->cast.id)->is_text) /* two digits a byte */
 		n *= 2;
 	if (eval_room(ev, "The result of a conversion", n) < 0)
 		return -1;
@@ -155,7 +159,8 @@ static int cast(struct eval *ev, const struct expr *e, struct value *ret)
 	} else {
 		rc = value_convert(&v, &e->cast, CONVERT_CAST, NULL, ev->arena, ret, ev->err);
 	}
-	if (rc < 0 && e->try_cast && !meter_gave_up(ev->meter) && (ev->err == NULL || ev->err->number != 529)) {
+	if (rc < 0 && e->try_cast && !meter_gave_up(ev->meter) &&
+	    (ev->err == NULL || ev->err->number != 529)) {
 		err_clear(ev->err);
 		value_set_null(ret, e->cast);
 		return 0;
@@ -182,7 +187,8 @@ static int call(struct eval *ev, const struct expr *e, struct value *ret)
 			value_set_null(ret, e->type);
 			return 0;
 		}
-		if (eval_spend(ev, eval_size(&v[i])) < 0)       /* functions take time in proportion to their arguments; the others count by themselves */
+		if (eval_spend(ev, eval_size(&v[i])) <
+		    0) /* functions take time in proportion to their arguments; the others count by themselves */
 			return -1;
 	}
 	f.v = v;
@@ -194,19 +200,16 @@ int eval_value(struct eval *ev, const struct expr *e, struct value *ret)
 	if (eval_spend(ev, NODE_STEPS) < 0)
 		return -1;
 	switch (e->kind) {
-	case E_LITERAL:
-		*ret = e->literal;
-		return 0;
-	case E_VARIABLE:
-		*ret = ev->slots[e->var].value;
-		return 0;
+	case E_LITERAL: *ret = e->literal; return 0;
+	case E_VARIABLE: *ret = ev->slots[e->var].value; return 0;
 	case E_UNARY: return unary(ev, e, ret);
 	case E_BINARY: return binary(ev, e, ret);
 	case E_CASE: return case_value(ev, e, ret);
 	case E_CAST: return cast(ev, e, ret);
 	case E_CALL: return call(ev, e, ret);
 	default:
-		return err_set(ev->err, ERR_NOT_SUPPORTED, "This expression outside a SELECT with FROM", "Use a SELECT.");
+		return err_set(ev->err, ERR_NOT_SUPPORTED, "This expression outside a SELECT with FROM",
+			       "Use a SELECT.");
 	}
 }
 
@@ -222,23 +225,31 @@ static bool holds(enum comparison op, int cmp)
 	}
 }
 
-static int compare_values(struct eval *ev, enum comparison op, const struct value *a, const struct value *b, enum tri *ret)
+static int compare_values(struct eval *ev, enum comparison op, const struct value *a, const struct value *b,
+			  enum tri *ret)
 {
 	int cmp;
 
 	if (a->null || b->null) {
-		bool old_nulls = ev->host != NULL && !ev->host->vars->ansi_nulls && (op == CMP_EQ || op == CMP_NE);
+		bool old_nulls = ev->host != NULL && !ev->host->vars->ansi_nulls &&
+				 (op == CMP_EQ || op == CMP_NE);
 
-		*ret = !old_nulls ? TRI_UNKNOWN : (a->null && b->null) == (op == CMP_EQ) ? TRI_TRUE : TRI_FALSE;
+		*ret = !old_nulls                               ? TRI_UNKNOWN
+		       : (a->null && b->null) == (op == CMP_EQ) ? TRI_TRUE
+								: TRI_FALSE;
 		return 0;
 	}
-	if (eval_spend(ev, eval_size(a) + eval_size(b)) < 0 || value_compare(a, b, ev->arena, &cmp, ev->err) < 0)
+	if (eval_spend(ev, eval_size(a) + eval_size(b)) < 0 ||
+	    value_compare(a, b, ev->arena, &cmp, ev->err) < 0)
 		return -1;
 	*ret = holds(op, cmp) ? TRI_TRUE : TRI_FALSE;
 	return 0;
 }
 
-static enum tri negate(enum tri t) { return t == TRI_UNKNOWN ? t : t == TRI_TRUE ? TRI_FALSE : TRI_TRUE; }
+static enum tri negate(enum tri t)
+{
+	return t == TRI_UNKNOWN ? t : t == TRI_TRUE ? TRI_FALSE : TRI_TRUE;
+}
 
 static int compare(struct eval *ev, const struct expr *e, enum tri *ret)
 {
@@ -254,10 +265,13 @@ static int between(struct eval *ev, const struct expr *e, enum tri *ret)
 	struct value v, low, high;
 	enum tri a, b;
 
-	if (eval_value(ev, e->args[0], &v) < 0 || eval_value(ev, e->args[1], &low) < 0 || eval_value(ev, e->args[2], &high) < 0 ||
-	    compare_values(ev, CMP_GE, &v, &low, &a) < 0 || compare_values(ev, CMP_LE, &v, &high, &b) < 0)
+	if (eval_value(ev, e->args[0], &v) < 0 || eval_value(ev, e->args[1], &low) < 0 ||
+	    eval_value(ev, e->args[2], &high) < 0 || compare_values(ev, CMP_GE, &v, &low, &a) < 0 ||
+	    compare_values(ev, CMP_LE, &v, &high, &b) < 0)
 		return -1;
-	*ret = a == TRI_FALSE || b == TRI_FALSE ? TRI_FALSE : a == TRI_TRUE && b == TRI_TRUE ? TRI_TRUE : TRI_UNKNOWN;
+	*ret = a == TRI_FALSE || b == TRI_FALSE ? TRI_FALSE
+	       : a == TRI_TRUE && b == TRI_TRUE ? TRI_TRUE
+						: TRI_UNKNOWN;
 	return 0;
 }
 
@@ -342,7 +356,8 @@ int eval_condition(struct eval *ev, const struct expr *e, enum tri *ret)
 
 	switch (e->kind) {
 	case E_COMPARE: return compare(ev, e, ret);
-	case E_AND: case E_OR: return junction(ev, e, ret);
+	case E_AND:
+	case E_OR: return junction(ev, e, ret);
 	case E_NOT:
 		rc = eval_condition(ev, e->args[0], &t);
 		*ret = negate(t);
@@ -355,7 +370,8 @@ int eval_condition(struct eval *ev, const struct expr *e, enum tri *ret)
 	case E_IN: rc = in_list(ev, e, &t); break;
 	case E_LIKE: rc = like(ev, e, &t); break;
 	default:
-		return err_set(ev->err, ERR_NOT_SUPPORTED, "This condition outside a SELECT with FROM", "Use a SELECT.");
+		return err_set(ev->err, ERR_NOT_SUPPORTED, "This condition outside a SELECT with FROM",
+			       "Use a SELECT.");
 	}
 	*ret = e->negated ? negate(t) : t;
 	return rc;

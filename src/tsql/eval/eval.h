@@ -13,11 +13,11 @@ struct slot {
 };
 
 struct eval {
-	struct tsql_host *host;         /* NULL while compiling: only constants can be computed */
-	const struct slot *slots;       /* by index of the variable */
-	struct arena *arena;            /* what the expression makes; reset by the caller after each statement */
-	int64_t now_us;                 /* clock of the statement, microseconds since 1970; all GETDATE() of a statement agree */
-	struct meter *meter;            /* counts what is computed, and may give it up; NULL: nobody does */
+	struct tsql_host *host;   /* NULL while compiling: only constants can be computed */
+	const struct slot *slots; /* by index of the variable */
+	struct arena *arena;      /* what the expression makes; reset by the caller after each statement */
+	int64_t now_us; /* clock of the statement, microseconds since 1970; all GETDATE() of a statement agree */
+	struct meter *meter; /* counts what is computed, and may give it up; NULL: nobody does */
 	struct err *err;
 };
 

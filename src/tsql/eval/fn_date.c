@@ -7,18 +7,54 @@
 #include "value/convert.h"
 #include "value/datetime.h"
 
-#define TICKS_A_DAY INT64_C(864000000000)       /* of 100 ns */
+#define TICKS_A_DAY INT64_C(864000000000) /* of 100 ns */
 #define DAY_1970 719162
-#define LAST_DAY 3652058                        /* 9999-12-31 */
+#define LAST_DAY 3652058 /* 9999-12-31 */
 
-static const struct { const char *name; uint8_t part; } names[] = {
-	{ "year", PART_YEAR }, { "yy", PART_YEAR }, { "yyyy", PART_YEAR }, { "quarter", PART_QUARTER }, { "qq", PART_QUARTER }, { "q", PART_QUARTER },
-	{ "month", PART_MONTH }, { "mm", PART_MONTH }, { "m", PART_MONTH }, { "dayofyear", PART_DAYOFYEAR }, { "dy", PART_DAYOFYEAR }, { "y", PART_DAYOFYEAR },
-	{ "day", PART_DAY }, { "dd", PART_DAY }, { "d", PART_DAY }, { "week", PART_WEEK }, { "wk", PART_WEEK }, { "ww", PART_WEEK },
-	{ "iso_week", PART_ISO_WEEK }, { "isowk", PART_ISO_WEEK }, { "isoww", PART_ISO_WEEK }, { "weekday", PART_WEEKDAY }, { "dw", PART_WEEKDAY }, { "w", PART_WEEKDAY },
-	{ "hour", PART_HOUR }, { "hh", PART_HOUR }, { "minute", PART_MINUTE }, { "mi", PART_MINUTE }, { "n", PART_MINUTE }, { "second", PART_SECOND },
-	{ "ss", PART_SECOND }, { "s", PART_SECOND }, { "millisecond", PART_MILLISECOND }, { "ms", PART_MILLISECOND }, { "microsecond", PART_MICROSECOND },
-	{ "mcs", PART_MICROSECOND }, { "nanosecond", PART_NANOSECOND }, { "ns", PART_NANOSECOND }, { "tzoffset", PART_TZOFFSET }, { "tz", PART_TZOFFSET },
+static const struct {
+	const char *name;
+	uint8_t part;
+} names[] = {
+	{ "year", PART_YEAR },
+	{ "yy", PART_YEAR },
+	{ "yyyy", PART_YEAR },
+	{ "quarter", PART_QUARTER },
+	{ "qq", PART_QUARTER },
+	{ "q", PART_QUARTER },
+	{ "month", PART_MONTH },
+	{ "mm", PART_MONTH },
+	{ "m", PART_MONTH },
+	{ "dayofyear", PART_DAYOFYEAR },
+	{ "dy", PART_DAYOFYEAR },
+	{ "y", PART_DAYOFYEAR },
+	{ "day", PART_DAY },
+	{ "dd", PART_DAY },
+	{ "d", PART_DAY },
+	{ "week", PART_WEEK },
+	{ "wk", PART_WEEK },
+	{ "ww", PART_WEEK },
+	{ "iso_week", PART_ISO_WEEK },
+	{ "isowk", PART_ISO_WEEK },
+	{ "isoww", PART_ISO_WEEK },
+	{ "weekday", PART_WEEKDAY },
+	{ "dw", PART_WEEKDAY },
+	{ "w", PART_WEEKDAY },
+	{ "hour", PART_HOUR },
+	{ "hh", PART_HOUR },
+	{ "minute", PART_MINUTE },
+	{ "mi", PART_MINUTE },
+	{ "n", PART_MINUTE },
+	{ "second", PART_SECOND },
+	{ "ss", PART_SECOND },
+	{ "s", PART_SECOND },
+	{ "millisecond", PART_MILLISECOND },
+	{ "ms", PART_MILLISECOND },
+	{ "microsecond", PART_MICROSECOND },
+	{ "mcs", PART_MICROSECOND },
+	{ "nanosecond", PART_NANOSECOND },
+	{ "ns", PART_NANOSECOND },
+	{ "tzoffset", PART_TZOFFSET },
+	{ "tz", PART_TZOFFSET },
 };
 
 bool datepart_by_name(struct str name, enum datepart *ret)
@@ -41,7 +77,10 @@ const char *datepart_name(enum datepart part)
 	return "";
 }
 
-static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	return a / b - (a % b < 0);
+}
 
 /* The argument as day and time of day, in its own offset. */
 static int as_moment(const struct fn_args *f, size_t i, struct moment *ret)
@@ -52,7 +91,8 @@ static int as_moment(const struct fn_args *f, size_t i, struct moment *ret)
 	if (v.type.id == TYPE_VARIANT && !v.null)
 		v = *v.u.variant;
 	/* numbers are days since 1900: datetime's rule */
-	if (!type_info(v.type.id)->is_text && !type_info(v.type.id)->is_time && value_convert(&v, &dt, CONVERT_ASSIGN, NULL, f->ev->arena, &v, f->ev->err) < 0)
+	if (!type_info(v.type.id)->is_text && !type_info(v.type.id)->is_time &&
+	    value_convert(&v, &dt, CONVERT_ASSIGN, NULL, f->ev->arena, &v, f->ev->err) < 0)
 		return -1;
 	if (v.type.id == TYPE_DATETIMEOFFSET) {
 		int64_t local;
@@ -79,17 +119,20 @@ static int as_moment(const struct fn_args *f, size_t i, struct moment *ret)
 
 static int added_too_much(const struct fn_args *f, const struct type *t)
 {
-	return err_raise(f->ev->err, 517, 16, 1, "Adding a value to a '%s' column caused an overflow.", type_info(t->id)->name);
+	return err_raise(f->ev->err, 517, 16, 1, "Adding a value to a '%s' column caused an overflow.",
+			 type_info(t->id)->name);
 }
 
 /* Back into the type: the value must lie in its range. */
-static int from_moment(const struct fn_args *f, const struct moment *m, const struct type *t, struct value *ret)
+static int from_moment(const struct fn_args *f, const struct moment *m, const struct type *t,
+		       struct value *ret)
 {
 	*ret = (struct value){ .type = *t };
 	if (m->day < 0 || m->day > LAST_DAY)
 		return added_too_much(f, t);
 	switch (t->id) {
-	case TYPE_DATETIME: case TYPE_SMALLDATETIME:
+	case TYPE_DATETIME:
+	case TYPE_SMALLDATETIME:
 		ret->u.i = ((int64_t)m->day - DAY_1900) * 86400 * 300 + (m->tick * 3 + 50000) / 100000;
 		if (ret->u.i < DATETIME_MIN || ret->u.i > DATETIME_MAX)
 			return added_too_much(f, t);
@@ -117,7 +160,8 @@ static struct moment now(const struct fn_args *f)
 {
 	int64_t us = f->ev->now_us, day = floor_div(us, INT64_C(86400000000));
 
-	return (struct moment){ .day = (int32_t)(day + DAY_1970), .tick = (us - day * INT64_C(86400000000)) * 10 };
+	return (struct moment){ .day = (int32_t)(day + DAY_1970),
+				.tick = (us - day * INT64_C(86400000000)) * 10 };
 }
 
 /* Rounded down to a tick, as every clock reading of the server [E-COM-05]. */
@@ -176,7 +220,9 @@ static __int128 unit_ticks(enum datepart part)
 {
 	switch (part) {
 	case PART_WEEK: return (__int128)7 * TICKS_A_DAY;
-	case PART_DAY: case PART_DAYOFYEAR: case PART_WEEKDAY: return TICKS_A_DAY;
+	case PART_DAY:
+	case PART_DAYOFYEAR:
+	case PART_WEEKDAY: return TICKS_A_DAY;
 	case PART_HOUR: return INT64_C(36000000000);
 	case PART_MINUTE: return 600000000;
 	case PART_SECOND: return 10000000;
@@ -188,8 +234,9 @@ static __int128 unit_ticks(enum datepart part)
 
 static int wrong_part(const struct fn_args *f, enum datepart part, const struct type *t)
 {
-	return err_raise(f->ev->err, 9810, 16, 1, "The datepart %s is not supported by date function %s for data type %s.", datepart_name(part), f->fn->name,
-			 type_info(t->id)->name);
+	return err_raise(f->ev->err, 9810, 16, 1,
+			 "The datepart %s is not supported by date function %s for data type %s.",
+			 datepart_name(part), f->fn->name, type_info(t->id)->name);
 }
 
 int fn_dateadd(const struct fn_args *f, struct value *ret)
@@ -202,10 +249,11 @@ int fn_dateadd(const struct fn_args *f, struct value *ret)
 
 	if (fn_int(f, 1, &n) < 0 || as_moment(f, 2, &m) < 0)
 		return -1;
-	if (part == PART_TZOFFSET || part == PART_ISO_WEEK || (t->id == TYPE_DATE && part >= PART_HOUR) || (t->id == TYPE_TIME && part < PART_HOUR))
+	if (part == PART_TZOFFSET || part == PART_ISO_WEEK || (t->id == TYPE_DATE && part >= PART_HOUR) ||
+	    (t->id == TYPE_TIME && part < PART_HOUR))
 		return wrong_part(f, part, t);
 	if (t->id == TYPE_TIME)
-		m.day = 1000000;        /* wraps around midnight: any day will do */
+		m.day = 1000000; /* wraps around midnight: any day will do */
 	if (part == PART_YEAR || part == PART_QUARTER || part == PART_MONTH) {
 		if (n > INT32_MAX || n < INT32_MIN)
 			return added_too_much(f, t);
@@ -233,7 +281,8 @@ static __int128 boundary(enum datepart part, const struct moment *m)
 	case PART_YEAR: return c.year;
 	case PART_QUARTER: return (__int128)c.year * 4 + (c.month - 1) / 3;
 	case PART_MONTH: return (__int128)c.year * 12 + c.month;
-	case PART_WEEK: case PART_ISO_WEEK: return (m->day + 1) / 7;    /* day 6 was a Sunday */
+	case PART_WEEK:
+	case PART_ISO_WEEK: return (m->day + 1) / 7; /* day 6 was a Sunday */
 	case PART_NANOSECOND: return ((__int128)m->day * TICKS_A_DAY + m->tick) * 100;
 	default: return ((__int128)m->day * TICKS_A_DAY + m->tick) / unit;
 	}
@@ -252,12 +301,18 @@ int fn_datediff(const struct fn_args *f, struct value *ret)
 		return wrong_part(f, part, &f->v[1].type);
 	n = boundary(part, &b) - boundary(part, &a);
 	if (n > (big ? INT64_MAX : INT32_MAX) || n < (big ? INT64_MIN : INT32_MIN))
-		return err_raise(f->ev->err, 535, 16, 0, "The datediff function resulted in an overflow. The number of dateparts separating two date/time instances is too large. Try to use datediff with a less precise datepart.");
+		return err_raise(f->ev->err, 535, 16, 0,
+				 "The datediff function resulted in an overflow. The number of dateparts "
+				 "separating two date/time instances is too large. Try to use datediff with "
+				 "a less precise datepart.");
 	*ret = value_int(f->fn->type.id, (int64_t)n);
 	return 0;
 }
 
-static int iso_weekday(int32_t day) { return day % 7 + 1; }         /* 0001-01-01 was a Monday */
+static int iso_weekday(int32_t day)
+{
+	return day % 7 + 1;
+} /* 0001-01-01 was a Monday */
 
 static int weekday(const struct fn_args *f, int32_t day)
 {
@@ -277,7 +332,8 @@ static int iso_week(int32_t day)
 	return (thursday - day_from_civil(c.year, 1, 1)) / 7 + 1;
 }
 
-static int64_t part_of(const struct fn_args *f, enum datepart part, const struct value *v, const struct moment *m)
+static int64_t part_of(const struct fn_args *f, enum datepart part, const struct value *v,
+		       const struct moment *m)
 {
 	struct civil c;
 	int32_t new_year;
@@ -296,9 +352,13 @@ static int64_t part_of(const struct fn_args *f, enum datepart part, const struct
 	case PART_HOUR: return m->tick / INT64_C(36000000000);
 	case PART_MINUTE: return m->tick / 600000000 % 60;
 	case PART_SECOND: return m->tick / 10000000 % 60;
-	case PART_MILLISECOND: return v->type.id == TYPE_DATETIME ? datetime_ms(v->u.i) : m->tick / 10000 % 1000;
-	case PART_MICROSECOND: return v->type.id == TYPE_DATETIME ? datetime_ms(v->u.i) * 1000 : m->tick / 10 % 1000000;
-	case PART_NANOSECOND: return v->type.id == TYPE_DATETIME ? (int64_t)datetime_ms(v->u.i) * 1000000 : m->tick % 10000000 * 100;
+	case PART_MILLISECOND:
+		return v->type.id == TYPE_DATETIME ? datetime_ms(v->u.i) : m->tick / 10000 % 1000;
+	case PART_MICROSECOND:
+		return v->type.id == TYPE_DATETIME ? datetime_ms(v->u.i) * 1000 : m->tick / 10 % 1000000;
+	case PART_NANOSECOND:
+		return v->type.id == TYPE_DATETIME ? (int64_t)datetime_ms(v->u.i) * 1000000
+						   : m->tick % 10000000 * 100;
 	default: return m->offset;
 	}
 }
@@ -315,9 +375,11 @@ int fn_datepart(const struct fn_args *f, struct value *ret)
 
 int fn_datename(const struct fn_args *f, struct value *ret)
 {
-	static const char *const months[] = { "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-		"December" };
-	static const char *const days[] = { "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday" };
+	static const char *const months[] = { "January",   "February", "March",    "April",
+					      "May",       "June",     "July",     "August",
+					      "September", "October",  "November", "December" };
+	static const char *const days[] = { "Monday", "Tuesday",  "Wednesday", "Thursday",
+					    "Friday", "Saturday", "Sunday" };
 	enum datepart part = (enum datepart)f->v[0].u.i;
 	struct moment m;
 	char text[24], *copy;
@@ -331,7 +393,8 @@ int fn_datename(const struct fn_args *f, struct value *ret)
 	if (part == PART_WEEKDAY)
 		return fn_return_text(f, str_of(days[iso_weekday(m.day) - 1]), ret);
 	if (part == PART_TZOFFSET)
-		snprintf(text, sizeof(text), "%c%02d:%02d", n < 0 ? '-' : '+', (int)(n < 0 ? -n : n) / 60, (int)(n < 0 ? -n : n) % 60);
+		snprintf(text, sizeof(text), "%c%02d:%02d", n < 0 ? '-' : '+', (int)(n < 0 ? -n : n) / 60,
+			 (int)(n < 0 ? -n : n) % 60);
 	else
 		snprintf(text, sizeof(text), "%lld", (long long)n);
 	copy = arena_strndup(f->ev->arena, text, sizeof(text) - 1);
@@ -348,11 +411,20 @@ static int only_part(const struct fn_args *f, enum datepart part, struct value *
 	return 0;
 }
 
-int fn_year(const struct fn_args *f, struct value *ret) { return only_part(f, PART_YEAR, ret); }
+int fn_year(const struct fn_args *f, struct value *ret)
+{
+	return only_part(f, PART_YEAR, ret);
+}
 
-int fn_month(const struct fn_args *f, struct value *ret) { return only_part(f, PART_MONTH, ret); }
+int fn_month(const struct fn_args *f, struct value *ret)
+{
+	return only_part(f, PART_MONTH, ret);
+}
 
-int fn_day(const struct fn_args *f, struct value *ret) { return only_part(f, PART_DAY, ret); }
+int fn_day(const struct fn_args *f, struct value *ret)
+{
+	return only_part(f, PART_DAY, ret);
+}
 
 int fn_eomonth(const struct fn_args *f, struct value *ret)
 {
@@ -377,7 +449,9 @@ int fn_datefromparts(const struct fn_args *f, struct value *ret)
 	if (fn_int(f, 0, &y) < 0 || fn_int(f, 1, &mo) < 0 || fn_int(f, 2, &d) < 0)
 		return -1;
 	if (y < 1 || y > 9999 || mo < 1 || mo > 12 || d < 1 || d > month_length((int)y, (int)mo))
-		return err_raise(f->ev->err, 289, 16, 1, "Cannot construct data type date, some of the arguments have values which are not valid.");
+		return err_raise(f->ev->err, 289, 16, 1,
+				 "Cannot construct data type date, some of the arguments have values which "
+				 "are not valid.");
 	m.day = day_from_civil((int)y, (int)mo, (int)d);
 	return from_moment(f, &m, &f->expr->type, ret);
 }
@@ -389,7 +463,8 @@ int fn_isdate(const struct fn_args *f, struct value *ret)
 	struct value unused;
 
 	*ret = value_int(TYPE_INT, 0);
-	if (!v->null && (type_info(v->type.id)->is_text || v->type.id == TYPE_DATETIME || v->type.id == TYPE_SMALLDATETIME))
+	if (!v->null && (type_info(v->type.id)->is_text || v->type.id == TYPE_DATETIME ||
+			 v->type.id == TYPE_SMALLDATETIME))
 		ret->u.i = value_convert(v, &t, CONVERT_CAST, NULL, f->ev->arena, &unused, NULL) == 0;
 	return 0;
 }

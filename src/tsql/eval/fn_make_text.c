@@ -8,7 +8,8 @@
 #include "base/utf.h"
 
 /* All arguments from the first on, NULLs left out, with a separator between. */
-static int joined(const struct fn_args *f, size_t first, struct str separator, bool skip_null, struct value *ret)
+static int joined(const struct fn_args *f, size_t first, struct str separator, bool skip_null,
+		  struct value *ret)
 {
 	struct str *parts = arena_array(f->ev->arena, f->n, sizeof(*parts));
 	size_t total = 0, n = 0;
@@ -41,7 +42,10 @@ static int joined(const struct fn_args *f, size_t first, struct str separator, b
 	return fn_return_text(f, (struct str){ dst, total }, ret);
 }
 
-int fn_concat(const struct fn_args *f, struct value *ret) { return joined(f, 0, STR(""), true, ret); }
+int fn_concat(const struct fn_args *f, struct value *ret)
+{
+	return joined(f, 0, STR(""), true, ret);
+}
 
 int fn_concat_ws(const struct fn_args *f, struct value *ret)
 {
@@ -134,7 +138,8 @@ int fn_str(const struct fn_args *f, struct value *ret)
 	double d;
 	int n;
 
-	if (fn_float(f, 0, &d) < 0 || (f->n > 1 && fn_int(f, 1, &length) < 0) || (f->n > 2 && fn_int(f, 2, &decimals) < 0))
+	if (fn_float(f, 0, &d) < 0 || (f->n > 1 && fn_int(f, 1, &length) < 0) ||
+	    (f->n > 2 && fn_int(f, 2, &decimals) < 0))
 		return -1;
 	if (length < 1 || length > 8000 || decimals < 0) {
 		value_set_null(ret, f->expr->type);
@@ -143,7 +148,7 @@ int fn_str(const struct fn_args *f, struct value *ret)
 	if (decimals > 16)
 		decimals = 16;
 	n = snprintf(text, sizeof(text), "%.*f", (int)decimals, d);
-	if (n > length && n - decimals <= length)       /* fewer decimals make it fit */
+	if (n > length && n - decimals <= length) /* fewer decimals make it fit */
 		n = snprintf(text, sizeof(text), "%.*f", (int)(length - (n - decimals)), d);
 	dst = arena_alloc_raw(f->ev->arena, (size_t)length);
 	if (dst == NULL)
@@ -169,11 +174,26 @@ int fn_quotename(const struct fn_args *f, struct value *ret)
 	if (utf16_units(s.p, s.n) > 128 || q.n == 0)
 		return 0;
 	switch (q.p[0]) {
-	case '[': case ']': break;
-	case '\'': case '"': case '`': open = close = q.p[0]; break;
-	case '(': case ')': open = '('; close = ')'; break;
-	case '<': case '>': open = '<'; close = '>'; break;
-	case '{': case '}': open = '{'; close = '}'; break;
+	case '[':
+	case ']': break;
+	case '\'':
+	case '"':
+	case '`': open = close = q.p[0]; break;
+	case '(':
+	case ')':
+		open = '(';
+		close = ')';
+		break;
+	case '<':
+	case '>':
+		open = '<';
+		close = '>';
+		break;
+	case '{':
+	case '}':
+		open = '{';
+		close = '}';
+		break;
 	default: return 0;
 	}
 	dst = arena_alloc_raw(f->ev->arena, 2 * s.n + 2);

@@ -8,7 +8,10 @@
 #include "value/convert.h"
 #include "value/guid.h"
 
-static bool is_decimal(const struct value *v) { return v->type.id == TYPE_DECIMAL || v->type.id == TYPE_NUMERIC; }
+static bool is_decimal(const struct value *v)
+{
+	return v->type.id == TYPE_DECIMAL || v->type.id == TYPE_NUMERIC;
+}
 
 static int overflow(const struct fn_args *f, const struct value *v)
 {
@@ -96,9 +99,15 @@ static int whole(const struct fn_args *f, bool up, struct value *ret)
 	return 0;
 }
 
-int fn_floor(const struct fn_args *f, struct value *ret) { return whole(f, false, ret); }
+int fn_floor(const struct fn_args *f, struct value *ret)
+{
+	return whole(f, false, ret);
+}
 
-int fn_ceiling(const struct fn_args *f, struct value *ret) { return whole(f, true, ret); }
+int fn_ceiling(const struct fn_args *f, struct value *ret)
+{
+	return whole(f, true, ret);
+}
 
 /* Half away from zero, or cut. drop: how many decimal digits go. */
 static unsigned __int128 rounded(unsigned __int128 m, int drop, bool cut)
@@ -140,7 +149,8 @@ int fn_round(const struct fn_args *f, struct value *ret)
 	int64_t digits, cut = 0;
 	int n;
 
-	if (fn_as(f, 0, &f->expr->type, ret) < 0 || fn_int(f, 1, &digits) < 0 || (f->n > 2 && fn_int(f, 2, &cut) < 0))
+	if (fn_as(f, 0, &f->expr->type, ret) < 0 || fn_int(f, 1, &digits) < 0 ||
+	    (f->n > 2 && fn_int(f, 2, &cut) < 0))
 		return -1;
 	n = digits < -400 ? -400 : digits > 400 ? 400 : (int)digits;
 	if (ret->type.id == TYPE_FLOAT) {
@@ -206,7 +216,10 @@ int fn_log(const struct fn_args *f, struct value *ret)
 	return return_float(f, f->n > 1 ? log(a) / log(base) : log(a), ret);
 }
 
-int fn_pi(const struct fn_args *f, struct value *ret) { return return_float(f, 3.14159265358979323846, ret); }
+int fn_pi(const struct fn_args *f, struct value *ret)
+{
+	return return_float(f, 3.14159265358979323846, ret);
+}
 
 /* With a seed the same number every time, as in T-SQL; without one from the system's randomness. */
 int fn_rand(const struct fn_args *f, struct value *ret)
@@ -224,7 +237,7 @@ int fn_rand(const struct fn_args *f, struct value *ret)
 		bits ^= bits >> 32;
 	} else {
 		guid_random(random);
-		memcpy(&bits, random + 8, 8);   /* bytes 6 and 8 of a GUID hold its version; mix them away */
+		memcpy(&bits, random + 8, 8); /* bytes 6 and 8 of a GUID hold its version; mix them away */
 		bits ^= (uint64_t)random[0] << 56 | (uint64_t)random[1] << 48 | (uint64_t)random[2] << 40;
 		bits *= UINT64_C(0x9E3779B97F4A7C15);
 	}
@@ -243,7 +256,8 @@ int fn_isnumeric(const struct fn_args *f, struct value *ret)
 	if (v->null)
 		return 0;
 	if (!info->is_text) {
-		ret->u.i = info->is_integer || is_decimal(v) || v->type.id == TYPE_MONEY || v->type.id == TYPE_SMALLMONEY || v->type.id == TYPE_REAL ||
+		ret->u.i = info->is_integer || is_decimal(v) || v->type.id == TYPE_MONEY ||
+			   v->type.id == TYPE_SMALLMONEY || v->type.id == TYPE_REAL ||
 			   v->type.id == TYPE_FLOAT || v->type.id == TYPE_BIT;
 		return 0;
 	}

@@ -8,7 +8,8 @@
 
 static int chosen(const struct fn_args *f, const struct expr *e, struct value *ret)
 {
-	return f->expr->type.id == TYPE_NULL ? eval_value(f->ev, e, ret) : eval_as(f->ev, e, &f->expr->type, ret);
+	return f->expr->type.id == TYPE_NULL ? eval_value(f->ev, e, ret)
+					     : eval_as(f->ev, e, &f->expr->type, ret);
 }
 
 int fn_coalesce(const struct fn_args *f, struct value *ret)
@@ -23,7 +24,10 @@ int fn_coalesce(const struct fn_args *f, struct value *ret)
 	return 0;
 }
 
-int fn_isnull(const struct fn_args *f, struct value *ret) { return fn_coalesce(f, ret); }
+int fn_isnull(const struct fn_args *f, struct value *ret)
+{
+	return fn_coalesce(f, ret);
+}
 
 int fn_nullif(const struct fn_args *f, struct value *ret)
 {
@@ -34,7 +38,8 @@ int fn_nullif(const struct fn_args *f, struct value *ret)
 		return -1;
 	if (ret->null || other.null)
 		return 0;
-	if (eval_spend(f->ev, eval_size(ret) + eval_size(&other)) < 0 || value_compare(ret, &other, f->ev->arena, &cmp, f->ev->err) < 0)
+	if (eval_spend(f->ev, eval_size(ret) + eval_size(&other)) < 0 ||
+	    value_compare(ret, &other, f->ev->arena, &cmp, f->ev->err) < 0)
 		return -1;
 	if (cmp == 0)
 		value_set_null(ret, f->expr->type);
@@ -87,7 +92,8 @@ int fn_context_info(const struct fn_args *f, struct value *ret)
 {
 	const struct tsql_session *s = f->ev->host->vars;
 
-	*ret = s->has_context ? value_bytes(f->fn->type, s->context, sizeof(s->context)) : value_null(f->fn->type);
+	*ret = s->has_context ? value_bytes(f->fn->type, s->context, sizeof(s->context))
+			      : value_null(f->fn->type);
 	return 0;
 }
 
@@ -110,7 +116,7 @@ static int64_t number_of(const struct tsql_session *s, const char *name)
 	if (strcmp(name, "@@MAX_PRECISION") == 0)
 		return 38;
 	if (strcmp(name, "@@FETCH_STATUS") == 0)
-		return -1;          /* no cursor was ever read */
+		return -1; /* no cursor was ever read */
 	if (strcmp(name, "@@TIMETICKS") == 0)
 		return 31250;
 	return 0;

@@ -47,7 +47,10 @@ int fn_datalength(const struct fn_args *f, struct value *ret)
 	else if (info->is_text)
 		n = (int64_t)utf16_units(v->u.s.p, v->u.s.n) * (info->is_unicode ? 2 : 1);
 	else if (v->type.id == TYPE_DECIMAL || v->type.id == TYPE_NUMERIC)
-		n = v->type.precision <= 9 ? 5 : v->type.precision <= 19 ? 9 : v->type.precision <= 28 ? 13 : 17;
+		n = v->type.precision <= 9    ? 5
+		    : v->type.precision <= 19 ? 9
+		    : v->type.precision <= 28 ? 13
+					      : 17;
 	else if (n == 0)
 		n = type_max_bytes(&v->type);
 	return return_int(n, ret);
@@ -67,9 +70,15 @@ static int change_case(const struct fn_args *f, bool upper, struct value *ret)
 	return fn_return_text(f, (struct str){ dst, s.n }, ret);
 }
 
-int fn_upper(const struct fn_args *f, struct value *ret) { return change_case(f, true, ret); }
+int fn_upper(const struct fn_args *f, struct value *ret)
+{
+	return change_case(f, true, ret);
+}
 
-int fn_lower(const struct fn_args *f, struct value *ret) { return change_case(f, false, ret); }
+int fn_lower(const struct fn_args *f, struct value *ret)
+{
+	return change_case(f, false, ret);
+}
 
 static int trim(const struct fn_args *f, bool left, bool right, struct value *ret)
 {
@@ -78,11 +87,20 @@ static int trim(const struct fn_args *f, bool left, bool right, struct value *re
 	return fn_text(f, 0, &s) < 0 ? -1 : fn_return_text(f, text_trim(s, left, right), ret);
 }
 
-int fn_ltrim(const struct fn_args *f, struct value *ret) { return trim(f, true, false, ret); }
+int fn_ltrim(const struct fn_args *f, struct value *ret)
+{
+	return trim(f, true, false, ret);
+}
 
-int fn_rtrim(const struct fn_args *f, struct value *ret) { return trim(f, false, true, ret); }
+int fn_rtrim(const struct fn_args *f, struct value *ret)
+{
+	return trim(f, false, true, ret);
+}
 
-int fn_trim(const struct fn_args *f, struct value *ret) { return trim(f, true, true, ret); }
+int fn_trim(const struct fn_args *f, struct value *ret)
+{
+	return trim(f, true, true, ret);
+}
 
 static int bad_length(const struct fn_args *f, const char *name)
 {
@@ -91,7 +109,7 @@ static int bad_length(const struct fn_args *f, const char *name)
 
 static struct str part_of_bytes(struct str s, int64_t start, int64_t n)
 {
-	if (start < 1) {            /* what lies before the bytes counts, but is nothing */
+	if (start < 1) { /* what lies before the bytes counts, but is nothing */
 		n = start + n > 1 ? start + n - 1 : 0;
 		start = 1;
 	}
@@ -148,7 +166,10 @@ static int folded(const struct fn_args *f, struct str s, struct str *ret)
 	return 0;
 }
 
-static int given_up(const struct fn_args *f) { return err_set(f->ev->err, ERR_CANCELLED); }
+static int given_up(const struct fn_args *f)
+{
+	return err_set(f->ev->err, ERR_CANCELLED);
+}
 
 /* What a search found, as a number of code units from 1. */
 static int return_place(const struct fn_args *f, int found, struct str where, size_t at, struct value *ret)
@@ -165,8 +186,8 @@ int fn_charindex(const struct fn_args *f, struct value *ret)
 	size_t from, at = 0;
 	int rc;
 
-	if (fn_text(f, 0, &what) < 0 || fn_text(f, 1, &where) < 0 || folded(f, what, &what) < 0 || folded(f, where, &where) < 0 ||
-	    (f->n > 2 && fn_int(f, 2, &start) < 0))
+	if (fn_text(f, 0, &what) < 0 || fn_text(f, 1, &where) < 0 || folded(f, what, &what) < 0 ||
+	    folded(f, where, &where) < 0 || (f->n > 2 && fn_int(f, 2, &start) < 0))
 		return -1;
 	if (what.n == 0)
 		return return_int(0, ret);
@@ -196,7 +217,8 @@ int fn_replace(const struct fn_args *f, struct value *ret)
 	size_t n;
 	char *dst;
 
-	if (fn_text(f, 0, &s) < 0 || fn_text(f, 1, &what) < 0 || fn_text(f, 2, &with) < 0 || folded(f, s, &low) < 0 || folded(f, what, &what) < 0)
+	if (fn_text(f, 0, &s) < 0 || fn_text(f, 1, &what) < 0 || fn_text(f, 2, &with) < 0 ||
+	    folded(f, s, &low) < 0 || folded(f, what, &what) < 0)
 		return -1;
 	if (what.n == 0)
 		return fn_return_text(f, s, ret);
@@ -234,7 +256,7 @@ static int repeated(const struct fn_args *f, struct str s, int64_t n, struct val
 	if (dst == NULL)
 		return err_nomem(f->ev->err);
 	memcpy(dst, s.p, s.n);
-	for (size_t have = s.n; have < bytes; have *= 2)        /* each copy doubles what is there */
+	for (size_t have = s.n; have < bytes; have *= 2) /* each copy doubles what is there */
 		memcpy(dst + have, dst, have < bytes - have ? have : bytes - have);
 	return fn_return_text(f, (struct str){ dst, bytes }, ret);
 }
@@ -263,7 +285,8 @@ int fn_stuff(const struct fn_args *f, struct value *ret)
 	value_set_null(ret, f->expr->type);
 	if (f->v[0].null || f->v[1].null || f->v[2].null)
 		return 0;
-	if (fn_text(f, 0, &s) < 0 || fn_int(f, 1, &start) < 0 || fn_int(f, 2, &n) < 0 || (!f->v[3].null && fn_text(f, 3, &with) < 0))
+	if (fn_text(f, 0, &s) < 0 || fn_int(f, 1, &start) < 0 || fn_int(f, 2, &n) < 0 ||
+	    (!f->v[3].null && fn_text(f, 3, &with) < 0))
 		return -1;
 	all = (int64_t)utf16_units(s.p, s.n);
 	if (start < 1 || start > all || n < 0)

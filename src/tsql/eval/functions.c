@@ -11,15 +11,42 @@
 #define FLOAT TYPE_OF(TYPE_FLOAT)
 
 /* The last letter of each macro names what sets the group apart. */
-#define F(name, min, max, rule, type, call) { name, min, max, rule, false, true, false, false, false, type, call }      /* NULL in, NULL out */
-#define FN_NULLS(name, min, max, rule, type, call) { name, min, max, rule, false, false, false, false, false, type, call }
-#define F_PART(name, min, max, rule, type, call) { name, min, max, rule, false, true, true, false, false, type, call }
-#define F_LAZY(name, min, max, rule, call) { name, min, max, rule, false, false, false, false, true, NONE, call }
-#define F_WORD(name, type, call) { name, 0, 0, R_FIXED, false, false, false, true, false, type, call }
-#define HOST(name, min, max, type) { name, min, max, R_FIXED, false, false, false, false, false, type, NULL }
-#define GLOBAL(name, type) { name, 0, 0, R_FIXED, true, false, false, true, false, type, fn_session_value }
-#define GLOBAL_NULL(name, type) { name, 0, 0, R_FIXED, false, false, false, true, false, type, fn_session_value }
-#define GLOBAL_HOST(name, type) { name, 0, 0, R_FIXED, true, false, false, true, false, type, NULL }
+#define F(name, min, max, rule, type, call) \
+	{ \
+		name, min, max, rule, false, true, false, false, false, type, call \
+	} /* NULL in, NULL out */
+#define FN_NULLS(name, min, max, rule, type, call) \
+	{ \
+		name, min, max, rule, false, false, false, false, false, type, call \
+	}
+#define F_PART(name, min, max, rule, type, call) \
+	{ \
+		name, min, max, rule, false, true, true, false, false, type, call \
+	}
+#define F_LAZY(name, min, max, rule, call) \
+	{ \
+		name, min, max, rule, false, false, false, false, true, NONE, call \
+	}
+#define F_WORD(name, type, call) \
+	{ \
+		name, 0, 0, R_FIXED, false, false, false, true, false, type, call \
+	}
+#define HOST(name, min, max, type) \
+	{ \
+		name, min, max, R_FIXED, false, false, false, false, false, type, NULL \
+	}
+#define GLOBAL(name, type) \
+	{ \
+		name, 0, 0, R_FIXED, true, false, false, true, false, type, fn_session_value \
+	}
+#define GLOBAL_NULL(name, type) \
+	{ \
+		name, 0, 0, R_FIXED, false, false, false, true, false, type, fn_session_value \
+	}
+#define GLOBAL_HOST(name, type) \
+	{ \
+		name, 0, 0, R_FIXED, true, false, false, true, false, type, NULL \
+	}
 
 static const struct function table[] = {
 	F("LEN", 1, 1, R_FIXED, INT, fn_len),
@@ -100,29 +127,81 @@ static const struct function table[] = {
 	FN_NULLS("IDENT_CURRENT", 1, 1, R_FIXED, TYPE_NUM(TYPE_NUMERIC, 38, 0), fn_null),
 	FN_NULLS("CONTEXT_INFO", 0, 0, R_FIXED, TYPE_LEN(TYPE_VARBINARY, 128), fn_context_info),
 
-	GLOBAL("@@ERROR", INT), GLOBAL("@@ROWCOUNT", INT), GLOBAL("@@TRANCOUNT", INT),
-	GLOBAL("@@FETCH_STATUS", INT), GLOBAL("@@CURSOR_ROWS", INT), GLOBAL("@@DATEFIRST", TYPE_OF(TYPE_TINYINT)), GLOBAL("@@LANGUAGE", NV(128)),
-	GLOBAL("@@LANGID", TYPE_OF(TYPE_SMALLINT)), GLOBAL("@@TEXTSIZE", INT), GLOBAL("@@LOCK_TIMEOUT", INT), GLOBAL("@@OPTIONS", INT),
-	GLOBAL("@@MAX_PRECISION", TYPE_OF(TYPE_TINYINT)), GLOBAL("@@PROCID", INT), GLOBAL_NULL("@@IDENTITY", TYPE_NUM(TYPE_NUMERIC, 38, 0)),
-	GLOBAL("@@DBTS", TYPE_LEN(TYPE_VARBINARY, 8)), GLOBAL_NULL("@@REMSERVER", NV(128)), GLOBAL("@@TIMETICKS", INT),
-	GLOBAL("@@CPU_BUSY", INT), GLOBAL("@@IDLE", INT), GLOBAL("@@IO_BUSY", INT), GLOBAL("@@PACK_SENT", INT),
-	GLOBAL("@@PACK_RECEIVED", INT), GLOBAL("@@PACKET_ERRORS", INT), GLOBAL("@@TOTAL_ERRORS", INT), GLOBAL("@@TOTAL_READ", INT),
+	GLOBAL("@@ERROR", INT),
+	GLOBAL("@@ROWCOUNT", INT),
+	GLOBAL("@@TRANCOUNT", INT),
+	GLOBAL("@@FETCH_STATUS", INT),
+	GLOBAL("@@CURSOR_ROWS", INT),
+	GLOBAL("@@DATEFIRST", TYPE_OF(TYPE_TINYINT)),
+	GLOBAL("@@LANGUAGE", NV(128)),
+	GLOBAL("@@LANGID", TYPE_OF(TYPE_SMALLINT)),
+	GLOBAL("@@TEXTSIZE", INT),
+	GLOBAL("@@LOCK_TIMEOUT", INT),
+	GLOBAL("@@OPTIONS", INT),
+	GLOBAL("@@MAX_PRECISION", TYPE_OF(TYPE_TINYINT)),
+	GLOBAL("@@PROCID", INT),
+	GLOBAL_NULL("@@IDENTITY", TYPE_NUM(TYPE_NUMERIC, 38, 0)),
+	GLOBAL("@@DBTS", TYPE_LEN(TYPE_VARBINARY, 8)),
+	GLOBAL_NULL("@@REMSERVER", NV(128)),
+	GLOBAL("@@TIMETICKS", INT),
+	GLOBAL("@@CPU_BUSY", INT),
+	GLOBAL("@@IDLE", INT),
+	GLOBAL("@@IO_BUSY", INT),
+	GLOBAL("@@PACK_SENT", INT),
+	GLOBAL("@@PACK_RECEIVED", INT),
+	GLOBAL("@@PACKET_ERRORS", INT),
+	GLOBAL("@@TOTAL_ERRORS", INT),
+	GLOBAL("@@TOTAL_READ", INT),
 	GLOBAL("@@TOTAL_WRITE", INT),
-	GLOBAL_HOST("@@MICROSOFTVERSION", INT), GLOBAL_HOST("@@NESTLEVEL", INT), GLOBAL_HOST("@@CONNECTIONS", INT), GLOBAL_HOST("@@VERSION", NV(300)), GLOBAL_HOST("@@SPID", TYPE_OF(TYPE_SMALLINT)),
-	GLOBAL_HOST("@@SERVERNAME", NV(128)), GLOBAL_HOST("@@SERVICENAME", NV(128)), GLOBAL_HOST("@@MAX_CONNECTIONS", INT),
+	GLOBAL_HOST("@@MICROSOFTVERSION", INT),
+	GLOBAL_HOST("@@NESTLEVEL", INT),
+	GLOBAL_HOST("@@CONNECTIONS", INT),
+	GLOBAL_HOST("@@VERSION", NV(300)),
+	GLOBAL_HOST("@@SPID", TYPE_OF(TYPE_SMALLINT)),
+	GLOBAL_HOST("@@SERVERNAME", NV(128)),
+	GLOBAL_HOST("@@SERVICENAME", NV(128)),
+	GLOBAL_HOST("@@MAX_CONNECTIONS", INT),
 
-	HOST("DB_NAME", 0, 1, NV(128)), HOST("DB_ID", 0, 1, TYPE_OF(TYPE_SMALLINT)), HOST("SUSER_SNAME", 0, 1, NV(128)),
-	HOST("SUSER_NAME", 0, 1, NV(128)), HOST("SUSER_ID", 0, 1, INT), HOST("SUSER_SID", 0, 1, TYPE_LEN(TYPE_VARBINARY, 85)),
-	HOST("ORIGINAL_LOGIN", 0, 0, NV(128)), HOST("USER_NAME", 0, 1, NV(128)), HOST("USER_ID", 0, 1, INT), HOST("SCHEMA_NAME", 0, 1, NV(128)),
-	HOST("SCHEMA_ID", 0, 1, INT), HOST("HOST_NAME", 0, 0, NV(128)), HOST("HOST_ID", 0, 0, TYPE_LEN(TYPE_CHAR, 10)), HOST("APP_NAME", 0, 0, NV(128)),
-	HOST("PROGRAM_NAME", 0, 0, NV(128)), HOST("SERVERPROPERTY", 1, 1, TYPE_OF(TYPE_VARIANT)), HOST("DATABASEPROPERTYEX", 2, 2, TYPE_OF(TYPE_VARIANT)),
-	HOST("DATABASEPROPERTY", 2, 2, INT), HOST("CONNECTIONPROPERTY", 1, 1, TYPE_OF(TYPE_VARIANT)), HOST("SESSIONPROPERTY", 1, 1, TYPE_OF(TYPE_VARIANT)),
-	HOST("HAS_DBACCESS", 1, 1, INT), HOST("IS_SRVROLEMEMBER", 1, 2, INT), HOST("IS_MEMBER", 1, 1, INT), HOST("IS_ROLEMEMBER", 1, 2, INT),
-	HOST("HAS_PERMS_BY_NAME", 3, 5, INT), HOST("OBJECT_ID", 1, 2, INT), HOST("OBJECT_NAME", 1, 2, NV(128)), HOST("OBJECT_SCHEMA_NAME", 1, 2, NV(128)),
-	HOST("OBJECTPROPERTY", 2, 2, INT), HOST("TYPE_ID", 1, 1, INT), HOST("TYPE_NAME", 1, 1, NV(128)), HOST("COL_NAME", 2, 2, NV(128)),
-	HOST("COL_LENGTH", 2, 2, TYPE_OF(TYPE_SMALLINT)), HOST("OBJECT_DEFINITION", 1, 1, TYPE_LEN(TYPE_NVARCHAR, TYPE_MAX)),
-	HOST("COLLATIONPROPERTY", 2, 2, TYPE_OF(TYPE_VARIANT)), HOST("DATABASE_PRINCIPAL_ID", 0, 1, INT),
-	F_WORD("SYSTEM_USER", NV(128), NULL), F_WORD("CURRENT_USER", NV(128), NULL), F_WORD("SESSION_USER", NV(128), NULL), F_WORD("USER", NV(128), NULL),
+	HOST("DB_NAME", 0, 1, NV(128)),
+	HOST("DB_ID", 0, 1, TYPE_OF(TYPE_SMALLINT)),
+	HOST("SUSER_SNAME", 0, 1, NV(128)),
+	HOST("SUSER_NAME", 0, 1, NV(128)),
+	HOST("SUSER_ID", 0, 1, INT),
+	HOST("SUSER_SID", 0, 1, TYPE_LEN(TYPE_VARBINARY, 85)),
+	HOST("ORIGINAL_LOGIN", 0, 0, NV(128)),
+	HOST("USER_NAME", 0, 1, NV(128)),
+	HOST("USER_ID", 0, 1, INT),
+	HOST("SCHEMA_NAME", 0, 1, NV(128)),
+	HOST("SCHEMA_ID", 0, 1, INT),
+	HOST("HOST_NAME", 0, 0, NV(128)),
+	HOST("HOST_ID", 0, 0, TYPE_LEN(TYPE_CHAR, 10)),
+	HOST("APP_NAME", 0, 0, NV(128)),
+	HOST("PROGRAM_NAME", 0, 0, NV(128)),
+	HOST("SERVERPROPERTY", 1, 1, TYPE_OF(TYPE_VARIANT)),
+	HOST("DATABASEPROPERTYEX", 2, 2, TYPE_OF(TYPE_VARIANT)),
+	HOST("DATABASEPROPERTY", 2, 2, INT),
+	HOST("CONNECTIONPROPERTY", 1, 1, TYPE_OF(TYPE_VARIANT)),
+	HOST("SESSIONPROPERTY", 1, 1, TYPE_OF(TYPE_VARIANT)),
+	HOST("HAS_DBACCESS", 1, 1, INT),
+	HOST("IS_SRVROLEMEMBER", 1, 2, INT),
+	HOST("IS_MEMBER", 1, 1, INT),
+	HOST("IS_ROLEMEMBER", 1, 2, INT),
+	HOST("HAS_PERMS_BY_NAME", 3, 5, INT),
+	HOST("OBJECT_ID", 1, 2, INT),
+	HOST("OBJECT_NAME", 1, 2, NV(128)),
+	HOST("OBJECT_SCHEMA_NAME", 1, 2, NV(128)),
+	HOST("OBJECTPROPERTY", 2, 2, INT),
+	HOST("TYPE_ID", 1, 1, INT),
+	HOST("TYPE_NAME", 1, 1, NV(128)),
+	HOST("COL_NAME", 2, 2, NV(128)),
+	HOST("COL_LENGTH", 2, 2, TYPE_OF(TYPE_SMALLINT)),
+	HOST("OBJECT_DEFINITION", 1, 1, TYPE_LEN(TYPE_NVARCHAR, TYPE_MAX)),
+	HOST("COLLATIONPROPERTY", 2, 2, TYPE_OF(TYPE_VARIANT)),
+	HOST("DATABASE_PRINCIPAL_ID", 0, 1, INT),
+	F_WORD("SYSTEM_USER", NV(128), NULL),
+	F_WORD("CURRENT_USER", NV(128), NULL),
+	F_WORD("SESSION_USER", NV(128), NULL),
+	F_WORD("USER", NV(128), NULL),
 };
 
 const struct function *function_find(struct str name)
@@ -137,10 +216,16 @@ const struct function *function_find(struct str name)
 static struct type number_type(const struct type *t, bool whole)
 {
 	switch (t->id) {
-	case TYPE_NULL: case TYPE_BIT: case TYPE_TINYINT: case TYPE_SMALLINT: case TYPE_INT: return INT;
-	case TYPE_BIGINT: case TYPE_MONEY: return *t;
+	case TYPE_NULL:
+	case TYPE_BIT:
+	case TYPE_TINYINT:
+	case TYPE_SMALLINT:
+	case TYPE_INT: return INT;
+	case TYPE_BIGINT:
+	case TYPE_MONEY: return *t;
 	case TYPE_SMALLMONEY: return TYPE_OF(TYPE_MONEY);
-	case TYPE_DECIMAL: case TYPE_NUMERIC: return TYPE_NUM(t->id, t->precision, whole ? 0 : t->scale);
+	case TYPE_DECIMAL:
+	case TYPE_NUMERIC: return TYPE_NUM(t->id, t->precision, whole ? 0 : t->scale);
 	default: return FLOAT;
 	}
 }
@@ -190,7 +275,8 @@ struct type function_type(const struct function *f, const struct type *args, siz
 	case R_SECOND: return args[1];
 	case R_TEXT:
 		if (type_info(args[0].id)->is_binary)
-			return f->call == fn_substring ? TYPE_LEN(TYPE_VARBINARY, args[0].length) : type_as_text(&args[0]);
+			return f->call == fn_substring ? TYPE_LEN(TYPE_VARBINARY, args[0].length)
+						       : type_as_text(&args[0]);
 		return type_as_text(&args[0]);
 	case R_TEXT_MAX: return longest_text(&args[0]);
 	case R_TEXT_ALL: return joined_type(args, n);
@@ -198,8 +284,7 @@ struct type function_type(const struct function *f, const struct type *args, siz
 	case R_COMMON_REST: return common_of(args, 1, n);
 	case R_NUMBER: return number_type(&args[0], false);
 	case R_WHOLE: return number_type(&args[0], true);
-	case R_DATE:
-		return type_info(args[2].id)->is_time ? args[2] : TYPE_OF(TYPE_DATETIME);
+	case R_DATE: return type_info(args[2].id)->is_time ? args[2] : TYPE_OF(TYPE_DATETIME);
 	default: return f->type;
 	}
 }
@@ -239,8 +324,11 @@ int fn_float(const struct fn_args *f, size_t i, double *ret)
 /* Another name under which the host may know the value. */
 static const char *host_synonym(const char *name)
 {
-	static const char *const pairs[][2] = { { "SYSTEM_USER", "SUSER_SNAME" }, { "SUSER_NAME", "SUSER_SNAME" }, { "CURRENT_USER", "USER_NAME" },
-		{ "SESSION_USER", "USER_NAME" }, { "USER", "USER_NAME" }, { "PROGRAM_NAME", "APP_NAME" } };
+	static const char *const pairs[][2] = {
+		{ "SYSTEM_USER", "SUSER_SNAME" }, { "SUSER_NAME", "SUSER_SNAME" },
+		{ "CURRENT_USER", "USER_NAME" },  { "SESSION_USER", "USER_NAME" },
+		{ "USER", "USER_NAME" },          { "PROGRAM_NAME", "APP_NAME" }
+	};
 
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
 		if (strcmp(pairs[i][0], name) == 0)

@@ -2,29 +2,36 @@
 #include "tsql/ast.h"
 #include "tsql/eval/functions.h"
 
-static bool is_text(const struct type *t) { return type_info(t->id)->is_text; }
+static bool is_text(const struct type *t)
+{
+	return type_info(t->id)->is_text;
+}
 
-static int smaller(int a, int b) { return a < b ? a : b; }
+static int smaller(int a, int b)
+{
+	return a < b ? a : b;
+}
 
-static int larger(int a, int b) { return a > b ? a : b; }
+static int larger(int a, int b)
+{
+	return a > b ? a : b;
+}
 
 struct type type_as_text(const struct type *t)
 {
 	switch (t->id) {
-	case TYPE_CHAR: case TYPE_VARCHAR:
-		return TYPE_LEN(TYPE_VARCHAR, t->length);
-	case TYPE_NCHAR: case TYPE_NVARCHAR:
-		return TYPE_LEN(TYPE_NVARCHAR, t->length);
-	case TYPE_TEXT:
-		return TYPE_LEN(TYPE_VARCHAR, TYPE_MAX);
-	case TYPE_NTEXT: case TYPE_XML:
-		return TYPE_LEN(TYPE_NVARCHAR, TYPE_MAX);
-	case TYPE_BINARY: case TYPE_VARBINARY:
-		return TYPE_LEN(TYPE_VARCHAR, t->length);
-	case TYPE_VARIANT: case TYPE_NULL:
-		return TYPE_LEN(TYPE_NVARCHAR, 4000);
-	default:
-		return TYPE_LEN(TYPE_VARCHAR, 64);
+	case TYPE_CHAR:
+	case TYPE_VARCHAR: return TYPE_LEN(TYPE_VARCHAR, t->length);
+	case TYPE_NCHAR:
+	case TYPE_NVARCHAR: return TYPE_LEN(TYPE_NVARCHAR, t->length);
+	case TYPE_TEXT: return TYPE_LEN(TYPE_VARCHAR, TYPE_MAX);
+	case TYPE_NTEXT:
+	case TYPE_XML: return TYPE_LEN(TYPE_NVARCHAR, TYPE_MAX);
+	case TYPE_BINARY:
+	case TYPE_VARBINARY: return TYPE_LEN(TYPE_VARCHAR, t->length);
+	case TYPE_VARIANT:
+	case TYPE_NULL: return TYPE_LEN(TYPE_NVARCHAR, 4000);
+	default: return TYPE_LEN(TYPE_VARCHAR, 64);
 	}
 }
 
@@ -81,15 +88,20 @@ static struct type decimal_result(uint8_t op, const struct type *a, const struct
 	if (p > 38) {
 		int whole = p - s;
 
-		s = (op == OP_MUL || op == OP_DIV) ? (whole < 32 ? smaller(s, 38 - whole) : smaller(s, 6)) : larger(0, smaller(s, 38 - whole));
+		s = (op == OP_MUL || op == OP_DIV) ? (whole < 32 ? smaller(s, 38 - whole) : smaller(s, 6))
+						   : larger(0, smaller(s, 38 - whole));
 		p = 38;
 	}
 	if (p < 1)
 		p = 1;
-	return TYPE_NUM(x.id == TYPE_DECIMAL || y.id == TYPE_DECIMAL ? TYPE_DECIMAL : TYPE_NUMERIC, (uint8_t)p, (uint8_t)s);
+	return TYPE_NUM(x.id == TYPE_DECIMAL || y.id == TYPE_DECIMAL ? TYPE_DECIMAL : TYPE_NUMERIC,
+			(uint8_t)p, (uint8_t)s);
 }
 
-static bool is_decimal(const struct type *t) { return t->id == TYPE_DECIMAL || t->id == TYPE_NUMERIC; }
+static bool is_decimal(const struct type *t)
+{
+	return t->id == TYPE_DECIMAL || t->id == TYPE_NUMERIC;
+}
 
 static struct type arithmetic(uint8_t op, const struct type *a, const struct type *b)
 {
@@ -105,7 +117,8 @@ static struct type arithmetic(uint8_t op, const struct type *a, const struct typ
 	if (op == OP_ADD && ((is_text(a) && is_text(b)) || bytes))
 		return concatenated(a, b);
 	t = type_common(a, b);
-	if (is_decimal(&t) && (is_decimal(a) || type_info(a->id)->is_exact) && (is_decimal(b) || type_info(b->id)->is_exact))
+	if (is_decimal(&t) && (is_decimal(a) || type_info(a->id)->is_exact) &&
+	    (is_decimal(b) || type_info(b->id)->is_exact))
 		return decimal_result(op, a, b);
 	return t;
 }
@@ -139,7 +152,8 @@ static struct type aggregate_type(const struct expr *e, const struct type *args)
 	switch (e->op) {
 	case AGG_COUNT: return TYPE_OF(TYPE_INT);
 	case AGG_COUNT_BIG: return TYPE_OF(TYPE_BIGINT);
-	case AGG_SUM: case AGG_AVG:
+	case AGG_SUM:
+	case AGG_AVG:
 		if (t.id == TYPE_TINYINT || t.id == TYPE_SMALLINT || t.id == TYPE_BIT)
 			return TYPE_OF(TYPE_INT);
 		return t;

@@ -28,8 +28,9 @@ static int cast(struct parser *p, int line, bool try_cast, const struct expr **r
 	const struct expr *operand;
 	struct expr *e;
 
-	if (p_expect_op(p, '(') < 0 || p_expr(p, &operand) < 0 || p_expect(p, "AS") < 0 || p_node1(p, E_CAST, line, operand, &e) < 0 ||
-	    p_type(p, true, 1, &e->cast) < 0 || p_expect_op(p, ')') < 0)
+	if (p_expect_op(p, '(') < 0 || p_expr(p, &operand) < 0 || p_expect(p, "AS") < 0 ||
+	    p_node1(p, E_CAST, line, operand, &e) < 0 || p_type(p, true, 1, &e->cast) < 0 ||
+	    p_expect_op(p, ')') < 0)
 		return -1;
 	e->try_cast = try_cast;
 	*ret = e;
@@ -45,8 +46,9 @@ static int convert(struct parser *p, int line, bool try_cast, const struct expr 
 
 	if (args == NULL)
 		return p_nomem(p);
-	if (p_expect_op(p, '(') < 0 || p_type(p, true, 1, &type) < 0 || p_expect_op(p, ',') < 0 || p_expr(p, &args[0]) < 0 ||
-	    (style = p_accept_op(p, ',')) < 0 || (style > 0 && p_expr(p, &args[1]) < 0) || p_expect_op(p, ')') < 0 ||
+	if (p_expect_op(p, '(') < 0 || p_type(p, true, 1, &type) < 0 || p_expect_op(p, ',') < 0 ||
+	    p_expr(p, &args[0]) < 0 || (style = p_accept_op(p, ',')) < 0 ||
+	    (style > 0 && p_expr(p, &args[1]) < 0) || p_expect_op(p, ')') < 0 ||
 	    p_node(p, E_CAST, line, args, style > 0 ? 2 : 1, &e) < 0)
 		return -1;
 	e->cast = type;
@@ -55,8 +57,13 @@ static int convert(struct parser *p, int line, bool try_cast, const struct expr 
 	return p_finish_node(p, e);
 }
 
-static const struct { const char *name; uint8_t op; } aggregates[] = {
-	{ "COUNT", AGG_COUNT }, { "COUNT_BIG", AGG_COUNT_BIG }, { "SUM", AGG_SUM }, { "MIN", AGG_MIN }, { "MAX", AGG_MAX }, { "AVG", AGG_AVG },
+static const struct {
+	const char *name;
+	uint8_t op;
+} aggregates[] = {
+	{ "COUNT", AGG_COUNT }, { "COUNT_BIG", AGG_COUNT_BIG },
+	{ "SUM", AGG_SUM },     { "MIN", AGG_MIN },
+	{ "MAX", AGG_MAX },     { "AVG", AGG_AVG },
 };
 
 static int aggregate(struct parser *p, uint8_t op, int line, const struct expr **ret)
@@ -75,7 +82,8 @@ static int aggregate(struct parser *p, uint8_t op, int line, const struct expr *
 	} else {
 		rc = p_accept(p, "DISTINCT");
 		distinct = rc > 0;
-		if (rc < 0 || p_accept(p, "ALL") < 0 || p_expr(p, &operand) < 0 || p_node1(p, E_AGGREGATE, line, operand, &e) < 0)
+		if (rc < 0 || p_accept(p, "ALL") < 0 || p_expr(p, &operand) < 0 ||
+		    p_node1(p, E_AGGREGATE, line, operand, &e) < 0)
 			return -1;
 	}
 	e->op = op;
@@ -97,7 +105,8 @@ static int argument_count(struct parser *p, const struct function *f, size_t n, 
 	if (f->min == f->max)
 		err_raise(p->err, 174, 15, 1, "The %s function requires %d argument(s).", f->name, f->min);
 	else
-		err_raise(p->err, 189, 15, 1, "The %s function requires %d to %d arguments.", f->name, f->min, f->max);
+		err_raise(p->err, 189, 15, 1, "The %s function requires %d to %d arguments.", f->name, f->min,
+			  f->max);
 	return p_fail(p, line);
 }
 
@@ -119,7 +128,8 @@ static int datepart_word(struct parser *p, const struct function *f, const struc
 	return p_literal(p, &v, p->tok.line, ret) < 0 ? -1 : p_next(p);
 }
 
-static int dated_arguments(struct parser *p, const struct function *f, const struct expr ***ret, size_t *ret_n)
+static int dated_arguments(struct parser *p, const struct function *f, const struct expr ***ret,
+			   size_t *ret_n)
 {
 	const struct expr **rest, **all;
 	const struct expr *part;
@@ -145,8 +155,8 @@ static int iif_arguments(struct parser *p, const struct expr ***ret, size_t *ret
 
 	if (args == NULL)
 		return p_nomem(p);
-	if (p_condition(p, &args[0]) < 0 || p_expect_op(p, ',') < 0 || p_expr(p, &args[1]) < 0 || p_expect_op(p, ',') < 0 ||
-	    p_expr(p, &args[2]) < 0 || p_expect_op(p, ')') < 0)
+	if (p_condition(p, &args[0]) < 0 || p_expect_op(p, ',') < 0 || p_expr(p, &args[1]) < 0 ||
+	    p_expect_op(p, ',') < 0 || p_expr(p, &args[2]) < 0 || p_expect_op(p, ')') < 0)
 		return -1;
 	*ret = args;
 	*ret_n = 3;
@@ -174,8 +184,9 @@ static int function_call(struct parser *p, struct str name, int line, const stru
 	if (!f->no_parens || p_is_op(p, '(')) {
 		if (p_expect_op(p, '(') < 0)
 			return -1;
-		if (f->datepart ? dated_arguments(p, f, &args, &n) < 0 : f->lazy && f->call == fn_iif ? iif_arguments(p, &args, &n) < 0
-		    : p_expr_list(p, &args, &n) < 0)
+		if (f->datepart                    ? dated_arguments(p, f, &args, &n) < 0
+		    : f->lazy && f->call == fn_iif ? iif_arguments(p, &args, &n) < 0
+						   : p_expr_list(p, &args, &n) < 0)
 			return -1;
 	}
 	if (argument_count(p, f, n, line) < 0 || p_node(p, E_CALL, line, args, n, &e) < 0)
@@ -201,7 +212,8 @@ int p_call(struct parser *p, struct str name, int line, const struct expr **ret)
 
 		while (i < ARRAY_LEN(aggregates) && !str_eq_nocase(name, str_of(aggregates[i].name)))
 			i++;
-		rc = i < ARRAY_LEN(aggregates) ? aggregate(p, aggregates[i].op, line, ret) : function_call(p, name, line, ret);
+		rc = i < ARRAY_LEN(aggregates) ? aggregate(p, aggregates[i].op, line, ret)
+					       : function_call(p, name, line, ret);
 	}
 	p_leave(p);
 	return rc;
@@ -222,7 +234,8 @@ int p_case(struct parser *p, const struct expr **ret)
 	while ((rc = p_accept(p, "WHEN")) > 0) {
 		if (p_grow(p, (void **)&args, n + 2, &cap, EXPR_POINTER) < 0)
 			return -1;
-		if ((first > 0 ? p_expr(p, &args[n]) : p_condition(p, &args[n])) < 0 || p_expect(p, "THEN") < 0 || p_expr(p, &args[n + 1]) < 0)
+		if ((first > 0 ? p_expr(p, &args[n]) : p_condition(p, &args[n])) < 0 ||
+		    p_expect(p, "THEN") < 0 || p_expr(p, &args[n + 1]) < 0)
 			return -1;
 		n += 2;
 	}
@@ -231,7 +244,8 @@ int p_case(struct parser *p, const struct expr **ret)
 	if (n == first)
 		return p_syntax(p);
 	rc = p_accept(p, "ELSE");
-	if (rc < 0 || (rc > 0 && p_expr(p, &args[n++]) < 0) || p_expect(p, "END") < 0 || p_node(p, E_CASE, line, args, n, &e) < 0)
+	if (rc < 0 || (rc > 0 && p_expr(p, &args[n++]) < 0) || p_expect(p, "END") < 0 ||
+	    p_node(p, E_CASE, line, args, n, &e) < 0)
 		return -1;
 	e->has_operand = first > 0;
 	e->has_else = rc > 0;

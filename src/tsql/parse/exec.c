@@ -8,7 +8,8 @@ static int signed_constant(struct parser *p, const struct expr **ret)
 {
 	struct token after = p_peek(p);
 
-	if ((p_is_op(p, '-') || p_is_op(p, '+')) && after.kind != T_INT && after.kind != T_DECIMAL && after.kind != T_FLOAT && after.kind != T_MONEY)
+	if ((p_is_op(p, '-') || p_is_op(p, '+')) && after.kind != T_INT && after.kind != T_DECIMAL &&
+	    after.kind != T_FLOAT && after.kind != T_MONEY)
 		return p_syntax(p);
 	if (!p_is_op(p, '-'))
 		return p_is_op(p, '+') && p_next(p) < 0 ? -1 : p_primary(p, ret);
@@ -21,7 +22,8 @@ static int signed_constant(struct parser *p, const struct expr **ret)
 		if (p_next(p) < 0 || p_primary(p, &operand) < 0)
 			return -1;
 		v = operand->literal;
-		if (v.type.id == TYPE_NUMERIC && v.type.scale == 0 && v.u.dec.magnitude == (unsigned __int128)INT32_MAX + 1)
+		if (v.type.id == TYPE_NUMERIC && v.type.scale == 0 &&
+		    v.u.dec.magnitude == (unsigned __int128)INT32_MAX + 1)
 			v = value_int(TYPE_INT, INT32_MIN);
 		else if (value_negate(&v, &v, p->err) < 0)
 			return p_fail(p, line);
@@ -59,7 +61,8 @@ static int argument_value(struct parser *p, struct exec_arg *arg)
 		return p_primary(p, &arg->expr);
 	if (p_is_name(p))
 		return bare_word(p, &arg->expr);
-	if (p->tok.kind == T_OP ? !p_is_op(p, '-') && !p_is_op(p, '+') : p->tok.kind == T_NAME && !p_is(p, "NULL"))
+	if (p->tok.kind == T_OP ? !p_is_op(p, '-') && !p_is_op(p, '+')
+				: p->tok.kind == T_NAME && !p_is(p, "NULL"))
 		return p_syntax(p);
 	return signed_constant(p, &arg->expr);
 }
@@ -90,10 +93,14 @@ static int arguments(struct parser *p, struct exec_call *c)
 
 	while (more > 0) {
 		if (c->nargs == PARAMS_MAX) {
-			err_raise(p->err, 180, 15, 1, "There are too many parameters in this EXECUTE statement. The maximum number is %d.", PARAMS_MAX);
+			err_raise(p->err, 180, 15, 1,
+				  "There are too many parameters in this EXECUTE statement. The maximum "
+				  "number is %d.",
+				  PARAMS_MAX);
 			return p_fail(p, p->tok.line);
 		}
-		if (p_grow(p, (void **)&c->args, c->nargs, &cap, sizeof(*c->args)) < 0 || argument(p, &c->args[c->nargs], &named, c->nargs) < 0)
+		if (p_grow(p, (void **)&c->args, c->nargs, &cap, sizeof(*c->args)) < 0 ||
+		    argument(p, &c->args[c->nargs], &named, c->nargs) < 0)
 			return -1;
 		c->nargs++;
 		more = p_accept_op(p, ',');
@@ -111,7 +118,8 @@ static int with_options(struct parser *p)
 	if (token_is(&after, "RECOMPILE"))
 		return p_next(p) < 0 ? -1 : p_next(p);
 	if (token_is(&after, "RESULT"))
-		return p_not_supported(p, p->tok.line, "EXEC … WITH RESULT SETS", "Take the result sets as the procedure sends them.");
+		return p_not_supported(p, p->tok.line, "EXEC … WITH RESULT SETS",
+				       "Take the result sets as the procedure sends them.");
 	return 0;
 }
 
@@ -229,16 +237,19 @@ static int declare_one(struct parser *p, int index)
 	int line, var, rc;
 
 	if (p->tok.kind == T_NAME && !keyword_reserved(p->tok.text))
-		return p_not_supported(p, p->tok.line, "A cursor", "Use SELECT and let the client walk through the rows.");
+		return p_not_supported(p, p->tok.line, "A cursor",
+				       "Use SELECT and let the client walk through the rows.");
 	line = p->tok.line;
 	if (declared_name(p, &name) < 0 || p_accept(p, "AS") < 0 || p_type(p, false, index, &type) < 0)
 		return -1;
 	if (type.id == TYPE_TEXT || type.id == TYPE_NTEXT || type.id == TYPE_IMAGE) {
-		err_raise(p->err, 2739, 16, 1, "The text, ntext, and image data types are invalid for local variables.");
+		err_raise(p->err, 2739, 16, 1,
+			  "The text, ntext, and image data types are invalid for local variables.");
 		return p_fail(p, line);
 	}
 	rc = p_accept_op(p, '=');
-	if (rc < 0 || (rc > 0 && (p_expr(p, &e) < 0 || p_value_only(p, e) < 0)) || p_add_variable(p, name, type, &var) < 0)
+	if (rc < 0 || (rc > 0 && (p_expr(p, &e) < 0 || p_value_only(p, e) < 0)) ||
+	    p_add_variable(p, name, type, &var) < 0)
 		return -1;
 	if (rc == 0)
 		return 0;
@@ -269,7 +280,8 @@ static int declaration(struct parser *p, int index, struct tsql_declared *d)
 	const struct expr *unused;
 	int rc;
 
-	if (declared_name(p, &d->name) < 0 || p_accept(p, "AS") < 0 || p_type(p, false, index, &d->type) < 0 || (rc = p_accept_op(p, '=')) < 0)
+	if (declared_name(p, &d->name) < 0 || p_accept(p, "AS") < 0 ||
+	    p_type(p, false, index, &d->type) < 0 || (rc = p_accept_op(p, '=')) < 0)
 		return -1;
 	if (rc > 0 && signed_constant(p, &unused) < 0)
 		return -1;
@@ -280,7 +292,8 @@ static int declaration(struct parser *p, int index, struct tsql_declared *d)
 	return 0;
 }
 
-int tsql_parse_declarations(struct str text, struct arena *a, struct tsql_declared **ret, size_t *ret_n, struct err *reterr)
+int tsql_parse_declarations(struct str text, struct arena *a, struct tsql_declared **ret, size_t *ret_n,
+			    struct err *reterr)
 {
 	struct tsql_program prog = { 0 };
 	struct parser p = { .arena = a, .err = reterr, .prog = &prog };
@@ -301,7 +314,8 @@ int tsql_parse_declarations(struct str text, struct arena *a, struct tsql_declar
 			err_set(reterr, ERR_RPC_PARAMS, PARAMS_MAX);
 			return p_fail(&p, p.tok.line);
 		}
-		if (p_grow(&p, (void **)&list, n, &cap, sizeof(*list)) < 0 || declaration(&p, (int)n + 1, &list[n]) < 0 ||
+		if (p_grow(&p, (void **)&list, n, &cap, sizeof(*list)) < 0 ||
+		    declaration(&p, (int)n + 1, &list[n]) < 0 ||
 		    p_add_variable(&p, list[n].name, list[n].type, &var) < 0)
 			return -1;
 		n++;

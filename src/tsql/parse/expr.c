@@ -2,7 +2,10 @@
  * may hold either. */
 #include "tsql/parse/parser.h"
 
-static int require_value(struct parser *p, const struct expr *e) { return expr_is_predicate(e) ? p_syntax(p) : 0; }
+static int require_value(struct parser *p, const struct expr *e)
+{
+	return expr_is_predicate(e) ? p_syntax(p) : 0;
+}
 
 static int require_predicate(struct parser *p, const struct expr *e)
 {
@@ -11,7 +14,10 @@ static int require_predicate(struct parser *p, const struct expr *e)
 	if (expr_is_predicate(e))
 		return 0;
 	str_copy(near, sizeof(near), p->tok.text);
-	err_raise(p->err, 4145, 15, 1, "An expression of non-boolean type specified in a context where a condition is expected, near '%s'.", near);
+	err_raise(p->err, 4145, 15, 1,
+		  "An expression of non-boolean type specified in a context where a condition is expected, "
+		  "near '%s'.",
+		  near);
 	return p_fail(p, p->tok.line);
 }
 
@@ -22,7 +28,8 @@ static int negated_literal(struct parser *p, int line, const struct expr *operan
 {
 	struct value v = operand->literal;
 
-	if (v.type.id == TYPE_NUMERIC && v.type.scale == 0 && v.u.dec.magnitude == (unsigned __int128)INT32_MAX + 1) {
+	if (v.type.id == TYPE_NUMERIC && v.type.scale == 0 &&
+	    v.u.dec.magnitude == (unsigned __int128)INT32_MAX + 1) {
 		v = value_int(TYPE_INT, INT32_MIN);
 	} else if (value_negate(&v, &v, p->err) < 0) {
 		return p_fail(p, line);
@@ -33,7 +40,8 @@ static int negated_literal(struct parser *p, int line, const struct expr *operan
 static bool is_plain_number(const struct expr *e)
 {
 	return e->kind == E_LITERAL && !e->literal.null &&
-	       (e->type.id == TYPE_INT || e->type.id == TYPE_NUMERIC || e->type.id == TYPE_FLOAT || e->type.id == TYPE_MONEY);
+	       (e->type.id == TYPE_INT || e->type.id == TYPE_NUMERIC || e->type.id == TYPE_FLOAT ||
+		e->type.id == TYPE_MONEY);
 }
 
 static int prefix(struct parser *p, const struct expr **ret)
@@ -75,7 +83,10 @@ static int unary(struct parser *p, const struct expr **ret)
 	return rc;
 }
 
-static bool is_decimal(const struct expr *e) { return e->type.id == TYPE_DECIMAL || e->type.id == TYPE_NUMERIC; }
+static bool is_decimal(const struct expr *e)
+{
+	return e->type.id == TYPE_DECIMAL || e->type.id == TYPE_NUMERIC;
+}
 
 /* An integer literal beside a decimal counts with the digits it has, not with the ten of an int: 1.0 / 3 has six decimals. */
 static int as_decimal(struct parser *p, const struct expr **e)
@@ -91,12 +102,15 @@ static int as_decimal(struct parser *p, const struct expr **e)
 	return p_literal(p, &d, (*e)->line, e);
 }
 
-static int binary(struct parser *p, enum value_op op, int line, const struct expr *right, const struct expr **left)
+static int binary(struct parser *p, enum value_op op, int line, const struct expr *right,
+		  const struct expr **left)
 {
 	struct expr *e;
 
-	if (require_value(p, *left) < 0 || require_value(p, right) < 0 || (is_decimal(*left) && as_decimal(p, &right) < 0) ||
-	    (is_decimal(right) && as_decimal(p, left) < 0) || p_node2(p, E_BINARY, line, *left, right, &e) < 0)
+	if (require_value(p, *left) < 0 || require_value(p, right) < 0 ||
+	    (is_decimal(*left) && as_decimal(p, &right) < 0) ||
+	    (is_decimal(right) && as_decimal(p, left) < 0) ||
+	    p_node2(p, E_BINARY, line, *left, right, &e) < 0)
 		return -1;
 	e->op = op;
 	*left = e;
@@ -154,11 +168,14 @@ static bool comparison_op(const struct parser *p, enum comparison *ret)
 		return false;
 	switch (p->tok.op) {
 	case '=': *ret = CMP_EQ; return true;
-	case OP2('<', '>'): case OP2('!', '='): *ret = CMP_NE; return true;
+	case OP2('<', '>'):
+	case OP2('!', '='): *ret = CMP_NE; return true;
 	case '<': *ret = CMP_LT; return true;
-	case OP2('<', '='): case OP2('!', '>'): *ret = CMP_LE; return true;
+	case OP2('<', '='):
+	case OP2('!', '>'): *ret = CMP_LE; return true;
 	case '>': *ret = CMP_GT; return true;
-	case OP2('>', '='): case OP2('!', '<'): *ret = CMP_GE; return true;
+	case OP2('>', '='):
+	case OP2('!', '<'): *ret = CMP_GE; return true;
 	default: return false;
 	}
 }
@@ -167,7 +184,8 @@ static int is_null(struct parser *p, const struct expr *left, struct expr **ret)
 {
 	int line = p->tok.line, negated;
 
-	if (p_next(p) < 0 || (negated = p_accept(p, "NOT")) < 0 || p_expect(p, "NULL") < 0 || p_node1(p, E_IS_NULL, line, left, ret) < 0)
+	if (p_next(p) < 0 || (negated = p_accept(p, "NOT")) < 0 || p_expect(p, "NULL") < 0 ||
+	    p_node1(p, E_IS_NULL, line, left, ret) < 0)
 		return -1;
 	(*ret)->negated = negated > 0;
 	return 0;
@@ -194,7 +212,8 @@ static int like(struct parser *p, const struct expr *left, struct expr **ret)
 	if (args == NULL)
 		return p_nomem(p);
 	args[0] = left;
-	if (p_next(p) < 0 || p_expr(p, &args[1]) < 0 || (escape = p_accept(p, "ESCAPE")) < 0 || (escape > 0 && p_expr(p, &args[2]) < 0))
+	if (p_next(p) < 0 || p_expr(p, &args[1]) < 0 || (escape = p_accept(p, "ESCAPE")) < 0 ||
+	    (escape > 0 && p_expr(p, &args[2]) < 0))
 		return -1;
 	return p_node(p, E_LIKE, line, args, escape > 0 ? 3 : 2, ret);
 }
@@ -204,8 +223,10 @@ static int in_query(struct parser *p, int line, const struct expr *left, struct 
 	struct select *s;
 
 	if (!p->in_store_query)
-		return p_not_supported(p, line, "IN (SELECT …) outside a SELECT", "Use IF EXISTS (SELECT …) instead.");
-	if (p_select(p, true, &s) < 0 || p_expect_op(p, ')') < 0 || p_node1(p, E_IN_QUERY, line, left, ret) < 0)
+		return p_not_supported(p, line, "IN (SELECT …) outside a SELECT",
+				       "Use IF EXISTS (SELECT …) instead.");
+	if (p_select(p, true, &s) < 0 || p_expect_op(p, ')') < 0 ||
+	    p_node1(p, E_IN_QUERY, line, left, ret) < 0)
 		return -1;
 	(*ret)->query = s;
 	return 0;
@@ -268,7 +289,8 @@ static int predicate(struct parser *p, const struct expr **ret)
 		if (require_value(p, left) < 0 || p_next(p) < 0)
 			return -1;
 		if (p_is(p, "ANY") || p_is(p, "ALL") || p_is(p, "SOME"))
-			return p_not_supported(p, line, "A comparison with ANY, SOME or ALL", "Use IN or EXISTS instead.");
+			return p_not_supported(p, line, "A comparison with ANY, SOME or ALL",
+					       "Use IN or EXISTS instead.");
 		if (p_expr(p, &right) < 0 || p_node2(p, E_COMPARE, line, left, right, &e) < 0)
 			return -1;
 		e->op = cmp;
@@ -281,8 +303,10 @@ static int predicate(struct parser *p, const struct expr **ret)
 		return 0;
 	if (require_value(p, left) < 0 || (negated = p_accept(p, "NOT")) < 0)
 		return -1;
-	if (p_is(p, "BETWEEN") ? between(p, left, &e) < 0 : p_is(p, "IN") ? in_list(p, left, &e) < 0 : p_is(p, "LIKE") ? like(p, left, &e) < 0
-	    : p_syntax(p) < 0)
+	if (p_is(p, "BETWEEN") ? between(p, left, &e) < 0
+	    : p_is(p, "IN")    ? in_list(p, left, &e) < 0
+	    : p_is(p, "LIKE")  ? like(p, left, &e) < 0
+			       : p_syntax(p) < 0)
 		return -1;
 	e->negated = negated > 0;
 	*ret = e;
@@ -297,8 +321,8 @@ static int negation(struct parser *p, const struct expr **ret)
 
 	if (!p_is(p, "NOT"))
 		return predicate(p, ret);
-	if (p_enter(p) < 0 || p_next(p) < 0 || negation(p, &operand) < 0 || require_predicate(p, operand) < 0 ||
-	    p_node1(p, E_NOT, line, operand, &e) < 0)
+	if (p_enter(p) < 0 || p_next(p) < 0 || negation(p, &operand) < 0 ||
+	    require_predicate(p, operand) < 0 || p_node1(p, E_NOT, line, operand, &e) < 0)
 		return -1;
 	p_leave(p);
 	*ret = e;
@@ -306,8 +330,8 @@ static int negation(struct parser *p, const struct expr **ret)
 }
 
 /* a AND b AND c is one node, however long. */
-static int chain(struct parser *p, const char *word, enum expr_kind kind, int (*part)(struct parser *, const struct expr **),
-		 const struct expr **ret)
+static int chain(struct parser *p, const char *word, enum expr_kind kind,
+		 int (*part)(struct parser *, const struct expr **), const struct expr **ret)
 {
 	const struct expr **args = NULL;
 	size_t n = 0, cap = 0;
@@ -338,7 +362,10 @@ static int chain(struct parser *p, const char *word, enum expr_kind kind, int (*
 	return 0;
 }
 
-static int conjunction(struct parser *p, const struct expr **ret) { return chain(p, "AND", E_AND, negation, ret); }
+static int conjunction(struct parser *p, const struct expr **ret)
+{
+	return chain(p, "AND", E_AND, negation, ret);
+}
 
 int p_any(struct parser *p, const struct expr **ret)
 {
@@ -356,4 +383,7 @@ int p_expr(struct parser *p, const struct expr **ret)
 	return 0;
 }
 
-int p_condition(struct parser *p, const struct expr **ret) { return p_any(p, ret) < 0 ? -1 : require_predicate(p, *ret); }
+int p_condition(struct parser *p, const struct expr **ret)
+{
+	return p_any(p, ret) < 0 ? -1 : require_predicate(p, *ret);
+}

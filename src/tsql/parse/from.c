@@ -40,7 +40,8 @@ static int derived(struct parser *p, struct from_item *f)
 	if (p_next(p) < 0)
 		return -1;
 	if (!p_is(p, "SELECT"))
-		return p_not_supported(p, f->line, "A parenthesis in FROM that is not a SELECT", "Write the joins one after another.");
+		return p_not_supported(p, f->line, "A parenthesis in FROM that is not a SELECT",
+				       "Write the joins one after another.");
 	if (p_select(p, true, &s) < 0 || p_expect_op(p, ')') < 0 || alias(p, f) < 0)
 		return -1;
 	if (f->alias.n == 0)
@@ -67,7 +68,8 @@ static int source(struct parser *p, struct from_item *f)
 		struct token after = p_peek(p);
 
 		if (after.kind != T_NAME)
-			return p_not_supported(p, f->line, "A table-valued function", "Read the views that sys.objects lists.");
+			return p_not_supported(p, f->line, "A table-valued function",
+					       "Read the views that sys.objects lists.");
 	}
 	f->database = parts[1];
 	f->schema = parts[2];
@@ -117,14 +119,16 @@ int p_from(struct parser *p, struct select *s)
 		struct from_item *f;
 
 		if (s->nfrom == 60)
-			return p_not_supported(p, s->line, "A FROM of more than 60 sources", "Split the query.");
+			return p_not_supported(p, s->line, "A FROM of more than 60 sources",
+					       "Split the query.");
 		if (p_grow(p, (void **)&s->from, s->nfrom, &cap, sizeof(*s->from)) < 0)
 			return -1;
 		f = &s->from[s->nfrom++];
 		f->join = kind;
 		if (source(p, f) < 0)
 			return -1;
-		if (kind != JOIN_FIRST && kind != JOIN_COMMA && kind != JOIN_CROSS && (p_expect(p, "ON") < 0 || p_condition(p, &f->on) < 0))
+		if (kind != JOIN_FIRST && kind != JOIN_COMMA && kind != JOIN_CROSS &&
+		    (p_expect(p, "ON") < 0 || p_condition(p, &f->on) < 0))
 			return -1;
 		rc = join(p, &kind);
 	}

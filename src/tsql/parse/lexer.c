@@ -11,22 +11,36 @@ void lexer_init(struct lexer *lx, struct str text, bool quoted_identifier)
 	lx->end = text.p + text.n;
 	lx->line = 1;
 	lx->quoted_identifier = quoted_identifier;
-	if (text.n >= 3 && memcmp(text.p, "\xEF\xBB\xBF", 3) == 0)     /* some clients put a byte order mark first */
+	if (text.n >= 3 &&
+	    memcmp(text.p, "\xEF\xBB\xBF", 3) == 0) /* some clients put a byte order mark first */
 		lx->p += 3;
 }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
 
-static bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+static bool is_hex(char c)
+{
+	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
 
 static bool is_name_start(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '#' || (unsigned char)c >= 0x80;
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '#' ||
+	       (unsigned char)c >= 0x80;
 }
 
-static bool is_name(char c) { return is_name_start(c) || is_digit(c) || c == '@' || c == '$'; }
+static bool is_name(char c)
+{
+	return is_name_start(c) || is_digit(c) || c == '@' || c == '$';
+}
 
-static char peek(const struct lexer *lx, size_t n) { return (size_t)(lx->end - lx->p) > n ? lx->p[n] : '\0'; }
+static char peek(const struct lexer *lx, size_t n)
+{
+	return (size_t)(lx->end - lx->p) > n ? lx->p[n] : '\0';
+}
 
 /* Blanks of Unicode that people paste: no-break space and the byte order mark. */
 static size_t wide_blank(const struct lexer *lx)
@@ -94,8 +108,9 @@ static int skip_blanks(struct lexer *lx, struct err *reterr)
 
 static int too_long(const struct token *t, struct err *reterr)
 {
-	int rc = err_raise(reterr, 103, 15, 4, "The identifier that starts with '%.*s' is too long. Maximum length is %d.", NAME_LIMIT,
-			   t->text.p, NAME_LIMIT);
+	int rc = err_raise(reterr, 103, 15, 4,
+			   "The identifier that starts with '%.*s' is too long. Maximum length is %d.",
+			   NAME_LIMIT, t->text.p, NAME_LIMIT);
 	if (reterr != NULL)
 		reterr->line = t->line;
 	return rc;
@@ -190,8 +205,11 @@ static int read_name(struct lexer *lx, struct token *t, struct err *reterr)
 
 static int read_op(struct lexer *lx)
 {
-	static const char pairs[][2] = { { '<', '=' }, { '>', '=' }, { '<', '>' }, { '!', '=' }, { '!', '<' }, { '!', '>' }, { '+', '=' },
-		{ '-', '=' }, { '*', '=' }, { '/', '=' }, { '%', '=' }, { '&', '=' }, { '^', '=' }, { '|', '=' }, { ':', ':' } };
+	static const char pairs[][2] = {
+		{ '<', '=' }, { '>', '=' }, { '<', '>' }, { '!', '=' }, { '!', '<' },
+		{ '!', '>' }, { '+', '=' }, { '-', '=' }, { '*', '=' }, { '/', '=' },
+		{ '%', '=' }, { '&', '=' }, { '^', '=' }, { '|', '=' }, { ':', ':' }
+	};
 	char a = *lx->p, b = peek(lx, 1);
 
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {

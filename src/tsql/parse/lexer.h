@@ -8,21 +8,26 @@
 
 enum token_kind {
 	T_END,
-	T_NAME,         /* bare word, reserved or not */
-	T_QUOTED,       /* [name] or "name": never a keyword */
-	T_STRING, T_NSTRING,
-	T_INT, T_DECIMAL, T_FLOAT, T_MONEY, T_BINARY,
-	T_VARIABLE,     /* @x */
-	T_GLOBAL,       /* @@x */
-	T_OP,           /* op: the character, or OP2 of two */
+	T_NAME,   /* bare word, reserved or not */
+	T_QUOTED, /* [name] or "name": never a keyword */
+	T_STRING,
+	T_NSTRING,
+	T_INT,
+	T_DECIMAL,
+	T_FLOAT,
+	T_MONEY,
+	T_BINARY,
+	T_VARIABLE, /* @x */
+	T_GLOBAL,   /* @@x */
+	T_OP,       /* op: the character, or OP2 of two */
 };
 #define OP2(a, b) ((a) << 8 | (b))
 
 struct token {
 	uint8_t kind;
 	int op;
-	int line;               /* where it begins */
-	struct str text;        /* as written, brackets and quotes included */
+	int line;        /* where it begins */
+	struct str text; /* as written, brackets and quotes included */
 };
 
 struct lexer {

@@ -8,7 +8,8 @@
 static int too_deep(struct parser *p, int line)
 {
 	err_raise(p->err, 191, 15, 1,
-		  "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up into smaller queries.");
+		  "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up "
+		  "into smaller queries.");
 	return p_fail(p, line);
 }
 
@@ -31,7 +32,8 @@ int p_finish_node(struct parser *p, struct expr *e)
 	return 0;
 }
 
-int p_node(struct parser *p, enum expr_kind kind, int line, const struct expr **args, size_t n, struct expr **ret)
+int p_node(struct parser *p, enum expr_kind kind, int line, const struct expr **args, size_t n,
+	   struct expr **ret)
 {
 	struct expr *e = arena_alloc(p->arena, sizeof(*e));
 
@@ -43,7 +45,8 @@ int p_node(struct parser *p, enum expr_kind kind, int line, const struct expr **
 	e->nullable = true;
 	e->args = args;
 	e->nargs = (uint32_t)n;
-	e->in_query = kind == E_COLUMN || kind == E_AGGREGATE || kind == E_SUBQUERY || kind == E_IN_QUERY || kind == E_EXISTS;
+	e->in_query = kind == E_COLUMN || kind == E_AGGREGATE || kind == E_SUBQUERY || kind == E_IN_QUERY ||
+		      kind == E_EXISTS;
 	for (size_t i = 0; i < n; i++) {
 		e->in_query = e->in_query || args[i]->in_query;
 		if (args[i]->depth >= e->depth)
@@ -65,7 +68,8 @@ int p_node1(struct parser *p, enum expr_kind kind, int line, const struct expr *
 	return p_node(p, kind, line, args, 1, ret);
 }
 
-int p_node2(struct parser *p, enum expr_kind kind, int line, const struct expr *a, const struct expr *b, struct expr **ret)
+int p_node2(struct parser *p, enum expr_kind kind, int line, const struct expr *a, const struct expr *b,
+	    struct expr **ret)
 {
 	const struct expr **args = arena_array(p->arena, 2, EXPR_POINTER);
 

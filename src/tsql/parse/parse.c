@@ -41,9 +41,15 @@ struct token p_peek(const struct parser *p)
 	return t;
 }
 
-bool p_is_op(const struct parser *p, int op) { return p->tok.kind == T_OP && p->tok.op == op; }
+bool p_is_op(const struct parser *p, int op)
+{
+	return p->tok.kind == T_OP && p->tok.op == op;
+}
 
-bool p_is(const struct parser *p, const char *keyword) { return token_is(&p->tok, keyword); }
+bool p_is(const struct parser *p, const char *keyword)
+{
+	return token_is(&p->tok, keyword);
+}
 
 int p_accept(struct parser *p, const char *keyword)
 {
@@ -59,9 +65,15 @@ int p_accept_op(struct parser *p, int op)
 	return p_next(p) < 0 ? -1 : 1;
 }
 
-int p_expect(struct parser *p, const char *keyword) { return p_is(p, keyword) ? p_next(p) : p_syntax(p); }
+int p_expect(struct parser *p, const char *keyword)
+{
+	return p_is(p, keyword) ? p_next(p) : p_syntax(p);
+}
 
-int p_expect_op(struct parser *p, int op) { return p_is_op(p, op) ? p_next(p) : p_syntax(p); }
+int p_expect_op(struct parser *p, int op)
+{
+	return p_is_op(p, op) ? p_next(p) : p_syntax(p);
+}
 
 bool p_is_name(const struct parser *p)
 {
@@ -132,13 +144,17 @@ int p_enter(struct parser *p)
 {
 	if (++p->depth > PARSE_DEPTH) {
 		err_raise(p->err, 191, 15, 1,
-			  "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up into smaller queries.");
+			  "Some part of your SQL statement is nested too deeply. Rewrite the query or break "
+			  "it up into smaller queries.");
 		return p_fail(p, p->tok.line);
 	}
 	return 0;
 }
 
-void p_leave(struct parser *p) { p->depth--; }
+void p_leave(struct parser *p)
+{
+	p->depth--;
+}
 
 int p_grow(struct parser *p, void **array, size_t n, size_t *cap, size_t size)
 {
@@ -178,7 +194,8 @@ static uint32_t *name_place(const struct parser *p, struct str name)
 
 	while (p->names[i] != 0 && !str_eq_nocase(p->prog->vars[p->names[i] - 1].name, name)) {
 		i = (i + 1) & (p->cap_names - 1);
-		(void)meter_spend(p->meter, 8);         /* names may be chosen to collide; p_next says when it is enough */
+		(void)meter_spend(p->meter,
+				  8); /* names may be chosen to collide; p_next says when it is enough */
 	}
 	return &p->names[i];
 }
@@ -232,7 +249,7 @@ int p_add_variable(struct parser *p, struct str name, struct type type, int *ret
 		return -1;
 	g->vars[g->nvars] = (struct variable){ .name = name, .type = type };
 	*ret = (int)g->nvars++;
-	if (name.n > 0)         /* of two parameters with one name the first is meant */
+	if (name.n > 0) /* of two parameters with one name the first is meant */
 		if (*name_place(p, name) == 0)
 			*name_place(p, name) = (uint32_t)g->nvars;
 	return 0;
@@ -240,10 +257,13 @@ int p_add_variable(struct parser *p, struct str name, struct type type, int *ret
 
 bool p_at_end_of_statement(const struct parser *p)
 {
-	static const char *const words[] = { "SELECT", "SET", "DECLARE", "EXEC", "EXECUTE", "IF", "ELSE", "WHILE", "BEGIN", "END", "BREAK",
-		"CONTINUE", "RETURN", "PRINT", "RAISERROR", "WAITFOR", "USE", "COMMIT", "ROLLBACK", "SAVE", "INSERT", "UPDATE", "DELETE",
-		"MERGE", "CREATE", "ALTER", "DROP", "TRUNCATE", "GRANT", "REVOKE", "DENY", "GOTO", "THROW", "WITH", "BACKUP", "RESTORE", "KILL",
-		"CHECKPOINT", "DBCC" };
+	static const char *const words[] = {
+		"SELECT", "SET",    "DECLARE",  "EXEC",     "EXECUTE", "IF",         "ELSE",      "WHILE",
+		"BEGIN",  "END",    "BREAK",    "CONTINUE", "RETURN",  "PRINT",      "RAISERROR", "WAITFOR",
+		"USE",    "COMMIT", "ROLLBACK", "SAVE",     "INSERT",  "UPDATE",     "DELETE",    "MERGE",
+		"CREATE", "ALTER",  "DROP",     "TRUNCATE", "GRANT",   "REVOKE",     "DENY",      "GOTO",
+		"THROW",  "WITH",   "BACKUP",   "RESTORE",  "KILL",    "CHECKPOINT", "DBCC"
+	};
 
 	if (p->tok.kind == T_END || p_is_op(p, ';'))
 		return true;

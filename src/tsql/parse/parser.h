@@ -6,26 +6,26 @@
 #include "tsql/ast.h"
 #include "tsql/parse/lexer.h"
 
-struct loop {               /* the innermost WHILE */
+struct loop { /* the innermost WHILE */
 	struct loop *outer;
 	uint32_t start;
-	int64_t breaks;         /* chain of BREAK jumps through their target; -1: none */
+	int64_t breaks; /* chain of BREAK jumps through their target; -1: none */
 };
 
-#define EXPR_POINTER sizeof(const struct expr *)     /* size of an element of a list of expressions */
+#define EXPR_POINTER sizeof(const struct expr *) /* size of an element of a list of expressions */
 
 struct parser {
 	struct lexer lx;
-	struct token tok;       /* the one to look at */
+	struct token tok; /* the one to look at */
 	struct arena *arena;
 	struct err *err;
-	struct meter *meter;    /* NULL: nobody counts */
+	struct meter *meter; /* NULL: nobody counts */
 	struct tsql_program *prog;
-	uint32_t *names;        /* hash of the variables' names: index + 1, or 0; half of it is empty at least */
+	uint32_t *names; /* hash of the variables' names: index + 1, or 0; half of it is empty at least */
 	size_t cap_names;
 	struct loop *loop;
 	unsigned depth;
-	bool in_store_query;    /* subqueries stay where they are; outside they are run first, into hidden variables */
+	bool in_store_query; /* subqueries stay where they are; outside they are run first, into hidden variables */
 };
 
 /* parse.c */
@@ -42,12 +42,12 @@ MUST_CHECK int p_expect_op(struct parser *p, int op);
 /* The four ways to fail: each is -1, and an analyzer can see that. */
 void p_set_line(struct parser *p, int line);
 void p_set_syntax(struct parser *p);
-static inline int p_fail(struct parser *p, int line)        /* err was filled: sets its line */
+static inline int p_fail(struct parser *p, int line) /* err was filled: sets its line */
 {
 	p_set_line(p, line);
 	return -1;
 }
-static inline int p_syntax(struct parser *p)                /* 102 or 156 near the current token */
+static inline int p_syntax(struct parser *p) /* 102 or 156 near the current token */
 {
 	p_set_syntax(p);
 	return -1;
@@ -62,7 +62,7 @@ static inline int p_not_supported(struct parser *p, int line, const char *what, 
 	(void)err_set(p->err, ERR_NOT_SUPPORTED, what, advice);
 	return p_fail(p, line);
 }
-bool p_is_name(const struct parser *p);         /* an identifier: not reserved, or delimited */
+bool p_is_name(const struct parser *p); /* an identifier: not reserved, or delimited */
 MUST_CHECK int p_name(struct parser *p, struct str *ret);
 /* a.b.c.d with empty parts; ret is as written, parts (may be NULL) hold the last four, ret_n how many. */
 MUST_CHECK int p_dotted_name(struct parser *p, struct str *ret, struct str parts[4], size_t *ret_n);
@@ -71,8 +71,8 @@ void p_leave(struct parser *p);
 /* An array that grows inside the arena: afterwards element n can be written. */
 MUST_CHECK int p_grow(struct parser *p, void **array, size_t n, size_t *cap, size_t size);
 MUST_CHECK int p_emit(struct parser *p, enum insn_op op, int line, struct insn **ret);
-int p_find_variable(struct parser *p, struct str name);       /* -1: none */
-MUST_CHECK int p_variable(struct parser *p, int *ret);        /* consumes @x; 137 */
+int p_find_variable(struct parser *p, struct str name); /* -1: none */
+MUST_CHECK int p_variable(struct parser *p, int *ret);  /* consumes @x; 137 */
 MUST_CHECK int p_add_variable(struct parser *p, struct str name, struct type type, int *ret);
 /* What stops the statement before it: END, ELSE, ';', the end, or a word that begins a statement. */
 bool p_at_end_of_statement(const struct parser *p);
@@ -81,25 +81,30 @@ bool p_at_end_of_statement(const struct parser *p);
 MUST_CHECK int p_type(struct parser *p, bool in_cast, int index, struct type *ret);
 
 /* parse/expr.c */
-MUST_CHECK int p_expr(struct parser *p, const struct expr **ret);             /* a value */
+MUST_CHECK int p_expr(struct parser *p, const struct expr **ret); /* a value */
 MUST_CHECK int p_condition(struct parser *p, const struct expr **ret);
-MUST_CHECK int p_any(struct parser *p, const struct expr **ret);              /* either */
-MUST_CHECK int p_additive(struct parser *p, const struct expr **ret);         /* a value, or a parenthesis with either */
+MUST_CHECK int p_any(struct parser *p, const struct expr **ret); /* either */
+MUST_CHECK int p_additive(struct parser *p,
+			  const struct expr **ret); /* a value, or a parenthesis with either */
 /* parse/node.c: new nodes, with depth, type and flags */
-MUST_CHECK int p_node(struct parser *p, enum expr_kind kind, int line, const struct expr **args, size_t n, struct expr **ret);
-MUST_CHECK int p_node1(struct parser *p, enum expr_kind kind, int line, const struct expr *a, struct expr **ret);
-MUST_CHECK int p_node2(struct parser *p, enum expr_kind kind, int line, const struct expr *a, const struct expr *b, struct expr **ret);
+MUST_CHECK int p_node(struct parser *p, enum expr_kind kind, int line, const struct expr **args, size_t n,
+		      struct expr **ret);
+MUST_CHECK int p_node1(struct parser *p, enum expr_kind kind, int line, const struct expr *a,
+		       struct expr **ret);
+MUST_CHECK int p_node2(struct parser *p, enum expr_kind kind, int line, const struct expr *a,
+		       const struct expr *b, struct expr **ret);
 int p_literal(struct parser *p, const struct value *v, int line, const struct expr **ret);
 MUST_CHECK int p_finish_node(struct parser *p, struct expr *e);
 /* parse/primary.c */
 MUST_CHECK int p_primary(struct parser *p, const struct expr **ret);
-MUST_CHECK int p_constant(struct parser *p, bool *ret_found, const struct expr **ret);    /* a literal token */
+MUST_CHECK int p_constant(struct parser *p, bool *ret_found, const struct expr **ret); /* a literal token */
 MUST_CHECK int p_hoist(struct parser *p, struct select *s, bool exists, int line, const struct expr **ret);
 /* parse/call.c */
 MUST_CHECK int p_call(struct parser *p, struct str name, int line, const struct expr **ret);
 MUST_CHECK int p_case(struct parser *p, const struct expr **ret);
 MUST_CHECK int p_global(struct parser *p, const struct expr **ret);
-MUST_CHECK int p_expr_list(struct parser *p, const struct expr ***ret, size_t *ret_n);    /* up to the closing parenthesis */
+MUST_CHECK int p_expr_list(struct parser *p, const struct expr ***ret,
+			   size_t *ret_n); /* up to the closing parenthesis */
 
 /* parse/select.c, parse/from.c */
 MUST_CHECK int p_select(struct parser *p, bool nested, struct select **ret);

@@ -35,7 +35,9 @@ static int exact_number(struct parser *p, struct str s, struct value *ret)
 		if (point)
 			scale++;
 		if (digits > 38 || scale > 38)
-			return out_of_range(p, 1007, "The number '%s' is out of the range for numeric representation (maximum precision 38).");
+			return out_of_range(p, 1007,
+					    "The number '%s' is out of the range for numeric representation "
+					    "(maximum precision 38).");
 		m = m * 10 + (unsigned)(s.p[i] - '0');
 	}
 	if (!point && m <= INT32_MAX) {
@@ -44,7 +46,8 @@ static int exact_number(struct parser *p, struct str s, struct value *ret)
 	}
 	if (digits < scale)
 		digits = scale;
-	*ret = (struct value){ .type = TYPE_NUM(TYPE_NUMERIC, (uint8_t)(digits == 0 ? 1 : digits), (uint8_t)scale) };
+	*ret = (struct value){ .type = TYPE_NUM(TYPE_NUMERIC, (uint8_t)(digits == 0 ? 1 : digits),
+						(uint8_t)scale) };
 	ret->u.dec.magnitude = m;
 	return 0;
 }
@@ -56,12 +59,16 @@ static int float_number(struct parser *p, struct value *ret)
 
 	*ret = (struct value){ .type = TYPE_OF(TYPE_FLOAT) };
 	if (n >= sizeof(text))
-		return out_of_range(p, 168, "The floating point value '%s' is out of the range of computer representation (8 bytes).");
+		return out_of_range(p, 168,
+				    "The floating point value '%s' is out of the range of computer "
+				    "representation (8 bytes).");
 	memcpy(text, p->tok.text.p, n);
 	text[n] = '\0';
-	ret->u.f = strtod(text, NULL);      /* "1e" alone is 1: strtod stops before the e */
+	ret->u.f = strtod(text, NULL); /* "1e" alone is 1: strtod stops before the e */
 	if (!isfinite(ret->u.f))
-		return out_of_range(p, 168, "The floating point value '%s' is out of the range of computer representation (8 bytes).");
+		return out_of_range(p, 168,
+				    "The floating point value '%s' is out of the range of computer "
+				    "representation (8 bytes).");
 	return 0;
 }
 
@@ -82,7 +89,9 @@ static int money(struct parser *p, struct value *ret)
 			scale = 0;
 		else if (scale < 4) {
 			if (v > (INT64_MAX - 9) / 10)
-				return out_of_range(p, 293, "Cannot convert the value '%s' to money. The value has incorrect syntax or is too large.");
+				return out_of_range(p, 293,
+						    "Cannot convert the value '%s' to money. The value has "
+						    "incorrect syntax or is too large.");
 			v = v * 10 + (c - '0');
 			scale += scale >= 0;
 		} else if (scale == 4) {
@@ -92,14 +101,19 @@ static int money(struct parser *p, struct value *ret)
 	}
 	for (int i = scale < 0 ? 0 : scale; i < 4; i++) {
 		if (v > INT64_MAX / 10)
-			return out_of_range(p, 293, "Cannot convert the value '%s' to money. The value has incorrect syntax or is too large.");
+			return out_of_range(p, 293,
+					    "Cannot convert the value '%s' to money. The value has incorrect "
+					    "syntax or is too large.");
 		v *= 10;
 	}
 	*ret = value_int(TYPE_MONEY, negative ? -v : v);
 	return 0;
 }
 
-static int hex_digit(char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; }
+static int hex_digit(char c)
+{
+	return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+}
 
 static int binary(struct parser *p, struct value *ret)
 {
@@ -109,7 +123,7 @@ static int binary(struct parser *p, struct value *ret)
 
 	if (bytes == NULL)
 		return p_nomem(p);
-	if (s.n % 2 == 1)       /* 0x1 is 0x01 */
+	if (s.n % 2 == 1) /* 0x1 is 0x01 */
 		bytes[at++] = (uint8_t)hex_digit(s.p[0]);
 	for (size_t i = at; i < s.n; i += 2)
 		bytes[at++] = (uint8_t)(hex_digit(s.p[i]) << 4 | hex_digit(s.p[i + 1]));
@@ -126,7 +140,10 @@ static int string(struct parser *p, struct value *ret)
 	if (token_content(&p->tok, p->arena, &s, p->err) < 0)
 		return p_fail(p, p->tok.line);
 	units = utf16_units(s.p, s.n);
-	*ret = value_text(TYPE_LEN(unicode ? TYPE_NVARCHAR : TYPE_VARCHAR, units > most ? TYPE_MAX : units == 0 ? 1 : (int32_t)units), s);
+	*ret = value_text(TYPE_LEN(unicode ? TYPE_NVARCHAR : TYPE_VARCHAR, units > most ? TYPE_MAX
+									   : units == 0 ? 1
+											: (int32_t)units),
+			  s);
 	return 0;
 }
 
@@ -137,11 +154,13 @@ int p_constant(struct parser *p, bool *ret_found, const struct expr **ret)
 
 	*ret_found = true;
 	switch (p->tok.kind) {
-	case T_INT: case T_DECIMAL: rc = exact_number(p, p->tok.text, &v); break;
+	case T_INT:
+	case T_DECIMAL: rc = exact_number(p, p->tok.text, &v); break;
 	case T_FLOAT: rc = float_number(p, &v); break;
 	case T_MONEY: rc = money(p, &v); break;
 	case T_BINARY: rc = binary(p, &v); break;
-	case T_STRING: case T_NSTRING: rc = string(p, &v); break;
+	case T_STRING:
+	case T_NSTRING: rc = string(p, &v); break;
 	default:
 		if (!p_is(p, "NULL")) {
 			*ret_found = false;
@@ -173,7 +192,8 @@ int p_hoist(struct parser *p, struct select *s, bool exists, int line, const str
 	struct expr *e;
 	int var;
 
-	if (!exists && !s->in_query && s->nitems == 1 && s->where == NULL && s->top == NULL && s->next == NULL) {
+	if (!exists && !s->in_query && s->nitems == 1 && s->where == NULL && s->top == NULL &&
+	    s->next == NULL) {
 		*ret = s->items[0].expr;
 		return 0;
 	}
@@ -188,7 +208,7 @@ int p_hoist(struct parser *p, struct select *s, bool exists, int line, const str
 	e->var = var;
 	e->type = p->prog->vars[var].type;
 	*ret = e;
-	if (exists) {       /* a predicate: the variable is 1 */
+	if (exists) { /* a predicate: the variable is 1 */
 		struct value one = value_int(TYPE_INT, 1);
 		const struct expr *right;
 		struct expr *cmp;
@@ -214,7 +234,9 @@ static int parenthesis(struct parser *p, const struct expr **ret)
 	if (p_select(p, true, &s) < 0 || p_expect_op(p, ')') < 0)
 		return -1;
 	if (s->nitems != 1 || s->items[0].expr == NULL) {
-		err_raise(p->err, 116, 16, 1, "Only one expression can be specified in the select list when the subquery is not introduced with EXISTS.");
+		err_raise(p->err, 116, 16, 1,
+			  "Only one expression can be specified in the select list when the subquery is not "
+			  "introduced with EXISTS.");
 		return p_fail(p, line);
 	}
 	if (!p->in_store_query)
@@ -267,7 +289,10 @@ static int column(struct parser *p, const struct expr **ret)
 		if (n == 1)
 			return p_call(p, parts[3], line, ret);
 		str_copy(shown, sizeof(shown), written);
-		err_raise(p->err, 4121, 16, 1, "Cannot find the user-defined function or aggregate \"%s\", or the name is ambiguous.", shown);
+		err_raise(p->err, 4121, 16, 1,
+			  "Cannot find the user-defined function or aggregate \"%s\", or the name is "
+			  "ambiguous.",
+			  shown);
 		return p_fail(p, line);
 	}
 	if (p_node(p, E_COLUMN, line, NULL, 0, &e) < 0)
@@ -281,8 +306,17 @@ static int column(struct parser *p, const struct expr **ret)
 /* Reserved words that are functions. */
 static bool is_function_word(const struct parser *p)
 {
-	static const char *const words[] = { "LEFT", "RIGHT", "COALESCE", "NULLIF", "CONVERT", "TRY_CONVERT", "CURRENT_TIMESTAMP",
-		"CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER" };
+	static const char *const words[] = { "LEFT",
+					     "RIGHT",
+					     "COALESCE",
+					     "NULLIF",
+					     "CONVERT",
+					     "TRY_CONVERT",
+					     "CURRENT_TIMESTAMP",
+					     "CURRENT_USER",
+					     "SESSION_USER",
+					     "SYSTEM_USER",
+					     "USER" };
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
 		if (p_is(p, words[i]))

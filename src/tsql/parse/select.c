@@ -17,7 +17,10 @@ static int item_name(struct parser *p, struct select_item *it)
 	return p_next(p);
 }
 
-static bool is_alias(const struct parser *p) { return p_is_name(p) || p->tok.kind == T_STRING || p->tok.kind == T_NSTRING; }
+static bool is_alias(const struct parser *p)
+{
+	return p_is_name(p) || p->tok.kind == T_STRING || p->tok.kind == T_NSTRING;
+}
 
 static int assign_op(int op)
 {
@@ -44,8 +47,8 @@ static int star(struct parser *p, struct select_item *it, bool *ret_found)
 		*ret_found = true;
 		return p_next(p);
 	}
-	if (!p_is_name(&q) || token_content(&q.tok, p->arena, &it->star_table, p->err) < 0 || p_next(&q) < 0 || !p_is_op(&q, '.') || p_next(&q) < 0 ||
-	    !p_is_op(&q, '*'))
+	if (!p_is_name(&q) || token_content(&q.tok, p->arena, &it->star_table, p->err) < 0 ||
+	    p_next(&q) < 0 || !p_is_op(&q, '.') || p_next(&q) < 0 || !p_is_op(&q, '*'))
 		return 0;
 	*ret_found = true;
 	p->lx = q.lx;
@@ -102,17 +105,22 @@ static int items(struct parser *p, bool nested, struct select *s)
 	int more = 1;
 
 	while (more > 0) {
-		if (p_grow(p, (void **)&s->items, s->nitems, &cap, sizeof(*s->items)) < 0 || item(p, nested, &s->items[s->nitems]) < 0)
+		if (p_grow(p, (void **)&s->items, s->nitems, &cap, sizeof(*s->items)) < 0 ||
+		    item(p, nested, &s->items[s->nitems]) < 0)
 			return -1;
 		assigned += s->items[s->nitems].var >= 0;
 		if (++s->nitems > 4096) {
-			err_raise(p->err, 1056, 15, 1, "The number of elements in the select list exceeds the maximum allowed number of 4096 elements.");
+			err_raise(p->err, 1056, 15, 1,
+				  "The number of elements in the select list exceeds the maximum allowed "
+				  "number of 4096 elements.");
 			return p_fail(p, p->tok.line);
 		}
 		more = p_accept_op(p, ',');
 	}
 	if (assigned > 0 && assigned < s->nitems) {
-		err_raise(p->err, 141, 15, 1, "A SELECT statement that assigns a value to a variable must not be combined with data-retrieval operations.");
+		err_raise(p->err, 141, 15, 1,
+			  "A SELECT statement that assigns a value to a variable must not be combined with "
+			  "data-retrieval operations.");
 		return p_fail(p, s->line);
 	}
 	s->assigns = assigned > 0;
@@ -139,7 +147,7 @@ static int top(struct parser *p, struct select *s)
 	return 0;
 }
 
-#define LIST_MAX 2000       /* SQLite takes no more */
+#define LIST_MAX 2000 /* SQLite takes no more */
 
 static int group_by(struct parser *p, struct select *s)
 {
@@ -152,8 +160,10 @@ static int group_by(struct parser *p, struct select *s)
 		return -1;
 	while (more > 0) {
 		if (s->ngroup == LIST_MAX)
-			return p_not_supported(p, p->tok.line, "GROUP BY with more than 2000 expressions", "Group by fewer of them.");
-		if (p_grow(p, (void **)&s->group_by, s->ngroup, &cap, EXPR_POINTER) < 0 || p_expr(p, &s->group_by[s->ngroup]) < 0)
+			return p_not_supported(p, p->tok.line, "GROUP BY with more than 2000 expressions",
+					       "Group by fewer of them.");
+		if (p_grow(p, (void **)&s->group_by, s->ngroup, &cap, EXPR_POINTER) < 0 ||
+		    p_expr(p, &s->group_by[s->ngroup]) < 0)
 			return -1;
 		s->ngroup++;
 		more = p_accept_op(p, ',');
@@ -175,10 +185,12 @@ static int core(struct parser *p, bool nested, struct select **ret)
 	if (top(p, s) < 0 || items(p, nested, s) < 0)
 		return -1;
 	if (p_is(p, "INTO"))
-		return p_not_supported(p, p->tok.line, "SELECT … INTO", "Read the rows and call the stored procedures instead.");
+		return p_not_supported(p, p->tok.line, "SELECT … INTO",
+				       "Read the rows and call the stored procedures instead.");
 	if (p_is(p, "FROM") && p_from(p, s) < 0)
 		return -1;
-	if ((rc = p_accept(p, "WHERE")) < 0 || (rc > 0 && p_condition(p, &s->where) < 0) || group_by(p, s) < 0)
+	if ((rc = p_accept(p, "WHERE")) < 0 || (rc > 0 && p_condition(p, &s->where) < 0) ||
+	    group_by(p, s) < 0)
 		return -1;
 	if ((rc = p_accept(p, "HAVING")) < 0 || (rc > 0 && p_condition(p, &s->having) < 0))
 		return -1;
@@ -197,8 +209,10 @@ static int order_by(struct parser *p, struct select *s)
 		return -1;
 	while (more > 0) {
 		if (s->norder == LIST_MAX)
-			return p_not_supported(p, p->tok.line, "ORDER BY with more than 2000 expressions", "Order by fewer of them.");
-		if (p_grow(p, (void **)&s->order_by, s->norder, &cap, sizeof(*s->order_by)) < 0 || p_expr(p, &s->order_by[s->norder].expr) < 0)
+			return p_not_supported(p, p->tok.line, "ORDER BY with more than 2000 expressions",
+					       "Order by fewer of them.");
+		if (p_grow(p, (void **)&s->order_by, s->norder, &cap, sizeof(*s->order_by)) < 0 ||
+		    p_expr(p, &s->order_by[s->norder].expr) < 0)
 			return -1;
 		rc = p_accept(p, "DESC");
 		if (rc < 0 || p_accept(p, "ASC") < 0)
@@ -208,7 +222,8 @@ static int order_by(struct parser *p, struct select *s)
 	}
 	if (more < 0 || (rc = p_accept(p, "OFFSET")) <= 0)
 		return more < 0 ? -1 : rc;
-	if (p_expr(p, &s->offset) < 0 || (p_is(p, "ROW") ? p_next(p) : p_expect(p, "ROWS")) < 0 || (rc = p_accept(p, "FETCH")) <= 0)
+	if (p_expr(p, &s->offset) < 0 || (p_is(p, "ROW") ? p_next(p) : p_expect(p, "ROWS")) < 0 ||
+	    (rc = p_accept(p, "FETCH")) <= 0)
 		return rc == 0 ? 0 : -1;
 	if ((p_is(p, "FIRST") ? p_next(p) : p_expect(p, "NEXT")) < 0 || p_expr(p, &s->fetch) < 0 ||
 	    (p_is(p, "ROW") ? p_next(p) : p_expect(p, "ROWS")) < 0)
@@ -225,7 +240,8 @@ static int trailers(struct parser *p)
 		struct token after = p_peek(p);
 
 		if (!token_is(&after, "BROWSE"))
-			return p_not_supported(p, p->tok.line, "SELECT … FOR XML or FOR JSON", "Read the rows and format them in the client.");
+			return p_not_supported(p, p->tok.line, "SELECT … FOR XML or FOR JSON",
+					       "Read the rows and format them in the client.");
 		if (p_next(p) < 0 || p_next(p) < 0)
 			return -1;
 	}
@@ -253,15 +269,17 @@ static int unions(struct parser *p, struct select *s)
 			return -1;
 		if (s->assigns)
 			return p_syntax(p);
-		if (++n > 400)      /* SQLite's own bound is 500 terms */
-			return p_not_supported(p, s->line, "A UNION of more than 400 SELECTs", "Split the query.");
+		if (++n > 400) /* SQLite's own bound is 500 terms */
+			return p_not_supported(p, s->line, "A UNION of more than 400 SELECTs",
+					       "Split the query.");
 		s->union_all = rc > 0;
 		if (core(p, true, &s->next) < 0)
 			return -1;
 		s = s->next;
 	}
 	if (p_is(p, "EXCEPT") || p_is(p, "INTERSECT"))
-		return p_not_supported(p, p->tok.line, "EXCEPT and INTERSECT", "Use EXISTS in the WHERE clause instead.");
+		return p_not_supported(p, p->tok.line, "EXCEPT and INTERSECT",
+				       "Use EXISTS in the WHERE clause instead.");
 	return 0;
 }
 
@@ -295,8 +313,9 @@ static bool needs_store(const struct select *s)
 	bool alone = s->next == NULL;
 
 	for (; s != NULL; s = s->next) {
-		if (s->nfrom > 0 || s->distinct || s->ngroup > 0 || s->having != NULL || s->offset != NULL || (s->norder > 0 && !alone) ||
-		    (s->next != NULL && !s->union_all) || (s->where != NULL && s->where->in_query))
+		if (s->nfrom > 0 || s->distinct || s->ngroup > 0 || s->having != NULL || s->offset != NULL ||
+		    (s->norder > 0 && !alone) || (s->next != NULL && !s->union_all) ||
+		    (s->where != NULL && s->where->in_query))
 			return true;
 		for (size_t i = 0; i < s->nitems; i++) {
 			if (s->items[i].expr != NULL && s->items[i].expr->in_query)
@@ -333,7 +352,9 @@ static int scalar_columns(struct parser *p, struct select *s)
 		return p_nomem(p);
 	for (const struct select *r = s; r != NULL; r = r->next) {
 		if (r->nitems != s->nitems) {
-			err_raise(p->err, 205, 16, 1, "All queries combined using a UNION, INTERSECT or EXCEPT operator must have an equal number of expressions in their target lists.");
+			err_raise(p->err, 205, 16, 1,
+				  "All queries combined using a UNION, INTERSECT or EXCEPT operator must "
+				  "have an equal number of expressions in their target lists.");
 			return p_fail(p, s->line);
 		}
 		for (size_t i = 0; i < s->nitems; i++) {

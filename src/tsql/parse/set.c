@@ -25,7 +25,8 @@ static int set_variable(struct parser *p, int line)
 	case OP2('^', '='): op = OP_XOR; break;
 	default: return p_syntax(p);
 	}
-	if (p_next(p) < 0 || p_expr(p, &e) < 0 || p_value_only(p, e) < 0 || p_emit(p, I_ASSIGN, line, &in) < 0)
+	if (p_next(p) < 0 || p_expr(p, &e) < 0 || p_value_only(p, e) < 0 ||
+	    p_emit(p, I_ASSIGN, line, &in) < 0)
 		return -1;
 	in->var = var;
 	in->assign_op = (int8_t)op;
@@ -92,16 +93,22 @@ static int bool_options(struct parser *p, const struct set_option *first, int li
 			return -1;
 		s->which = on;
 		if (list[i]->kind == SET_SILENT)
-			p->lx.quoted_identifier = on;       /* the rest of the text is read with it, as SQL Server does */
+			p->lx.quoted_identifier =
+				on; /* the rest of the text is read with it, as SQL Server does */
 	}
 	return 0;
 }
 
 static int isolation(struct parser *p, const struct set_option *o, int line)
 {
-	static const struct { const char *a, *b; int level; } levels[] = {
-		{ "READ", "UNCOMMITTED", TSQL_READ_UNCOMMITTED }, { "READ", "COMMITTED", TSQL_READ_COMMITTED },
-		{ "REPEATABLE", "READ", TSQL_REPEATABLE_READ }, { "SERIALIZABLE", NULL, TSQL_SERIALIZABLE },
+	static const struct {
+		const char *a, *b;
+		int level;
+	} levels[] = {
+		{ "READ", "UNCOMMITTED", TSQL_READ_UNCOMMITTED },
+		{ "READ", "COMMITTED", TSQL_READ_COMMITTED },
+		{ "REPEATABLE", "READ", TSQL_REPEATABLE_READ },
+		{ "SERIALIZABLE", NULL, TSQL_SERIALIZABLE },
 		{ "SNAPSHOT", NULL, TSQL_SNAPSHOT },
 	};
 	struct token after;
@@ -181,16 +188,13 @@ int p_set(struct parser *p)
 	if (p_next(p) < 0)
 		return -1;
 	switch (o->kind) {
-	case SET_BOOL: case SET_SILENT:
-		return bool_options(p, o, line);
-	case SET_ISOLATION:
-		return isolation(p, o, line);
-	case SET_STATISTICS:
-		return statistics(p, o, line);
+	case SET_BOOL:
+	case SET_SILENT: return bool_options(p, o, line);
+	case SET_ISOLATION: return isolation(p, o, line);
+	case SET_STATISTICS: return statistics(p, o, line);
 	case SET_REFUSED:
 		str_copy(what + 4, sizeof(what) - 4, str_of(o->name));
 		return p_not_supported(p, line, what, o->advice);
-	default:
-		return value_option(p, o, line);
+	default: return value_option(p, o, line);
 	}
 }

@@ -25,9 +25,12 @@ int p_tran(struct parser *p, int kind, int line)
 	if (kind == TRAN_BEGIN && p_is(p, "WITH"))
 		return p_not_supported(p, line, "BEGIN TRANSACTION … WITH MARK", "Leave the mark out.");
 	if (kind == TRAN_COMMIT && p_is(p, "WITH"))
-		return p_not_supported(p, line, "COMMIT … WITH (DELAYED_DURABILITY)", "Every commit is durable here; leave the option out.");
+		return p_not_supported(p, line, "COMMIT … WITH (DELAYED_DURABILITY)",
+				       "Every commit is durable here; leave the option out.");
 	if (name.n > 32 * 4) {
-		err_raise(p->err, 103, 15, 1, "The identifier that starts with '%.*s' is too long. Maximum length is 32.", 32, name.p);
+		err_raise(p->err, 103, 15, 1,
+			  "The identifier that starts with '%.*s' is too long. Maximum length is 32.", 32,
+			  name.p);
 		return p_fail(p, line);
 	}
 	if (p_emit(p, I_TRAN, line, &in) < 0)
@@ -50,7 +53,10 @@ static int one_expression(struct parser *p, enum insn_op op)
 	return 0;
 }
 
-int p_print(struct parser *p) { return one_expression(p, I_PRINT); }
+int p_print(struct parser *p)
+{
+	return one_expression(p, I_PRINT);
+}
 
 int p_return(struct parser *p)
 {
@@ -59,7 +65,8 @@ int p_return(struct parser *p)
 	/* RETURN alone, or RETURN (expression): what follows decides */
 	if (p_next(&after) < 0)
 		return -1;
-	if (p_at_end_of_statement(&after) || (after.tok.kind == T_NAME && p_is_name(&after) && p_peek(&after).op != '(')) {
+	if (p_at_end_of_statement(&after) ||
+	    (after.tok.kind == T_NAME && p_is_name(&after) && p_peek(&after).op != '(')) {
 		int line = p->tok.line;
 
 		return p_next(p) < 0 ? -1 : p_emit(p, I_RETURN, line, NULL);
@@ -124,11 +131,13 @@ int p_throw(struct parser *p)
 	if (p_next(p) < 0)
 		return -1;
 	if (p_at_end_of_statement(p)) {
-		err_raise(p->err, 10704, 15, 1, "To rethrow an error, a THROW statement must be used inside a CATCH block.");
+		err_raise(p->err, 10704, 15, 1,
+			  "To rethrow an error, a THROW statement must be used inside a CATCH block.");
 		return p_fail(p, line);
 	}
 	for (size_t i = 0; i < 3; i++) {
-		if ((i > 0 && p_expect_op(p, ',') < 0) || p_expr(p, &list[i]) < 0 || p_value_only(p, list[i]) < 0)
+		if ((i > 0 && p_expect_op(p, ',') < 0) || p_expr(p, &list[i]) < 0 ||
+		    p_value_only(p, list[i]) < 0)
 			return -1;
 	}
 	r->args = list;
@@ -185,7 +194,8 @@ int p_kill(struct parser *p)
 	if (p_next(p) < 0)
 		return -1;
 	if (p->tok.kind == T_STRING || p->tok.kind == T_NSTRING || p_is(p, "QUERY") || p_is(p, "STATS"))
-		return p_not_supported(p, line, "KILL of anything but a session", "Give the number of the session, as sp_who shows it.");
+		return p_not_supported(p, line, "KILL of anything but a session",
+				       "Give the number of the session, as sp_who shows it.");
 	minus = p_accept_op(p, '-');
 	if (minus < 0)
 		return -1;
@@ -194,7 +204,8 @@ int p_kill(struct parser *p)
 	if (p_constant(p, &found, &e) < 0)
 		return -1;
 	if (p_is(p, "WITH"))
-		return p_not_supported(p, line, "KILL … WITH STATUSONLY", "sp_who shows whether the session is still there.");
+		return p_not_supported(p, line, "KILL … WITH STATUSONLY",
+				       "sp_who shows whether the session is still there.");
 	if (p_emit(p, I_KILL, line, &in) < 0)
 		return -1;
 	in->u.number = e->type.id == TYPE_INT ? e->literal.u.i : INT32_MAX;
@@ -207,33 +218,44 @@ int p_kill(struct parser *p)
 #define FIXED "The schema is fixed; call the stored procedures instead."
 #define RIGHTS "Call procession_grant, or use the command procession grant."
 
-static const struct { const char *word, *what, *advice, *second; } refused[] = {
+static const struct {
+	const char *word, *what, *advice, *second;
+} refused[] = {
 	{ "INSERT", "INSERT", "Call the stored procedures instead.", NULL },
 	{ "UPDATE", "UPDATE", "Call the stored procedures instead.", NULL },
 	{ "DELETE", "DELETE", "Call the stored procedures instead.", NULL },
 	{ "MERGE", "MERGE", "Call the stored procedures instead.", NULL },
 	{ "TRUNCATE", "TRUNCATE TABLE", "Call the stored procedures instead.", NULL },
-	{ "CREATE", "CREATE LOGIN", "Call procession_login_add, or use the command procession login add.", "LOGIN" },
+	{ "CREATE", "CREATE LOGIN", "Call procession_login_add, or use the command procession login add.",
+	  "LOGIN" },
 	{ "CREATE", "CREATE USER", RIGHTS, "USER" },
-	{ "CREATE", "CREATE DATABASE", "Call procession_database_create, or use the command procession database create.", "DATABASE" },
+	{ "CREATE", "CREATE DATABASE",
+	  "Call procession_database_create, or use the command procession database create.", "DATABASE" },
 	{ "CREATE", "CREATE", FIXED, NULL },
-	{ "ALTER", "ALTER LOGIN", "Call procession_login_passwd or procession_login_disable, or use the command procession login.", "LOGIN" },
+	{ "ALTER", "ALTER LOGIN",
+	  "Call procession_login_passwd or procession_login_disable, or use the command procession login.",
+	  "LOGIN" },
 	{ "ALTER", "ALTER", FIXED, NULL },
-	{ "DROP", "DROP LOGIN", "Call procession_login_disable, or use the command procession login disable.", "LOGIN" },
+	{ "DROP", "DROP LOGIN", "Call procession_login_disable, or use the command procession login disable.",
+	  "LOGIN" },
 	{ "DROP", "DROP USER", RIGHTS, "USER" },
 	{ "DROP", "DROP", FIXED, NULL },
 	{ "GRANT", "GRANT", RIGHTS, NULL },
 	{ "REVOKE", "REVOKE", RIGHTS, NULL },
 	{ "DENY", "DENY", RIGHTS, NULL },
-	{ "BACKUP", "BACKUP", "Copy the database's file on the server with sqlite3 FILE \".backup COPY\", also while it runs.", NULL },
-	{ "RESTORE", "RESTORE", "Put the copy in place of the database's file while the server is stopped.", NULL },
+	{ "BACKUP", "BACKUP",
+	  "Copy the database's file on the server with sqlite3 FILE \".backup COPY\", also while it runs.",
+	  NULL },
+	{ "RESTORE", "RESTORE", "Put the copy in place of the database's file while the server is stopped.",
+	  NULL },
 	{ "WITH", "A common table expression (WITH)", "Use a derived table in FROM instead.", NULL },
 	{ "GOTO", "GOTO", "Use IF, WHILE, BREAK and CONTINUE instead.", NULL },
 	{ "OPEN", "A cursor", "Use SELECT and let the client walk through the rows.", NULL },
 	{ "FETCH", "A cursor", "Use SELECT and let the client walk through the rows.", NULL },
 	{ "CLOSE", "A cursor", "Use SELECT and let the client walk through the rows.", NULL },
 	{ "DEALLOCATE", "A cursor", "Use SELECT and let the client walk through the rows.", NULL },
-	{ "DBCC", "DBCC", "Call procession_database_check, or use the command procession database check.", NULL },
+	{ "DBCC", "DBCC", "Call procession_database_check, or use the command procession database check.",
+	  NULL },
 	{ "SHUTDOWN", "SHUTDOWN", "Stop the service on the server.", NULL },
 	{ "CHECKPOINT", "CHECKPOINT", "Every commit is durable here.", NULL },
 	{ "RECONFIGURE", "RECONFIGURE", "Change the configuration file and send SIGHUP.", NULL },
@@ -259,7 +281,8 @@ static int insert(struct parser *p, int line)
 	}
 	while (!p_is_op(p, ';') && p->tok.kind != T_END) {
 		if (p_is(p, "EXEC") || p_is(p, "EXECUTE"))
-			return p_not_supported(p, line, "INSERT … EXEC", "Run the procedure and read its result set in the client.");
+			return p_not_supported(p, line, "INSERT … EXEC",
+					       "Run the procedure and read its result set in the client.");
 		if (p_is(p, "VALUES") || p_is(p, "SELECT"))
 			break;
 		if (p_next(p) < 0)
@@ -273,7 +296,8 @@ int p_refused(struct parser *p, bool *ret_known)
 	struct token after = p_peek(p);
 
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
-		if (!p_is(p, refused[i].word) || (refused[i].second != NULL && !token_is(&after, refused[i].second)))
+		if (!p_is(p, refused[i].word) ||
+		    (refused[i].second != NULL && !token_is(&after, refused[i].second)))
 			continue;
 		*ret_known = true;
 		if (i == 0)

@@ -14,7 +14,10 @@ static int patched_jump(struct parser *p, enum insn_op op, int line, const struc
 	return 0;
 }
 
-static void patch(struct parser *p, uint32_t at) { p->prog->insns[at].target = (uint32_t)p->prog->ninsns; }
+static void patch(struct parser *p, uint32_t at)
+{
+	p->prog->insns[at].target = (uint32_t)p->prog->ninsns;
+}
 
 int p_value_only(struct parser *p, const struct expr *e)
 {
@@ -40,8 +43,8 @@ static int if_statement(struct parser *p)
 	uint32_t over, end;
 	const struct expr *e;
 
-	if (p_next(p) < 0 || p_condition(p, &e) < 0 || p_value_only(p, e) < 0 || patched_jump(p, I_IF, line, e, &over) < 0 ||
-	    p_statement(p, false) < 0)
+	if (p_next(p) < 0 || p_condition(p, &e) < 0 || p_value_only(p, e) < 0 ||
+	    patched_jump(p, I_IF, line, e, &over) < 0 || p_statement(p, false) < 0)
 		return -1;
 	/* IF a b; ELSE c: the semicolon belongs to b. */
 	if (p_is_op(p, ';')) {
@@ -73,7 +76,8 @@ static int while_statement(struct parser *p)
 	if (loop == NULL)
 		return p_nomem(p);
 	*loop = (struct loop){ .outer = p->loop, .start = (uint32_t)p->prog->ninsns, .breaks = -1 };
-	if (p_next(p) < 0 || p_condition(p, &e) < 0 || p_value_only(p, e) < 0 || patched_jump(p, I_IF, line, e, &out) < 0)
+	if (p_next(p) < 0 || p_condition(p, &e) < 0 || p_value_only(p, e) < 0 ||
+	    patched_jump(p, I_IF, line, e, &out) < 0)
 		return -1;
 	p->loop = loop;
 	if (p_statement(p, false) < 0)
@@ -97,7 +101,8 @@ static int break_statement(struct parser *p, bool again)
 	struct insn *in;
 
 	if (p->loop == NULL) {
-		err_raise(p->err, again ? 136 : 135, 15, 1, "Cannot use a %s statement outside the scope of a WHILE statement.",
+		err_raise(p->err, again ? 136 : 135, 15, 1,
+			  "Cannot use a %s statement outside the scope of a WHILE statement.",
 			  again ? "CONTINUE" : "BREAK");
 		return p_fail(p, p->tok.line);
 	}
@@ -148,23 +153,44 @@ static int begin(struct parser *p)
 	if (p_is(p, "TRAN") || p_is(p, "TRANSACTION"))
 		return p_tran(p, TRAN_BEGIN, line);
 	if (p_is(p, "DISTRIBUTED"))
-		return p_not_supported(p, line, "A distributed transaction", "Use BEGIN TRANSACTION in one database.");
+		return p_not_supported(p, line, "A distributed transaction",
+				       "Use BEGIN TRANSACTION in one database.");
 	if (p_is(p, "TRY") || p_is(p, "CATCH"))
-		return p_not_supported(p, line, "BEGIN TRY … END CATCH", "Test @@ERROR after each statement, or handle the error in the client.");
+		return p_not_supported(
+			p, line, "BEGIN TRY … END CATCH",
+			"Test @@ERROR after each statement, or handle the error in the client.");
 	if (p_is(p, "DIALOG") || p_is(p, "CONVERSATION"))
 		return p_not_supported(p, line, "Service Broker", "Call the stored procedures instead.");
 	return block(p);
 }
 
-static const struct { const char *word; int (*parse)(struct parser *p); } statements[] = {
-	{ "SELECT", p_select_statement }, { "EXEC", p_exec }, { "EXECUTE", p_exec }, { "DECLARE", p_declare }, { "SET", p_set },
-	{ "IF", if_statement }, { "WHILE", while_statement }, { "BEGIN", begin }, { "PRINT", p_print }, { "RAISERROR", p_raiserror },
-	{ "THROW", p_throw }, { "WAITFOR", p_waitfor }, { "USE", p_use }, { "RETURN", p_return }, { "KILL", p_kill },
+static const struct {
+	const char *word;
+	int (*parse)(struct parser *p);
+} statements[] = {
+	{ "SELECT", p_select_statement },
+	{ "EXEC", p_exec },
+	{ "EXECUTE", p_exec },
+	{ "DECLARE", p_declare },
+	{ "SET", p_set },
+	{ "IF", if_statement },
+	{ "WHILE", while_statement },
+	{ "BEGIN", begin },
+	{ "PRINT", p_print },
+	{ "RAISERROR", p_raiserror },
+	{ "THROW", p_throw },
+	{ "WAITFOR", p_waitfor },
+	{ "USE", p_use },
+	{ "RETURN", p_return },
+	{ "KILL", p_kill },
 };
 
 static int tran_statement(struct parser *p, bool *ret_known)
 {
-	static const struct { const char *word; int kind; } words[] = { { "COMMIT", TRAN_COMMIT }, { "ROLLBACK", TRAN_ROLLBACK }, { "SAVE", TRAN_SAVE } };
+	static const struct {
+		const char *word;
+		int kind;
+	} words[] = { { "COMMIT", TRAN_COMMIT }, { "ROLLBACK", TRAN_ROLLBACK }, { "SAVE", TRAN_SAVE } };
 	int line = p->tok.line;
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
@@ -222,8 +248,9 @@ static int batch(struct parser *p)
 	}
 }
 
-int tsql_compile(struct str text, const struct tsql_session *vars, const struct tsql_declared *params, size_t nparams, struct meter *meter,
-		 struct arena *a, struct tsql_program **ret, struct err *reterr)
+int tsql_compile(struct str text, const struct tsql_session *vars, const struct tsql_declared *params,
+		 size_t nparams, struct meter *meter, struct arena *a, struct tsql_program **ret,
+		 struct err *reterr)
 {
 	struct parser p = { .arena = a, .err = reterr, .meter = meter };
 	char *copy = arena_alloc_raw(a, text.n);
@@ -233,12 +260,13 @@ int tsql_compile(struct str text, const struct tsql_session *vars, const struct 
 	if (copy == NULL || p.prog == NULL)
 		return err_nomem(reterr);
 	if (text.n > 0)
-		memcpy(copy, text.p, text.n);       /* names and literals point into it */
+		memcpy(copy, text.p, text.n); /* names and literals point into it */
 	lexer_init(&p.lx, (struct str){ copy, text.n }, vars->quoted_identifier);
 	for (size_t i = 0; i < nparams; i++) {
 		char *name = arena_strndup(a, params[i].name.p, params[i].name.n);
 
-		if (name == NULL || p_add_variable(&p, (struct str){ name, params[i].name.n }, params[i].type, &index) < 0)
+		if (name == NULL ||
+		    p_add_variable(&p, (struct str){ name, params[i].name.n }, params[i].type, &index) < 0)
 			return err_nomem(reterr);
 		p.prog->vars[index].output = params[i].output;
 	}

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 
 /* The names of more than one word that T-SQL takes: first word, second, third, type. */
-static const struct { const char *word[3]; const char *type; } long_names[] = {
+static const struct {
+	const char *word[3];
+	const char *type;
+} long_names[] = {
 	{ { "national", "character", "varying" }, "nvarchar" },
 	{ { "national", "char", "varying" }, "nvarchar" },
 	{ { "national", "character", NULL }, "nchar" },
@@ -68,7 +71,9 @@ static int bad_length(struct parser *p, int line, int n)
 
 static int too_wide(struct parser *p, int line, const struct type_info *info, int n, int most)
 {
-	err_raise(p->err, 131, 15, 3, "The size (%d) given to the type '%s' exceeds the maximum allowed (%d).", n, info->name, most);
+	err_raise(p->err, 131, 15, 3,
+		  "The size (%d) given to the type '%s' exceeds the maximum allowed (%d).", n, info->name,
+		  most);
 	return p_fail(p, line);
 }
 
@@ -84,7 +89,8 @@ static int set_length(struct parser *p, const struct type_info *info, int line, 
 	return 0;
 }
 
-static int set_precision(struct parser *p, const struct type_info *info, int line, int a, int b, struct type *t)
+static int set_precision(struct parser *p, const struct type_info *info, int line, int a, int b,
+			 struct type *t)
 {
 	if (t->id == TYPE_FLOAT || t->id == TYPE_REAL) {
 		if (a < 1 || a > 53)
@@ -112,7 +118,8 @@ static int sizes(struct parser *p, int line, int index, struct type *t)
 
 	if (p_expect_op(p, '(') < 0)
 		return -1;
-	if (p_is(p, "max") && info->has_length && (t->id == TYPE_VARCHAR || t->id == TYPE_NVARCHAR || t->id == TYPE_VARBINARY)) {
+	if (p_is(p, "max") && info->has_length &&
+	    (t->id == TYPE_VARCHAR || t->id == TYPE_NVARCHAR || t->id == TYPE_VARBINARY)) {
 		t->length = TYPE_MAX;
 		return p_next(p) < 0 ? -1 : p_expect_op(p, ')');
 	}
@@ -133,7 +140,9 @@ static int sizes(struct parser *p, int line, int index, struct type *t)
 		t->scale = (uint8_t)a;
 		return 0;
 	}
-	err_raise(p->err, 2716, 16, 1, "Column, parameter, or variable #%d: Cannot specify a column width on data type %s.", index, info->name);
+	err_raise(p->err, 2716, 16, 1,
+		  "Column, parameter, or variable #%d: Cannot specify a column width on data type %s.", index,
+		  info->name);
 	return p_fail(p, line);
 }
 
@@ -151,15 +160,18 @@ int p_type(struct parser *p, bool in_cast, int index, struct type *ret)
 		parts[3] = str_of(joined);
 	} else {
 		if (p_is(p, "TABLE"))
-			return p_not_supported(p, line, "A table variable", "Call the stored procedures instead.");
+			return p_not_supported(p, line, "A table variable",
+					       "Call the stored procedures instead.");
 		if (p_is(p, "CURSOR"))
-			return p_not_supported(p, line, "A cursor", "Use SELECT and let the client walk through the rows.");
+			return p_not_supported(p, line, "A cursor",
+					       "Use SELECT and let the client walk through the rows.");
 		if (p_dotted_name(p, NULL, parts, NULL) < 0)
 			return -1;
 	}
 	if (!type_by_name(parts[3], &t))
 		return unknown_type(p, parts[3], index, line);
-	if (in_cast && !str_eq_nocase(parts[3], STR("sysname")) && type_info(t.id)->has_length && t.length == 1)
+	if (in_cast && !str_eq_nocase(parts[3], STR("sysname")) && type_info(t.id)->has_length &&
+	    t.length == 1)
 		t.length = 30;
 	if (p_is_op(p, '(') && sizes(p, line, index, &t) < 0)
 		return -1;

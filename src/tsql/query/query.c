@@ -15,7 +15,8 @@ struct core {
 	bool as_table;
 };
 
-static int add_column(struct query_translation *t, struct core *c, const char *name, const struct piece *p, struct str sql)
+static int add_column(struct query_translation *t, struct core *c, const char *name, const struct piece *p,
+		      struct str sql)
 {
 	struct column *col;
 	struct str one;
@@ -55,7 +56,9 @@ static int star(struct query_translation *t, struct core *c, const struct select
 		if (it->star_table.n > 0 && !str_eq_nocase(src->name, it->star_table))
 			continue;
 		for (size_t k = 0; k < src->ncolumns; k++) {
-			struct piece p = { .type = src->columns[k].type, .nullable = src->columns[k].nullable || query_may_be_absent(&c->scope, src) };
+			struct piece p = { .type = src->columns[k].type,
+					   .nullable = src->columns[k].nullable ||
+						       query_may_be_absent(&c->scope, src) };
 
 			p.sql = query_column_sql(t, src, k);
 			if (p.sql.n == 0 || add_column(t, c, src->columns[k].name, &p, p.sql) < 0)
@@ -65,7 +68,10 @@ static int star(struct query_translation *t, struct core *c, const struct select
 	if (c->n > before)
 		return 0;
 	if (it->star_table.n > 0)
-		err_raise(t->ev->err, 107, 15, 1, "The column prefix '%.*s' does not match with a table name or alias name used in the query.", STR_ARG(it->star_table));
+		err_raise(t->ev->err, 107, 15, 1,
+			  "The column prefix '%.*s' does not match with a table name or alias name used in "
+			  "the query.",
+			  STR_ARG(it->star_table));
 	else
 		err_raise(t->ev->err, 263, 16, 1, "Must specify table to select from.");
 	return query_fail(t, c->s->line);
@@ -83,7 +89,8 @@ static int list(struct query_translation *t, struct core *c)
 				return -1;
 			continue;
 		}
-		if (query_expr(t, &c->scope, it->expr, &p) < 0 || query_piece_sql(t, &p, NULL, &sql) < 0 || add_column(t, c, it->name, &p, sql) < 0)
+		if (query_expr(t, &c->scope, it->expr, &p) < 0 || query_piece_sql(t, &p, NULL, &sql) < 0 ||
+		    add_column(t, c, it->name, &p, sql) < 0)
 			return -1;
 	}
 	return 0;
@@ -104,17 +111,21 @@ static int from(struct query_translation *t, const struct core *c, struct text *
 {
 	for (size_t i = 0; i < c->scope.nsources; i++) {
 		const struct source *src = &c->scope.sources[i];
-		struct str on, one = query_sql(t, "%s%.*s AS t%u", join_word(src->item->join), STR_ARG(src->sql), src->id);
+		struct str on, one = query_sql(t, "%s%.*s AS t%u", join_word(src->item->join),
+					       STR_ARG(src->sql), src->id);
 
 		if (one.n == 0 || query_append(t, sql, one) < 0)
 			return -1;
-		if (src->item->on != NULL && (query_condition(t, &c->scope, src->item->on, &on) < 0 || query_append(t, sql, STR(" ON ")) < 0 || query_append(t, sql, on) < 0))
+		if (src->item->on != NULL &&
+		    (query_condition(t, &c->scope, src->item->on, &on) < 0 ||
+		     query_append(t, sql, STR(" ON ")) < 0 || query_append(t, sql, on) < 0))
 			return -1;
 	}
 	return 0;
 }
 
-static bool same(struct query_translation *t, const struct scope *sc, const struct expr *a, const struct expr *b)
+static bool same(struct query_translation *t, const struct scope *sc, const struct expr *a,
+		 const struct expr *b)
 {
 	if (a == b || eval_spend(t->ev, 4) < 0)
 		return a == b;
@@ -128,7 +139,8 @@ static bool same(struct query_translation *t, const struct scope *sc, const stru
 		const struct value *x = &a->literal, *y = &b->literal;
 		bool text = type_info(x->type.id)->is_text;
 
-		return x->type.id == y->type.id && x->null == y->null && (text ? str_eq(x->u.s, y->u.s) : x->type.id == TYPE_INT && x->u.i == y->u.i);
+		return x->type.id == y->type.id && x->null == y->null &&
+		       (text ? str_eq(x->u.s, y->u.s) : x->type.id == TYPE_INT && x->u.i == y->u.i);
 	}
 	for (size_t i = 0; i < a->nargs; i++) {
 		if (!same(t, sc, a->args[i], b->args[i]))
@@ -181,7 +193,10 @@ static int check_grouping(struct query_translation *t, const struct core *c)
 		if (e != NULL && bad == NULL)
 			continue;
 		str_copy(shown, sizeof(shown), bad != NULL ? bad->name : STR("*"));
-		err_raise(t->ev->err, 8120, 16, 1, "Column '%s' is invalid in the select list because it is not contained in either an aggregate function or the GROUP BY clause.", shown);
+		err_raise(t->ev->err, 8120, 16, 1,
+			  "Column '%s' is invalid in the select list because it is not contained in either "
+			  "an aggregate function or the GROUP BY clause.",
+			  shown);
 		return query_fail(t, c->s->line);
 	}
 	return 0;
@@ -193,22 +208,27 @@ static int group_by(struct query_translation *t, const struct core *c, struct te
 		struct piece p;
 		struct str one;
 
-		if (query_expr(t, &c->scope, c->s->group_by[i], &p) < 0 || query_piece_sql(t, &p, NULL, &one) < 0)
+		if (query_expr(t, &c->scope, c->s->group_by[i], &p) < 0 ||
+		    query_piece_sql(t, &p, NULL, &one) < 0)
 			return -1;
-		one = query_sql(t, "%s%.*s%s", i == 0 ? " GROUP BY " : ", ", STR_ARG(one), p.nocase ? " COLLATE NOCASE" : "");
+		one = query_sql(t, "%s%.*s%s", i == 0 ? " GROUP BY " : ", ", STR_ARG(one),
+				p.nocase ? " COLLATE NOCASE" : "");
 		if (one.n == 0 || query_append(t, sql, one) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int clause(struct query_translation *t, const struct core *c, const char *word, const struct expr *e, struct text *sql)
+static int clause(struct query_translation *t, const struct core *c, const char *word, const struct expr *e,
+		  struct text *sql)
 {
 	struct str cond;
 
 	if (e == NULL)
 		return 0;
-	return query_condition(t, &c->scope, e, &cond) < 0 || query_append(t, sql, str_of(word)) < 0 ? -1 : query_append(t, sql, cond);
+	return query_condition(t, &c->scope, e, &cond) < 0 || query_append(t, sql, str_of(word)) < 0
+		       ? -1
+		       : query_append(t, sql, cond);
 }
 
 static int count_of(struct query_translation *t, const struct expr *e, int64_t *ret)
@@ -233,14 +253,16 @@ static int core_sql(struct query_translation *t, struct core *c, bool alone, str
 	struct text all = { 0 };
 	int64_t top;
 
-	if (list(t, c) < 0 || check_grouping(t, c) < 0 || query_append(t, &all, c->s->distinct ? STR("SELECT DISTINCT ") : STR("SELECT ")) < 0 ||
-	    query_append(t, &all, text_str(&c->list)) < 0 || from(t, c, &all) < 0 || clause(t, c, " WHERE ", c->s->where, &all) < 0 ||
-	    group_by(t, c, &all) < 0 || clause(t, c, " HAVING ", c->s->having, &all) < 0)
+	if (list(t, c) < 0 || check_grouping(t, c) < 0 ||
+	    query_append(t, &all, c->s->distinct ? STR("SELECT DISTINCT ") : STR("SELECT ")) < 0 ||
+	    query_append(t, &all, text_str(&c->list)) < 0 || from(t, c, &all) < 0 ||
+	    clause(t, c, " WHERE ", c->s->where, &all) < 0 || group_by(t, c, &all) < 0 ||
+	    clause(t, c, " HAVING ", c->s->having, &all) < 0)
 		return -1;
 	*ret = text_str(&all);
 	if (alone || c->s->top == NULL)
 		return 0;
-	if (count_of(t, c->s->top, &top) < 0)       /* a term of a UNION cannot have a LIMIT of its own */
+	if (count_of(t, c->s->top, &top) < 0) /* a term of a UNION cannot have a LIMIT of its own */
 		return -1;
 	*ret = query_sql(t, "SELECT * FROM (%.*s LIMIT %lld)", STR_ARG(*ret), (long long)top);
 	return ret->n == 0 ? -1 : 0;
@@ -250,7 +272,8 @@ static int core_sql(struct query_translation *t, struct core *c, bool alone, str
 static size_t ordinal(const struct core *c, const struct expr *e)
 {
 	if (e->kind == E_LITERAL && e->type.id == TYPE_INT && !e->literal.null)
-		return e->literal.u.i >= 1 && e->literal.u.i <= (int64_t)c->n ? (size_t)e->literal.u.i : SIZE_MAX;
+		return e->literal.u.i >= 1 && e->literal.u.i <= (int64_t)c->n ? (size_t)e->literal.u.i
+									      : SIZE_MAX;
 	if (e->kind == E_COLUMN && e->table.n == 0) {
 		for (size_t i = 0; i < c->n; i++) {
 			if (str_eq_nocase(str_of(c->columns[i].name), e->name))
@@ -269,20 +292,27 @@ static int order_by(struct query_translation *t, const struct core *c, bool alon
 		struct str one;
 
 		if (k == SIZE_MAX)
-			err_raise(t->ev->err, 108, 16, 1, "The ORDER BY position number %lld is out of range of the number of items in the select list.",
+			err_raise(t->ev->err, 108, 16, 1,
+				  "The ORDER BY position number %lld is out of range of the number of items "
+				  "in the select list.",
 				  (long long)o->expr->literal.u.i);
 		if (k == 0 && !alone)
-			err_raise(t->ev->err, 104, 15, 1, "ORDER BY items must appear in the select list if the statement contains a UNION, INTERSECT or EXCEPT operator.");
+			err_raise(t->ev->err, 104, 15, 1,
+				  "ORDER BY items must appear in the select list if the statement contains a "
+				  "UNION, INTERSECT or EXCEPT operator.");
 		if (k == SIZE_MAX || (k == 0 && !alone))
 			return query_fail(t, o->expr->line);
-		if (k == 0 && (query_expr(t, &c->scope, o->expr, &p) < 0 || query_piece_sql(t, &p, NULL, &one) < 0))
+		if (k == 0 &&
+		    (query_expr(t, &c->scope, o->expr, &p) < 0 || query_piece_sql(t, &p, NULL, &one) < 0))
 			return -1;
 		if (k > 0) {
 			one = query_sql(t, "%zu", k);
-			p.nocase = alone && o->expr->kind == E_COLUMN && c->scope.nsources > 0 && c->scope.sources[0].nocase &&
+			p.nocase = alone && o->expr->kind == E_COLUMN && c->scope.nsources > 0 &&
+				   c->scope.sources[0].nocase &&
 				   type_info(c->columns[k - 1].type.id)->is_text;
 		}
-		one = query_sql(t, "%s%.*s%s%s", i == 0 ? " ORDER BY " : ", ", STR_ARG(one), p.nocase ? " COLLATE NOCASE" : "", o->descending ? " DESC" : "");
+		one = query_sql(t, "%s%.*s%s%s", i == 0 ? " ORDER BY " : ", ", STR_ARG(one),
+				p.nocase ? " COLLATE NOCASE" : "", o->descending ? " DESC" : "");
 		if (one.n == 0 || query_append(t, sql, one) < 0)
 			return -1;
 	}
@@ -294,7 +324,10 @@ static int limit(struct query_translation *t, const struct select *s, int64_t mo
 	int64_t n = most, offset = 0, more;
 	struct str one;
 
-	for (const struct expr *const *e = (const struct expr *const[]){ s->next == NULL ? s->top : NULL, s->fetch, NULL }, *const *end = e + 2; e < end; e++) {
+	for (const struct expr *const *
+		     e = (const struct expr *const[]){ s->next == NULL ? s->top : NULL, s->fetch, NULL },
+		    *const *end = e + 2;
+	     e < end; e++) {
 		if (*e == NULL)
 			continue;
 		if (count_of(t, *e, &more) < 0)
@@ -312,7 +345,9 @@ static int limit(struct query_translation *t, const struct select *s, int64_t mo
 static int merge_columns(struct query_translation *t, struct core *first, const struct core *c)
 {
 	if (c->n != first->n) {
-		err_raise(t->ev->err, 205, 16, 1, "All queries combined using a UNION, INTERSECT or EXCEPT operator must have an equal number of expressions in their target lists.");
+		err_raise(t->ev->err, 205, 16, 1,
+			  "All queries combined using a UNION, INTERSECT or EXCEPT operator must have an "
+			  "equal number of expressions in their target lists.");
 		return query_fail(t, first->s->line);
 	}
 	for (size_t i = 0; i < c->n; i++) {
@@ -322,8 +357,9 @@ static int merge_columns(struct query_translation *t, struct core *first, const 
 	return 0;
 }
 
-static int select_limited(struct query_translation *t, const struct select *s, const struct scope *outer, bool as_table, int64_t most, struct str *ret_sql,
-			  struct column **ret_columns, size_t *ret_n)
+static int select_limited(struct query_translation *t, const struct select *s, const struct scope *outer,
+			  bool as_table, int64_t most, struct str *ret_sql, struct column **ret_columns,
+			  size_t *ret_n)
 {
 	struct core first = { 0 };
 	bool alone = s->next == NULL;
@@ -338,7 +374,8 @@ static int select_limited(struct query_translation *t, const struct select *s, c
 			return -1;
 		if (before == NULL)
 			first = c;
-		else if (merge_columns(t, &first, &c) < 0 || query_append(t, &all, before->union_all ? STR(" UNION ALL ") : STR(" UNION ")) < 0)
+		else if (merge_columns(t, &first, &c) < 0 ||
+			 query_append(t, &all, before->union_all ? STR(" UNION ALL ") : STR(" UNION ")) < 0)
 			return -1;
 		if (query_append(t, &all, sql) < 0)
 			return -1;
@@ -351,8 +388,8 @@ static int select_limited(struct query_translation *t, const struct select *s, c
 	return 0;
 }
 
-int query_select(struct query_translation *t, const struct select *s, const struct scope *outer, bool as_table, struct str *ret_sql, struct column **ret_columns,
-	     size_t *ret_n)
+int query_select(struct query_translation *t, const struct select *s, const struct scope *outer,
+		 bool as_table, struct str *ret_sql, struct column **ret_columns, size_t *ret_n)
 {
 	return select_limited(t, s, outer, as_table, -1, ret_sql, ret_columns, ret_n);
 }
@@ -393,14 +430,16 @@ static int check_assignment(struct query_translation *t, const struct select *s)
 	return 0;
 }
 
-static int finish(struct query_translation *t, const struct select *s, struct str sql, struct column *columns, size_t n, const struct query **ret)
+static int finish(struct query_translation *t, const struct select *s, struct str sql, struct column *columns,
+		  size_t n, const struct query **ret)
 {
 	struct query *q = arena_alloc(t->ev->arena, sizeof(*q));
 
 	if (q == NULL)
 		return err_nomem(t->ev->err);
 	if (t->any_system && t->any_service) {
-		err_set(t->ev->err, ERR_NOT_SUPPORTED, "One SELECT over system views and tables of the database", "Use two SELECTs.");
+		err_set(t->ev->err, ERR_NOT_SUPPORTED,
+			"One SELECT over system views and tables of the database", "Use two SELECTs.");
 		return query_fail(t, s->line);
 	}
 	q->sql = arena_strndup(t->ev->arena, sql.p, sql.n);
@@ -424,7 +463,8 @@ int query_translate(struct eval *ev, const struct select *s, const struct query 
 	struct str sql;
 	size_t n;
 
-	if (check_assignment(&t, s) < 0 || select_limited(&t, s, NULL, false, most > 0 ? most : -1, &sql, &columns, &n) < 0)
+	if (check_assignment(&t, s) < 0 ||
+	    select_limited(&t, s, NULL, false, most > 0 ? most : -1, &sql, &columns, &n) < 0)
 		return query_fail(&t, s->line);
 	return finish(&t, s, sql, columns, n, ret);
 }
@@ -438,7 +478,8 @@ int query_translate_sub(struct eval *ev, const struct select *s, bool exists, co
 	const struct query *made;
 	size_t n;
 
-	if (select_limited(&t, s, NULL, false, exists ? 1 : 2, &sql, &columns, &n) < 0 || finish(&t, s, sql, columns, n, &made) < 0)
+	if (select_limited(&t, s, NULL, false, exists ? 1 : 2, &sql, &columns, &n) < 0 ||
+	    finish(&t, s, sql, columns, n, &made) < 0)
 		return query_fail(&t, s->line);
 	q = arena_alloc(ev->arena, sizeof(*q));
 	if (q == NULL)

@@ -6,7 +6,8 @@ struct str query_current_database(struct query_translation *t)
 	struct value v;
 	struct str s = { "", 0 };
 
-	if (t->host->ops->value == NULL || t->host->ops->value(t->host, "DB_NAME", NULL, 0, t->ev->arena, &v, NULL) <= 0 || v.null ||
+	if (t->host->ops->value == NULL ||
+	    t->host->ops->value(t->host, "DB_NAME", NULL, 0, t->ev->arena, &v, NULL) <= 0 || v.null ||
 	    !type_info(v.type.id)->is_text)
 		return s;
 	return v.u.s;
@@ -25,15 +26,17 @@ static const struct view *find_view(enum service service, const struct from_item
 		return catalogue_find_view(service, f->schema, f->name);
 	v = catalogue_find_view(service, STR("dbo"), f->name);
 	if (v == NULL && f->name.n > 3 && str_eq_nocase((struct str){ f->name.p, 3 }, STR("sys")))
-		v = catalogue_find_view(service, STR("sys"), f->name);     /* sysobjects and its kin need no schema */
+		v = catalogue_find_view(service, STR("sys"),
+					f->name); /* sysobjects and its kin need no schema */
 	return v;
 }
 
 static int no_object(struct query_translation *t, const struct from_item *f)
 {
 	char shown[300];
-	struct str full = query_sql(t, "%.*s%s%.*s%s%.*s", STR_ARG(f->database), f->database.n > 0 ? "." : "", STR_ARG(f->schema),
-				f->schema.n > 0 || f->database.n > 0 ? "." : "", STR_ARG(f->name));
+	struct str full = query_sql(t, "%.*s%s%.*s%s%.*s", STR_ARG(f->database), f->database.n > 0 ? "." : "",
+				    STR_ARG(f->schema), f->schema.n > 0 || f->database.n > 0 ? "." : "",
+				    STR_ARG(f->name));
 
 	str_copy(shown, sizeof(shown), full);
 	err_set(t->ev->err, ERR_NO_OBJECT, shown);
@@ -42,7 +45,8 @@ static int no_object(struct query_translation *t, const struct from_item *f)
 
 static int view_source(struct query_translation *t, const struct from_item *f, struct source *src)
 {
-	enum service service = t->host->ops->service != NULL ? t->host->ops->service(t->host) : SERVICE_SYSTEM;
+	enum service service = t->host->ops->service != NULL ? t->host->ops->service(t->host)
+							     : SERVICE_SYSTEM;
 	struct str database = query_current_database(t);
 	const struct view *v;
 	bool system;
@@ -77,12 +81,14 @@ static int view_source(struct query_translation *t, const struct from_item *f, s
 
 		if (query_bind(t, &name, &mark) < 0)
 			return -1;
-		src->sql = query_sql(t, "(SELECT * FROM %.*s WHERE \"database_name\" = %.*s COLLATE NOCASE)", STR_ARG(src->sql), STR_ARG(mark));
+		src->sql = query_sql(t, "(SELECT * FROM %.*s WHERE \"database_name\" = %.*s COLLATE NOCASE)",
+				     STR_ARG(src->sql), STR_ARG(mark));
 	}
 	return src->sql.n == 0 ? -1 : 0;
 }
 
-static int derived_source(struct query_translation *t, const struct from_item *f, const struct scope *outer, struct source *src)
+static int derived_source(struct query_translation *t, const struct from_item *f, const struct scope *outer,
+			  struct source *src)
 {
 	struct column *columns;
 	struct str sql;
@@ -96,7 +102,8 @@ static int derived_source(struct query_translation *t, const struct from_item *f
 	return src->sql.n == 0 ? -1 : 0;
 }
 
-int query_sources(struct query_translation *t, const struct select *s, const struct scope *outer, struct scope *ret)
+int query_sources(struct query_translation *t, const struct select *s, const struct scope *outer,
+		  struct scope *ret)
 {
 	*ret = (struct scope){ .outer = outer };
 	ret->sources = arena_array(t->ev->arena, s->nfrom, sizeof(*ret->sources));
@@ -141,7 +148,8 @@ bool query_may_be_absent(const struct scope *sc, const struct source *src)
 }
 
 /* Innermost first: 1 found, 0 not, -1 ambiguous. Given up: 0, and every later step says so. */
-static int resolve(struct query_translation *t, const struct scope *sc, const struct expr *e, const struct source **ret_src, size_t *ret_column)
+static int resolve(struct query_translation *t, const struct scope *sc, const struct expr *e,
+		   const struct source **ret_src, size_t *ret_column)
 {
 	for (; sc != NULL; sc = sc->outer) {
 		int found = 0;
@@ -179,18 +187,22 @@ int query_column(struct query_translation *t, const struct scope *sc, const stru
 		if (rc < 0)
 			err_raise(t->ev->err, 209, 16, 1, "Ambiguous column name '%s'.", shown);
 		else if (e->table.n > 0)
-			err_raise(t->ev->err, 4104, 16, 1, "The multi-part identifier \"%.*s.%s\" could not be bound.", STR_ARG(e->table), shown);
+			err_raise(t->ev->err, 4104, 16, 1,
+				  "The multi-part identifier \"%.*s.%s\" could not be bound.",
+				  STR_ARG(e->table), shown);
 		else
 			err_set(t->ev->err, ERR_NO_COLUMN, shown);
 		return query_fail(t, e->line);
 	}
-	*ret = (struct piece){ .type = src->columns[c].type, .nullable = src->columns[c].nullable || query_may_be_absent(sc, src) };
+	*ret = (struct piece){ .type = src->columns[c].type,
+			       .nullable = src->columns[c].nullable || query_may_be_absent(sc, src) };
 	ret->nocase = src->nocase && type_info(ret->type.id)->is_text;
 	ret->sql = query_column_sql(t, src, c);
 	return ret->sql.n == 0 ? -1 : 0;
 }
 
-bool query_same_column(struct query_translation *t, const struct scope *sc, const struct expr *a, const struct expr *b)
+bool query_same_column(struct query_translation *t, const struct scope *sc, const struct expr *a,
+		       const struct expr *b)
 {
 	const struct source *sa, *sb;
 	size_t ca, cb;

@@ -7,7 +7,8 @@
 
 #include "value/convert.h"
 
-#define MAX_VALUES 4000         /* SQLite takes 32766, but its time grows with the square: half a second for these, and nobody can interrupt it */
+#define MAX_VALUES \
+	4000 /* SQLite takes 32766, but its time grows with the square: half a second for these, and nobody can interrupt it */
 
 void query_set_line(struct query_translation *t, int line)
 {
@@ -80,7 +81,8 @@ static bool is_number(const struct type *t)
 {
 	const struct type_info *info = type_info(t->id);
 
-	return info->is_integer || info->is_exact || t->id == TYPE_BIT || t->id == TYPE_REAL || t->id == TYPE_FLOAT;
+	return info->is_integer || info->is_exact || t->id == TYPE_BIT || t->id == TYPE_REAL ||
+	       t->id == TYPE_FLOAT;
 }
 
 /* Which type the constant needs to meet values of another; false: as it is. */
@@ -94,7 +96,8 @@ static bool meeting_type(const struct type *constant, const struct type *want, s
 	}
 	if (is_number(want) && is_number(constant)) {
 		*ret = TYPE_OF(TYPE_FLOAT);
-		return constant->id == TYPE_DECIMAL || constant->id == TYPE_NUMERIC || constant->id == TYPE_MONEY || constant->id == TYPE_SMALLMONEY;
+		return constant->id == TYPE_DECIMAL || constant->id == TYPE_NUMERIC ||
+		       constant->id == TYPE_MONEY || constant->id == TYPE_SMALLMONEY;
 	}
 	*ret = *want;
 	if (info->is_binary)
@@ -104,7 +107,8 @@ static bool meeting_type(const struct type *constant, const struct type *want, s
 	return want->id != TYPE_NULL;
 }
 
-int query_piece_sql(struct query_translation *t, const struct piece *p, const struct type *want, struct str *ret)
+int query_piece_sql(struct query_translation *t, const struct piece *p, const struct type *want,
+		    struct str *ret)
 {
 	struct value v = p->value;
 	struct type to;
@@ -114,7 +118,8 @@ int query_piece_sql(struct query_translation *t, const struct piece *p, const st
 		return 0;
 	}
 	if (want != NULL && !v.null && meeting_type(&v.type, want, &to) &&
-	    value_convert(&v, &to, type_info(to.id)->is_binary ? CONVERT_CAST : CONVERT_ASSIGN, NULL, t->ev->arena, &v, t->ev->err) < 0)
+	    value_convert(&v, &to, type_info(to.id)->is_binary ? CONVERT_CAST : CONVERT_ASSIGN, NULL,
+			  t->ev->arena, &v, t->ev->err) < 0)
 		return query_fail(t, t->line);
 	return query_bind(t, &v, ret);
 }

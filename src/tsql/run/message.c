@@ -10,9 +10,10 @@
 enum flow batch_print(struct tsql_run *r, const struct insn *in)
 {
 	struct value v;
-	struct str s = { " ", 1 };      /* what T-SQL prints for NULL */
+	struct str s = { " ", 1 }; /* what T-SQL prints for NULL */
 
-	if (eval_value(&r->state->ev, in->expr, &v) < 0 || (!v.null && value_to_text(&v, &r->state->scratch, &s, &r->err) < 0))
+	if (eval_value(&r->state->ev, in->expr, &v) < 0 ||
+	    (!v.null && value_to_text(&v, &r->state->scratch, &s, &r->err) < 0))
 		return batch_error(r, in, CMD_FAILED);
 	r->err = (struct err){ .state = 1, .line = in->line };
 	str_copy(r->err.text, sizeof(r->err.text), s);
@@ -52,7 +53,9 @@ static int argument(struct format *f, struct value *ret)
 
 static int mismatch(struct format *f)
 {
-	return err_raise(&f->r->err, 2786, 16, 1, "The data type of substitution parameter %zu does not match the expected type of the format specification.",
+	return err_raise(&f->r->err, 2786, 16, 1,
+			 "The data type of substitution parameter %zu does not match the expected type of "
+			 "the format specification.",
 			 f->next_arg);
 }
 
@@ -90,7 +93,8 @@ static void put_text(struct format *f, struct str s, bool left, int wide, int mo
 		put(f, STR(" "));
 }
 
-static void put_number(struct format *f, char type, const struct value *v, const char *flags, int wide, int digits)
+static void put_number(struct format *f, char type, const struct value *v, const char *flags, int wide,
+		       int digits)
 {
 	char text[900], fmt[24];
 	long long n = v->u.i;
@@ -105,7 +109,9 @@ static void put_number(struct format *f, char type, const struct value *v, const
 	} else {
 		len = snprintf(text, sizeof(text), fmt, wide < 0 ? 0 : wide, digits, n);
 	}
-	put(f, (struct str){ text, len < 0 ? 0 : (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1 });
+	put(f, (struct str){ text, len < 0                      ? 0
+				   : (size_t)len < sizeof(text) ? (size_t)len
+								: sizeof(text) - 1 });
 }
 
 /* One %… from after the percent sign; *p moves behind it. */
@@ -137,7 +143,8 @@ static int directive(struct format *f, const char **p, const char *end)
 		(*p)++;
 	type = *p < end ? *(*p)++ : '\0';
 	if (type == '\0' || strchr("dioxXus", type) == NULL)
-		return err_raise(&f->r->err, 2787, 16, 1, "Invalid format specification: '%%%c'.", type == '\0' ? ' ' : type);
+		return err_raise(&f->r->err, 2787, 16, 1, "Invalid format specification: '%%%c'.",
+				 type == '\0' ? ' ' : type);
 	rc = argument(f, &v);
 	if (rc < 0)
 		return -1;
@@ -198,14 +205,20 @@ static int raised(struct tsql_run *r, const struct raise *raise, struct err *e)
 	struct value v;
 	struct str text = { "", 0 };
 
-	if (eval_value(&r->state->ev, raise->message, &v) < 0 || number(r, raise->severity, 0, &severity) < 0 || number(r, raise->state, 1, &state) < 0)
+	if (eval_value(&r->state->ev, raise->message, &v) < 0 ||
+	    number(r, raise->severity, 0, &severity) < 0 || number(r, raise->state, 1, &state) < 0)
 		return -1;
 	if (severity > 18)
-		return err_raise(&r->err, 2754, 16, 1, "Error severity levels greater than 18 can only be specified by members of the sysadmin role, using the WITH LOG option.");
+		return err_raise(&r->err, 2754, 16, 1,
+				 "Error severity levels greater than 18 can only be specified by members of "
+				 "the sysadmin role, using the WITH LOG option.");
 	if (!v.null && type_info(v.type.id)->is_integer)
-		return err_raise(&r->err, 18054, 16, 1, "Error %lld, severity %lld, state %lld was raised, but no message with that error number was found in sys.messages.",
+		return err_raise(&r->err, 18054, 16, 1,
+				 "Error %lld, severity %lld, state %lld was raised, but no message with that "
+				 "error number was found in sys.messages.",
 				 (long long)v.u.i, (long long)severity, (long long)state);
-	if (!v.null && (eval_spend(&r->state->ev, eval_size(&v)) < 0 || value_to_text(&v, &r->state->scratch, &text, &r->err) < 0))
+	if (!v.null && (eval_spend(&r->state->ev, eval_size(&v)) < 0 ||
+			value_to_text(&v, &r->state->scratch, &text, &r->err) < 0))
 		return -1;
 	e->number = 50000;
 	e->severity = (uint8_t)(severity < 0 ? 0 : severity);
@@ -220,7 +233,9 @@ static void cut_at_character(char *text)
 	while (i > 0 && ((unsigned char)text[i - 1] & 0xC0) == 0x80)
 		i--;
 	if (i > 0 && (unsigned char)text[i - 1] >= 0xC0) {
-		size_t need = (unsigned char)text[i - 1] >= 0xF0 ? 4 : (unsigned char)text[i - 1] >= 0xE0 ? 3 : 2;
+		size_t need = (unsigned char)text[i - 1] >= 0xF0   ? 4
+			      : (unsigned char)text[i - 1] >= 0xE0 ? 3
+								   : 2;
 
 		if (n - (i - 1) < need)
 			text[i - 1] = '\0';
@@ -251,14 +266,20 @@ enum flow batch_throw(struct tsql_run *r, const struct insn *in)
 	struct str text = { "", 0 };
 	struct value v;
 
-	if (number(r, raise->args[0], 0, &n) < 0 || eval_value(&r->state->ev, raise->args[1], &v) < 0 || number(r, raise->args[2], 1, &state) < 0 ||
+	if (number(r, raise->args[0], 0, &n) < 0 || eval_value(&r->state->ev, raise->args[1], &v) < 0 ||
+	    number(r, raise->args[2], 1, &state) < 0 ||
 	    (!v.null && value_to_text(&v, &r->state->scratch, &text, &r->err) < 0))
 		return batch_error(r, in, CMD_FAILED);
 	if (n < 50000) {
-		err_raise(&r->err, 35100, 16, 10, "Error number %lld in the THROW statement is outside the valid range. Specify an error number in the valid range of 50000 to 2147483647.",
+		err_raise(&r->err, 35100, 16, 10,
+			  "Error number %lld in the THROW statement is outside the valid range. Specify an "
+			  "error number in the valid range of 50000 to 2147483647.",
 			  (long long)n);
 	} else {
-		r->err = (struct err){ .number = (int32_t)n, .severity = 16, .state = (uint8_t)(state < 0 || state > 255 ? 1 : state), .line = in->line };
+		r->err = (struct err){ .number = (int32_t)n,
+				       .severity = 16,
+				       .state = (uint8_t)(state < 0 || state > 255 ? 1 : state),
+				       .line = in->line };
 		str_copy(r->err.text, sizeof(r->err.text), text);
 	}
 	batch_error(r, in, CMD_FAILED);

@@ -14,8 +14,8 @@
 #define SLICE_BYTES 262144u
 #define LONG_SLICE_US 50000
 
-int tsql_run_start(const struct tsql_program *p, struct tsql_host *h, const struct value *params, size_t nparams, struct arena *a,
-		   struct tsql_run *ret, struct err *reterr)
+int tsql_run_start(const struct tsql_program *p, struct tsql_host *h, const struct value *params,
+		   size_t nparams, struct arena *a, struct tsql_run *ret, struct err *reterr)
 {
 	struct tsql_state *st = arena_alloc(a, sizeof(*st));
 	struct tsql_run r = { .host = h, .arena = a, .state = st };
@@ -28,7 +28,8 @@ int tsql_run_start(const struct tsql_program *p, struct tsql_host *h, const stru
 		return err_nomem(reterr);
 	for (size_t i = 0; i < p->nvars; i++) {
 		value_set_null(&st->slots[i].value, p->vars[i].type);
-		if (i < nparams && i < p->nparams && value_copy(&params[i], a, &st->slots[i].value, reterr) < 0)
+		if (i < nparams && i < p->nparams &&
+		    value_copy(&params[i], a, &st->slots[i].value, reterr) < 0)
 			return -1;
 	}
 	arena_init(&st->scratch, a->limit);
@@ -85,7 +86,8 @@ enum flow batch_gone(struct tsql_run *r)
 /* Errors that end only their statement; conversions and everything unknown end the batch (wire notes 14.1). */
 static bool ends_statement_only(const struct tsql_run *r)
 {
-	static const int32_t numbers[] = { 220, 232, 512, 517, 535, 537, 3623, 6101, 6102, 6104, 6106, 6107, 6115, 8115, 8134 };
+	static const int32_t numbers[] = { 220,  232,  512,  517,  535,  537,  3623, 6101,
+					   6102, 6104, 6106, 6107, 6115, 8115, 8134 };
 
 	if (r->host->vars->xact_abort)
 		return false;
@@ -144,7 +146,8 @@ int batch_assign(struct tsql_run *r, int var, const struct value *v)
 	if (eval_spend(&st->ev, eval_size(v)) < 0)
 		return -1;
 	str_copy(name, sizeof(name), st->prog->vars[var].name);
-	if (t->id != TYPE_NULL && value_convert(v, t, CONVERT_ASSIGN, name, &st->scratch, &converted, &r->err) < 0)
+	if (t->id != TYPE_NULL &&
+	    value_convert(v, t, CONVERT_ASSIGN, name, &st->scratch, &converted, &r->err) < 0)
 		return -1;
 	if (keep(r, &st->slots[var], &converted) < 0)
 		return -1;
@@ -155,7 +158,8 @@ int batch_assign(struct tsql_run *r, int var, const struct value *v)
 /* FMTONLY runs nothing, and shows what every branch would send. */
 static bool shown_in_fmtonly(uint8_t op)
 {
-	return op == I_SELECT || op == I_QUERY || op == I_EXEC || op == I_EXEC_TEXT || op == I_USE || op == I_SET;
+	return op == I_SELECT || op == I_QUERY || op == I_EXEC || op == I_EXEC_TEXT || op == I_USE ||
+	       op == I_SET;
 }
 
 static enum flow one(struct tsql_run *r, const struct insn *in)
@@ -167,9 +171,7 @@ static enum flow one(struct tsql_run *r, const struct insn *in)
 	case I_SUBQUERY: return batch_subquery(r, in);
 	case I_EXEC: return batch_exec(r, in);
 	case I_EXEC_TEXT: return batch_exec_text(r, in);
-	case I_JUMP:
-		r->state->pc = in->target;
-		return FLOW_JUMPED;
+	case I_JUMP: r->state->pc = in->target; return FLOW_JUMPED;
 	case I_IF: return batch_if(r, in);
 	case I_TRAN: return batch_tran(r, in);
 	case I_PRINT: return batch_print(r, in);

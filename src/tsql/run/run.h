@@ -4,26 +4,26 @@
 
 #include "tsql/eval/eval.h"
 
-enum flow {             /* what a statement tells the loop */
-	FLOW_NEXT,          /* go on with the next instruction */
-	FLOW_JUMPED,        /* pc was set */
-	FLOW_HAND_OUT,      /* state->wants: the caller continues */
-	FLOW_STOP,          /* state->wants: the run is over */
-	FLOW_AGAIN,         /* the meter gave the statement up: it has done nothing, and is run again, later */
+enum flow {                /* what a statement tells the loop */
+	    FLOW_NEXT,     /* go on with the next instruction */
+	    FLOW_JUMPED,   /* pc was set */
+	    FLOW_HAND_OUT, /* state->wants: the caller continues */
+	    FLOW_STOP,     /* state->wants: the run is over */
+	    FLOW_AGAIN,    /* the meter gave the statement up: it has done nothing, and is run again, later */
 };
 
 struct tsql_state {
 	const struct tsql_program *prog;
 	size_t pc;
 	struct slot *slots;
-	struct arena scratch;       /* of one statement */
+	struct arena scratch; /* of one statement */
 	bool scratch_live;
 	struct eval ev;
-	struct meter meter;         /* of a slice of tsql_next */
-	size_t items_done;          /* of a SELECT @a = …, @b = … that was given up in between */
+	struct meter meter; /* of a slice of tsql_next */
+	size_t items_done;  /* of a SELECT @a = …, @b = … that was given up in between */
 	unsigned steps;
 	enum tsql_wants wants;
-	bool waiting;               /* handed out: tsql_next must not go on before the …_done */
+	bool waiting; /* handed out: tsql_next must not go on before the …_done */
 	bool over;
 };
 
@@ -35,7 +35,7 @@ void batch_done(struct tsql_run *r, enum tsql_command cmd, bool has_count, uint6
 /* r->err is filled: sends it, then the DONE with the error bit; ends the batch or goes on, by the error.
  * If the meter gave the statement up nothing is sent: FLOW_AGAIN. */
 enum flow batch_error(struct tsql_run *r, const struct insn *in, enum tsql_command cmd);
-enum flow batch_gone(struct tsql_run *r);     /* the receiver of results is gone */
+enum flow batch_gone(struct tsql_run *r); /* the receiver of results is gone */
 MUST_CHECK int batch_assign(struct tsql_run *r, int var, const struct value *v);
 
 /* run/select.c, run/message.c, run/simple.c */

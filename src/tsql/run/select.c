@@ -37,8 +37,10 @@ static int assign_items(struct tsql_run *r, const struct select *s)
 		if (it->assign_op >= 0) {
 			if (old->null || v.null)
 				value_set_null(&v, old->type);
-			else if (eval_room(&r->state->ev, "The new value", eval_size(old) + eval_size(&v)) < 0 ||
-				 value_arith((enum value_op)it->assign_op, old, &v, &r->state->scratch, &v, &r->err) < 0)
+			else if (eval_room(&r->state->ev, "The new value", eval_size(old) + eval_size(&v)) <
+					 0 ||
+				 value_arith((enum value_op)it->assign_op, old, &v, &r->state->scratch, &v,
+					     &r->err) < 0)
 				return -1;
 		}
 		if (batch_assign(r, it->var, &v) < 0)
@@ -67,7 +69,8 @@ static int send_row(struct tsql_run *r, const struct select *head, const struct 
 	if (v == NULL)
 		return err_nomem(&r->err);
 	for (size_t i = 0; i < s->nitems; i++) {
-		if (eval_as(&r->state->ev, s->items[i].expr, &head->columns[i].type, &v[i]) < 0 || eval_spend(&r->state->ev, eval_size(&v[i])) < 0)
+		if (eval_as(&r->state->ev, s->items[i].expr, &head->columns[i].type, &v[i]) < 0 ||
+		    eval_spend(&r->state->ev, eval_size(&v[i])) < 0)
 			return -1;
 	}
 	*ret_gone = sink_row(r->host->sink, v, s->nitems) < 0;
@@ -84,7 +87,8 @@ static enum flow send_rows(struct tsql_run *r, const struct insn *in, const stru
 	for (const struct select *s = head; s != NULL && !r->host->vars->fmtonly; s = s->next) {
 		if (row_exists(r, s, &exists) < 0)
 			return batch_error(r, in, CMD_SELECT);
-		if (!exists || (r->host->vars->rowcount_limit > 0 && (int64_t)rows >= r->host->vars->rowcount_limit))
+		if (!exists ||
+		    (r->host->vars->rowcount_limit > 0 && (int64_t)rows >= r->host->vars->rowcount_limit))
 			continue;
 		if (send_row(r, head, s, &gone) < 0)
 			return batch_error(r, in, CMD_SELECT);
@@ -123,7 +127,8 @@ enum flow batch_query(struct tsql_run *r, const struct insn *in)
 		return batch_error(r, in, CMD_FAILED);
 	if (!r->host->vars->fmtonly)
 		return batch_hand_out(r, TSQL_QUERY);
-	if (sink_columns(r->host->sink, r->query->columns, r->query->ncolumns) < 0 || sink_rows_done(r->host->sink, 0) < 0)
+	if (sink_columns(r->host->sink, r->query->columns, r->query->ncolumns) < 0 ||
+	    sink_rows_done(r->host->sink, 0) < 0)
 		return batch_gone(r);
 	batch_done(r, CMD_SELECT, true, 0);
 	return FLOW_NEXT;
@@ -136,13 +141,17 @@ enum flow batch_subquery(struct tsql_run *r, const struct insn *in)
 	return batch_hand_out(r, TSQL_QUERY);
 }
 
-static int take_subquery(struct tsql_run *r, const struct insn *in, uint64_t rows, const struct value *last_row)
+static int take_subquery(struct tsql_run *r, const struct insn *in, uint64_t rows,
+			 const struct value *last_row)
 {
 	struct value v = value_int(TYPE_INT, rows > 0);
 
 	if (!in->exists) {
 		if (rows > 1)
-			return err_raise(&r->err, 512, 16, 1, "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= or when the subquery is used as an expression.");
+			return err_raise(&r->err, 512, 16, 1,
+					 "Subquery returned more than 1 value. This is not permitted when "
+					 "the subquery follows =, !=, <, <= , >, >= or when the subquery is "
+					 "used as an expression.");
 		v = rows == 1 && last_row != NULL ? last_row[0] : value_null(r->query->columns[0].type);
 	}
 	return batch_assign(r, in->var, &v);
@@ -157,7 +166,8 @@ static int take_row(struct tsql_run *r, const struct select *s, const struct val
 	return 0;
 }
 
-void tsql_query_done(struct tsql_run *r, int rc, const struct err *e, uint64_t rows, const struct value *last_row)
+void tsql_query_done(struct tsql_run *r, int rc, const struct err *e, uint64_t rows,
+		     const struct value *last_row)
 {
 	struct tsql_state *st = r->state;
 	const struct insn *in = &st->prog->insns[st->pc];
@@ -185,7 +195,8 @@ void tsql_query_done(struct tsql_run *r, int rc, const struct err *e, uint64_t r
 		st->pc++;
 }
 
-static int describe_proc(struct tsql_host *h, const struct exec_call *c, struct arena *a, const struct column **ret, size_t *ret_n, struct err *reterr)
+static int describe_proc(struct tsql_host *h, const struct exec_call *c, struct arena *a,
+			 const struct column **ret, size_t *ret_n, struct err *reterr)
 {
 	enum service service = h->ops->service != NULL ? h->ops->service(h) : SERVICE_SYSTEM;
 	struct proc_name name;
@@ -206,7 +217,8 @@ static int describe_proc(struct tsql_host *h, const struct exec_call *c, struct 
 	return 0;
 }
 
-int tsql_describe(const struct tsql_program *p, struct tsql_host *h, struct meter *meter, struct arena *a, const struct column **ret, size_t *ret_n, struct err *reterr)
+int tsql_describe(const struct tsql_program *p, struct tsql_host *h, struct meter *meter, struct arena *a,
+		  const struct column **ret, size_t *ret_n, struct err *reterr)
 {
 	struct slot *slots = arena_array(a, p->nvars, sizeof(*slots));
 	struct eval ev = { .host = h, .slots = slots, .arena = a, .meter = meter, .err = reterr };

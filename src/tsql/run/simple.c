@@ -16,7 +16,8 @@ enum flow batch_assignment(struct tsql_run *r, const struct insn *in)
 		if (old->null || v.null)
 			value_set_null(&v, old->type);
 		else if (eval_room(&r->state->ev, "The new value", eval_size(old) + eval_size(&v)) < 0 ||
-			 value_arith((enum value_op)in->assign_op, old, &v, &r->state->scratch, &v, &r->err) < 0)
+			 value_arith((enum value_op)in->assign_op, old, &v, &r->state->scratch, &v, &r->err) <
+				 0)
 			return batch_error(r, in, CMD_SELECT);
 	}
 	if (batch_assign(r, in->var, &v) < 0)
@@ -67,12 +68,14 @@ enum flow batch_exec_text(struct tsql_run *r, const struct insn *in)
 	struct value v;
 
 	r->text = (struct str){ "", 0 };
-	if (eval_value(&r->state->ev, in->u.exec->expr, &v) < 0 || (!v.null && value_to_text(&v, &r->state->scratch, &r->text, &r->err) < 0))
+	if (eval_value(&r->state->ev, in->u.exec->expr, &v) < 0 ||
+	    (!v.null && value_to_text(&v, &r->state->scratch, &r->text, &r->err) < 0))
 		return batch_error(r, in, CMD_FAILED);
 	return batch_hand_out(r, TSQL_EXEC_TEXT);
 }
 
-static int take_outputs(struct tsql_run *r, const struct exec_call *c, const int32_t *status, const struct value *outputs)
+static int take_outputs(struct tsql_run *r, const struct exec_call *c, const int32_t *status,
+			const struct value *outputs)
 {
 	for (size_t i = 0; outputs != NULL && i < c->nargs; i++) {
 		if (c->args[i].output && batch_assign(r, c->args[i].var, &outputs[i]) < 0)
@@ -86,7 +89,8 @@ static int take_outputs(struct tsql_run *r, const struct exec_call *c, const int
 	return 0;
 }
 
-void tsql_exec_done(struct tsql_run *r, int rc, int32_t error_number, bool abort, const int32_t *status, const struct value *outputs)
+void tsql_exec_done(struct tsql_run *r, int rc, int32_t error_number, bool abort, const int32_t *status,
+		    const struct value *outputs)
 {
 	struct tsql_state *st = r->state;
 	const struct insn *in = &st->prog->insns[st->pc];
@@ -135,7 +139,8 @@ enum flow batch_tran(struct tsql_run *r, const struct insn *in)
 	r->tran.name = in->u.tran.name;
 	r->tran.line = in->line;
 	if (in->expr != NULL) {
-		if (eval_value(&r->state->ev, in->expr, &v) < 0 || (!v.null && value_to_text(&v, &r->state->scratch, &r->tran.name, &r->err) < 0))
+		if (eval_value(&r->state->ev, in->expr, &v) < 0 ||
+		    (!v.null && value_to_text(&v, &r->state->scratch, &r->tran.name, &r->err) < 0))
 			return batch_error(r, in, CMD_FAILED);
 	}
 	return batch_hand_out(r, TSQL_TRAN);
@@ -143,7 +148,10 @@ enum flow batch_tran(struct tsql_run *r, const struct insn *in)
 
 void tsql_tran_done(struct tsql_run *r, int rc, const struct err *e)
 {
-	static const enum tsql_command commands[] = { [TRAN_BEGIN] = CMD_BEGIN, [TRAN_COMMIT] = CMD_COMMIT, [TRAN_ROLLBACK] = CMD_ROLLBACK, [TRAN_SAVE] = CMD_FAILED };
+	static const enum tsql_command commands[] = { [TRAN_BEGIN] = CMD_BEGIN,
+						      [TRAN_COMMIT] = CMD_COMMIT,
+						      [TRAN_ROLLBACK] = CMD_ROLLBACK,
+						      [TRAN_SAVE] = CMD_FAILED };
 	struct tsql_state *st = r->state;
 	const struct insn *in = &st->prog->insns[st->pc];
 
@@ -158,7 +166,7 @@ void tsql_tran_done(struct tsql_run *r, int rc, const struct err *e)
 	if (e != NULL)
 		r->err = *e;
 	batch_error(r, in, commands[in->u.tran.kind]);
-	st->over = false;           /* 3902, 3903, 628, 6401 end the statement only */
+	st->over = false; /* 3902, 3903, 628, 6401 end the statement only */
 }
 
 /* Milliseconds since midnight of a text or time. */
@@ -179,7 +187,8 @@ static int time_of_day(struct tsql_run *r, const struct expr *e, int64_t *ret)
 		if (value_to_text(&v, &r->state->scratch, &shown, NULL) < 0)
 			shown = STR("");
 		str_copy(text, sizeof(text), shown);
-		return err_raise(&r->err, 148, 15, 1, "Incorrect time syntax in time string '%s' used with WAITFOR.", text);
+		return err_raise(&r->err, 148, 15, 1,
+				 "Incorrect time syntax in time string '%s' used with WAITFOR.", text);
 	}
 	*ret = time.u.moment.tick / 10000;
 	return 0;
@@ -191,7 +200,7 @@ enum flow batch_wait(struct tsql_run *r, const struct insn *in)
 
 	if (time_of_day(r, in->expr, &ms) < 0)
 		return batch_error(r, in, CMD_FAILED);
-	if (in->u.wait_time) {      /* until that time of day, today or tomorrow */
+	if (in->u.wait_time) { /* until that time of day, today or tomorrow */
 		int64_t now = r->state->ev.now_us / 1000 % 86400000;
 
 		ms = ms >= now ? ms - now : ms - now + 86400000;
@@ -244,7 +253,8 @@ enum flow batch_set(struct tsql_run *r, const struct insn *in)
 	const struct set_insn *s = in->u.set;
 	enum tsql_command cmd = s->option->command;
 
-	if (s->option->kind == SET_BOOL || s->option->kind == SET_SILENT || s->option->kind == SET_STATISTICS) {
+	if (s->option->kind == SET_BOOL || s->option->kind == SET_SILENT ||
+	    s->option->kind == SET_STATISTICS) {
 		set_bool(r->host->vars, s->option, s->which != 0);
 		if (cmd == CMD_SET_ON && s->which == 0)
 			cmd = CMD_SET_OFF;

@@ -78,7 +78,8 @@ static void read_rows(CS_COMMAND *cmd, CS_INT kind, const char *look_for)
 			memset(&f, 0, sizeof(f));
 			ct_describe(cmd, i, &f);
 			got.big_len = 0;
-			while ((rc = ct_get_data(cmd, i, chunk, sizeof(chunk), &n)) == CS_SUCCEED || rc == CS_END_ITEM || rc == CS_END_DATA) {
+			while ((rc = ct_get_data(cmd, i, chunk, sizeof(chunk), &n)) == CS_SUCCEED ||
+			       rc == CS_END_ITEM || rc == CS_END_DATA) {
 				if (got.big != NULL && n > 0 && kind == CS_ROW_RESULT && i == 1)
 					memcpy(got.big + total, chunk, (size_t)n);
 				total += n;
@@ -105,9 +106,13 @@ static void read_rows(CS_COMMAND *cmd, CS_INT kind, const char *look_for)
 				if (i == 1)
 					got.big_len = total;
 				if (got.rows == 0 && i == 1)
-					snprintf(got.value, sizeof(got.value), f.datatype == CS_INT_TYPE && total == 4 ? "%d" : "%.*s",
-						 f.datatype == CS_INT_TYPE && total == 4 ? *(int *)chunk : total, (char *)chunk);
-				if (look_for != NULL && total >= (CS_INT)strlen(look_for) && memcmp(chunk, look_for, strlen(look_for)) == 0)
+					snprintf(got.value, sizeof(got.value),
+						 f.datatype == CS_INT_TYPE && total == 4 ? "%d" : "%.*s",
+						 f.datatype == CS_INT_TYPE && total == 4 ? *(int *)chunk
+											 : total,
+						 (char *)chunk);
+				if (look_for != NULL && total >= (CS_INT)strlen(look_for) &&
+				    memcmp(chunk, look_for, strlen(look_for)) == 0)
 					got.found = true;
 				if (i == columns)
 					got.rows++;
@@ -132,15 +137,18 @@ static bool results(CS_COMMAND *cmd, const char *look_for)
 static bool run_batch(struct session *s, const char *text)
 {
 	last_error = 0;
-	return ct_command(s->cmd, CS_LANG_CMD, (CS_CHAR *)text, CS_NULLTERM, CS_UNUSED) == CS_SUCCEED && ct_send(s->cmd) == CS_SUCCEED && results(s->cmd, NULL);
+	return ct_command(s->cmd, CS_LANG_CMD, (CS_CHAR *)text, CS_NULLTERM, CS_UNUSED) == CS_SUCCEED &&
+	       ct_send(s->cmd) == CS_SUCCEED && results(s->cmd, NULL);
 }
 
 static bool open_db(struct session *s)
 {
-	return open_as(s, "plain74", setting("PT_USER"), setting("PT_PASSWORD")) && run_batch(s, "use StateService");
+	return open_as(s, "plain74", setting("PT_USER"), setting("PT_PASSWORD")) &&
+	       run_batch(s, "use StateService");
 }
 
-static bool param(struct session *s, const char *name, CS_INT type, const void *data, CS_INT size, CS_INT max, bool output)
+static bool param(struct session *s, const char *name, CS_INT type, const void *data, CS_INT size, CS_INT max,
+		  bool output)
 {
 	CS_DATAFMT f;
 
@@ -159,8 +167,10 @@ static bool add_item(struct session *s, const char *key, const void *data, CS_IN
 
 	last_error = 0;
 	return ct_command(s->cmd, CS_RPC_CMD, "proc_AddItem", CS_NULLTERM, CS_UNUSED) == CS_SUCCEED &&
-	       param(s, "@id", CS_CHAR_TYPE, key, (CS_INT)strlen(key), (CS_INT)strlen(key), false) && param(s, "@item", size > 8000 ? CS_IMAGE_TYPE : CS_BINARY_TYPE, data, size, size, false) &&
-	       param(s, "@timeout", CS_INT_TYPE, &timeout, sizeof(timeout), sizeof(timeout), false) && ct_send(s->cmd) == CS_SUCCEED && results(s->cmd, NULL);
+	       param(s, "@id", CS_CHAR_TYPE, key, (CS_INT)strlen(key), (CS_INT)strlen(key), false) &&
+	       param(s, "@item", size > 8000 ? CS_IMAGE_TYPE : CS_BINARY_TYPE, data, size, size, false) &&
+	       param(s, "@timeout", CS_INT_TYPE, &timeout, sizeof(timeout), sizeof(timeout), false) &&
+	       ct_send(s->cmd) == CS_SUCCEED && results(s->cmd, NULL);
 }
 
 static bool get_item(struct session *s, const char *proc, const char *key)
@@ -170,9 +180,12 @@ static bool get_item(struct session *s, const char *proc, const char *key)
 
 	last_error = 0;
 	return ct_command(s->cmd, CS_RPC_CMD, (CS_CHAR *)proc, CS_NULLTERM, CS_UNUSED) == CS_SUCCEED &&
-	       param(s, "@id", CS_CHAR_TYPE, key, (CS_INT)strlen(key), (CS_INT)strlen(key), false) && param(s, "@item", CS_BINARY_TYPE, "", 1, 255, true) &&
-	       param(s, "@locked", CS_BIT_TYPE, &bit, 1, 1, true) && param(s, "@lockAgeInSeconds", CS_INT_TYPE, &zero, 4, 4, true) &&
-	       param(s, "@lockCookie", CS_INT_TYPE, &zero, 4, 4, true) && ct_send(s->cmd) == CS_SUCCEED && results(s->cmd, NULL);
+	       param(s, "@id", CS_CHAR_TYPE, key, (CS_INT)strlen(key), (CS_INT)strlen(key), false) &&
+	       param(s, "@item", CS_BINARY_TYPE, "", 1, 255, true) &&
+	       param(s, "@locked", CS_BIT_TYPE, &bit, 1, 1, true) &&
+	       param(s, "@lockAgeInSeconds", CS_INT_TYPE, &zero, 4, 4, true) &&
+	       param(s, "@lockCookie", CS_INT_TYPE, &zero, 4, 4, true) && ct_send(s->cmd) == CS_SUCCEED &&
+	       results(s->cmd, NULL);
 }
 
 static bool connects(void)
@@ -190,7 +203,8 @@ static bool tls(void)
 	struct session s;
 
 	for (int i = 0; i < 2; i++) {
-		CHECK(open_as(&s, i == 0 ? "login74" : "tls74", setting("PT_USER"), setting("PT_PASSWORD")), "%d %s", last_error, last_text);
+		CHECK(open_as(&s, i == 0 ? "login74" : "tls74", setting("PT_USER"), setting("PT_PASSWORD")),
+		      "%d %s", last_error, last_text);
 		CHECK(run_batch(&s, "select 1") && strcmp(got.value, "1") == 0, "%s", got.value);
 		close_session(&s);
 	}
@@ -202,7 +216,8 @@ static bool wrong_password(void)
 	struct session s;
 
 	CHECK(!open_as(&s, "plain74", "nobody", "wrong"), "logged in");
-	CHECK(last_error == 18456 && strstr(last_text, "Login failed for user 'nobody'") != NULL, "%d %s", last_error, last_text);
+	CHECK(last_error == 18456 && strstr(last_text, "Login failed for user 'nobody'") != NULL, "%d %s",
+	      last_error, last_text);
 	return true;
 }
 
@@ -226,9 +241,11 @@ static bool rpc_output(void)
 	CHECK(add_item(&s, key, "abc", 3), "%d %s", last_error, last_text);
 	CHECK(got.has_status && got.status == 0, "no status");
 	CHECK(get_item(&s, "proc_GetItemWithLock", key), "%d %s", last_error, last_text);
-	CHECK(got.params == 4 && got.item_len >= 3 && memcmp(got.item, "abc", 3) == 0 && got.locked == 0 && got.cookie == 2, "%d %d %d %d", got.params, got.item_len,
-	      got.locked, got.cookie);
-	CHECK(get_item(&s, "proc_GetItemWithLock", key) && got.item_len == 0 && got.locked == 1, "%d %d", got.item_len, got.locked);
+	CHECK(got.params == 4 && got.item_len >= 3 && memcmp(got.item, "abc", 3) == 0 && got.locked == 0 &&
+		      got.cookie == 2,
+	      "%d %d %d %d", got.params, got.item_len, got.locked, got.cookie);
+	CHECK(get_item(&s, "proc_GetItemWithLock", key) && got.item_len == 0 && got.locked == 1, "%d %d",
+	      got.item_len, got.locked);
 	close_session(&s);
 	return true;
 }
@@ -238,8 +255,9 @@ static bool rpc_results(void)
 	struct session s;
 
 	CHECK(open_db(&s), "%d", last_error);
-	CHECK(ct_command(s.cmd, CS_RPC_CMD, "sp_stored_procedures", CS_NULLTERM, CS_UNUSED) == CS_SUCCEED && ct_send(s.cmd) == CS_SUCCEED &&
-	      results(s.cmd, "proc_AddItem"), "%d %s", last_error, last_text);
+	CHECK(ct_command(s.cmd, CS_RPC_CMD, "sp_stored_procedures", CS_NULLTERM, CS_UNUSED) == CS_SUCCEED &&
+		      ct_send(s.cmd) == CS_SUCCEED && results(s.cmd, "proc_AddItem"),
+	      "%d %s", last_error, last_text);
 	CHECK(got.found, "proc_AddItem is not in the list");
 	close_session(&s);
 	return true;
@@ -249,8 +267,11 @@ static bool present(struct session *s, const char *key)
 {
 	char text[500];
 
-	snprintf(text, sizeof(text), "declare @i varbinary(max), @l bit, @a int, @c int exec proc_GetItemWithoutLock '%s', @i output, @l output, @a output, @c output "
-		 "select case when @l is null then 'absent' else 'present' end", key);
+	snprintf(text, sizeof(text),
+		 "declare @i varbinary(max), @l bit, @a int, @c int exec proc_GetItemWithoutLock '%s', @i "
+		 "output, @l output, @a output, @c output "
+		 "select case when @l is null then 'absent' else 'present' end",
+		 key);
 	return run_batch(s, text) && strcmp(got.value, "present") == 0;
 }
 
@@ -263,7 +284,10 @@ static bool batch(void)
 	CHECK(open_db(&s), "%d", last_error);
 	snprintf(text, sizeof(text), "exec proc_AddItem @id = '%s', @item = 0x6162, @timeout = 20", key);
 	CHECK(run_batch(&s, text) && got.has_status && got.status == 0, "%d %s", last_error, last_text);
-	snprintf(text, sizeof(text), "declare @i varbinary(max), @l bit, @a int, @c int exec proc_GetItemWithoutLock '%s', @i output, @l output, @a output, @c output select @i", key);
+	snprintf(text, sizeof(text),
+		 "declare @i varbinary(max), @l bit, @a int, @c int exec proc_GetItemWithoutLock '%s', @i "
+		 "output, @l output, @a output, @c output select @i",
+		 key);
 	CHECK(run_batch(&s, text) && strcmp(got.value, "ab") == 0, "%s", got.value);
 	close_session(&s);
 	return true;
@@ -275,17 +299,22 @@ static bool prepared(void)
 
 	CHECK(open_db(&s), "%d", last_error);
 	last_error = 0;
-	CHECK(ct_dynamic(s.cmd, CS_PREPARE, "d1", CS_NULLTERM, "select ? + 1", CS_NULLTERM) == CS_SUCCEED && ct_send(s.cmd) == CS_SUCCEED && results(s.cmd, NULL),
+	CHECK(ct_dynamic(s.cmd, CS_PREPARE, "d1", CS_NULLTERM, "select ? + 1", CS_NULLTERM) == CS_SUCCEED &&
+		      ct_send(s.cmd) == CS_SUCCEED && results(s.cmd, NULL),
 	      "prepare: %d %s", last_error, last_text);
 	for (CS_INT i = 5; i < 8; i++) {
 		char want[16];
 
 		snprintf(want, sizeof(want), "%d", i + 1);
-		CHECK(ct_dynamic(s.cmd, CS_EXECUTE, "d1", CS_NULLTERM, NULL, CS_UNUSED) == CS_SUCCEED && param(&s, "", CS_INT_TYPE, &i, 4, 4, false) &&
-		      ct_send(s.cmd) == CS_SUCCEED && results(s.cmd, NULL), "execute: %d %s", last_error, last_text);
+		CHECK(ct_dynamic(s.cmd, CS_EXECUTE, "d1", CS_NULLTERM, NULL, CS_UNUSED) == CS_SUCCEED &&
+			      param(&s, "", CS_INT_TYPE, &i, 4, 4, false) && ct_send(s.cmd) == CS_SUCCEED &&
+			      results(s.cmd, NULL),
+		      "execute: %d %s", last_error, last_text);
 		CHECK(strcmp(got.value, want) == 0, "%s instead of %s", got.value, want);
 	}
-	CHECK(ct_dynamic(s.cmd, CS_DEALLOC, "d1", CS_NULLTERM, NULL, CS_UNUSED) == CS_SUCCEED && ct_send(s.cmd) == CS_SUCCEED && results(s.cmd, NULL), "dealloc: %d", last_error);
+	CHECK(ct_dynamic(s.cmd, CS_DEALLOC, "d1", CS_NULLTERM, NULL, CS_UNUSED) == CS_SUCCEED &&
+		      ct_send(s.cmd) == CS_SUCCEED && results(s.cmd, NULL),
+	      "dealloc: %d", last_error);
 	close_session(&s);
 	return true;
 }
@@ -307,7 +336,10 @@ static bool values(void)
 			data[j] = (CS_BYTE)(j * 7 + j / 256);
 		CHECK(add_item(&s, key, data, sizes[i]), "%d bytes: %d %s", sizes[i], last_error, last_text);
 		got.big = malloc((size_t)sizes[i] + 65536);
-		snprintf(text, sizeof(text), "declare @i varbinary(max), @l bit, @a int, @c int exec proc_GetItemWithoutLock '%s', @i output, @l output, @a output, @c output select @i", key);
+		snprintf(text, sizeof(text),
+			 "declare @i varbinary(max), @l bit, @a int, @c int exec proc_GetItemWithoutLock "
+			 "'%s', @i output, @l output, @a output, @c output select @i",
+			 key);
 		CHECK(run_batch(&s, text), "%d %s", last_error, last_text);
 		same = got.big_len == sizes[i] && memcmp(got.big, data, (size_t)sizes[i]) == 0;
 		CHECK(same, "%d bytes came back as %d or different", sizes[i], got.big_len);
@@ -316,7 +348,8 @@ static bool values(void)
 		free(data);
 	}
 	CHECK(run_batch(&s, "select N'żółw €'") && strcmp(got.value, "żółw €") == 0, "%s", got.value);
-	CHECK(run_batch(&s, "select cast(null as int)") && got.rows == 1 && got.big_len == 0, "%s", got.value);
+	CHECK(run_batch(&s, "select cast(null as int)") && got.rows == 1 && got.big_len == 0, "%s",
+	      got.value);
 	close_session(&s);
 	return true;
 }
@@ -326,7 +359,8 @@ static bool status(void)
 	struct session s;
 
 	CHECK(open_db(&s), "%d", last_error);
-	CHECK(run_batch(&s, "exec proc_RefreshItemExpiration 'nothing'") && got.has_status && got.status == 0, "%d", got.status);
+	CHECK(run_batch(&s, "exec proc_RefreshItemExpiration 'nothing'") && got.has_status && got.status == 0,
+	      "%d", got.status);
 	close_session(&s);
 	return true;
 }
@@ -352,9 +386,12 @@ static bool transactions(void)
 	const char *a = fresh_key("a"), *b = fresh_key("b");
 
 	CHECK(open_db(&s) && open_db(&other), "%d", last_error);
-	CHECK(run_batch(&s, "begin tran") && add_item(&s, a, "x", 1) && present(&s, a) && run_batch(&s, "rollback tran"), "%d %s", last_error, last_text);
+	CHECK(run_batch(&s, "begin tran") && add_item(&s, a, "x", 1) && present(&s, a) &&
+		      run_batch(&s, "rollback tran"),
+	      "%d %s", last_error, last_text);
 	CHECK(!present(&other, a), "seen after rollback");
-	CHECK(run_batch(&s, "begin tran") && add_item(&s, b, "x", 1) && run_batch(&s, "commit tran"), "%d %s", last_error, last_text);
+	CHECK(run_batch(&s, "begin tran") && add_item(&s, b, "x", 1) && run_batch(&s, "commit tran"), "%d %s",
+	      last_error, last_text);
 	CHECK(present(&other, b), "not seen after commit");
 	close_session(&s);
 	close_session(&other);
@@ -367,11 +404,14 @@ static bool cancel(void)
 	double start = seconds();
 
 	CHECK(open_db(&s), "%d", last_error);
-	CHECK(ct_command(s.cmd, CS_LANG_CMD, "waitfor delay '00:00:20'", CS_NULLTERM, CS_UNUSED) == CS_SUCCEED && ct_send(s.cmd) == CS_SUCCEED, "send");
+	CHECK(ct_command(s.cmd, CS_LANG_CMD, "waitfor delay '00:00:20'", CS_NULLTERM, CS_UNUSED) ==
+			      CS_SUCCEED &&
+		      ct_send(s.cmd) == CS_SUCCEED,
+	      "send");
 	usleep(200000);
 	CHECK(ct_cancel(NULL, s.cmd, CS_CANCEL_ALL) == CS_SUCCEED, "cancel");
 	CHECK(seconds() - start < 10, "too late");
-	ct_cmd_drop(s.cmd);             /* FreeTDS sends nothing more with a cancelled command */
+	ct_cmd_drop(s.cmd); /* FreeTDS sends nothing more with a cancelled command */
 	CHECK(ct_cmd_alloc(s.con, &s.cmd) == CS_SUCCEED, "cmd");
 	CHECK(run_batch(&s, "select 7") && strcmp(got.value, "7") == 0, "%d %s", last_error, got.value);
 	close_session(&s);
@@ -381,12 +421,23 @@ static bool cancel(void)
 int main(void)
 {
 	static const struct feature features[] = {
-		{ "connect", connects }, { "tls", tls }, { "wrong_password", wrong_password }, { "missing_database", missing_database },
-		{ "rpc_output", rpc_output }, { "rpc_results", rpc_results }, { "batch", batch }, { "prepared", prepared }, { "values", values },
-		{ "status", status }, { "errors", errors }, { "transactions", transactions }, { "cancel", cancel },
+		{ "connect", connects },
+		{ "tls", tls },
+		{ "wrong_password", wrong_password },
+		{ "missing_database", missing_database },
+		{ "rpc_output", rpc_output },
+		{ "rpc_results", rpc_results },
+		{ "batch", batch },
+		{ "prepared", prepared },
+		{ "values", values },
+		{ "status", status },
+		{ "errors", errors },
+		{ "transactions", transactions },
+		{ "cancel", cancel },
 	};
 
-	if (cs_ctx_alloc(CS_VERSION_150, &context) != CS_SUCCEED || ct_init(context, CS_VERSION_150) != CS_SUCCEED)
+	if (cs_ctx_alloc(CS_VERSION_150, &context) != CS_SUCCEED ||
+	    ct_init(context, CS_VERSION_150) != CS_SUCCEED)
 		return 2;
 	ct_callback(context, NULL, CS_SET, CS_SERVERMSG_CB, (CS_VOID *)on_server);
 	ct_callback(context, NULL, CS_SET, CS_CLIENTMSG_CB, (CS_VOID *)on_client);

@@ -12,13 +12,13 @@
 
 static char note[2000];
 
-#define CHECK(cond, ...)                                                                         \
-	do {                                                                                     \
-		if (!(cond)) {                                                                   \
-			int n_ = snprintf(note, sizeof(note), "%s:%d: ", __func__, __LINE__);   \
-			snprintf(note + n_, sizeof(note) - (size_t)n_, "" __VA_ARGS__);          \
-			return false;                                                            \
-		}                                                                                \
+#define CHECK(cond, ...) \
+	do { \
+		if (!(cond)) { \
+			int n_ = snprintf(note, sizeof(note), "%s:%d: ", __func__, __LINE__); \
+			snprintf(note + n_, sizeof(note) - (size_t)n_, "" __VA_ARGS__); \
+			return false; \
+		} \
 	} while (0)
 
 static inline const char *setting(const char *name)

@@ -8,7 +8,9 @@
 static gss_OID_desc ntlm = { 10, "\x2b\x06\x01\x04\x01\x82\x37\x02\x02\x0a" };
 static int the_cred, the_name;
 
-struct exchange { int legs; };
+struct exchange {
+	int legs;
+};
 
 static OM_uint32 text(gss_buffer_t out, const char *s)
 {
@@ -17,7 +19,8 @@ static OM_uint32 text(gss_buffer_t out, const char *s)
 	return out->value == NULL ? GSS_S_FAILURE : GSS_S_COMPLETE;
 }
 
-OM_uint32 gss_acquire_cred(OM_uint32 *minor, gss_name_t name, OM_uint32 time, gss_OID_set mechs, gss_cred_usage_t usage, gss_cred_id_t *cred, gss_OID_set *actual,
+OM_uint32 gss_acquire_cred(OM_uint32 *minor, gss_name_t name, OM_uint32 time, gss_OID_set mechs,
+			   gss_cred_usage_t usage, gss_cred_id_t *cred, gss_OID_set *actual,
 			   OM_uint32 *time_rec)
 {
 	(void)name, (void)time, (void)mechs, (void)usage;
@@ -37,8 +40,10 @@ OM_uint32 gss_release_cred(OM_uint32 *minor, gss_cred_id_t *cred)
 	return GSS_S_COMPLETE;
 }
 
-OM_uint32 gss_accept_sec_context(OM_uint32 *minor, gss_ctx_id_t *ctx, gss_cred_id_t cred, gss_buffer_t in, gss_channel_bindings_t bindings, gss_name_t *source,
-				 gss_OID *mech, gss_buffer_t out, OM_uint32 *flags, OM_uint32 *time_rec, gss_cred_id_t *delegated)
+OM_uint32 gss_accept_sec_context(OM_uint32 *minor, gss_ctx_id_t *ctx, gss_cred_id_t cred, gss_buffer_t in,
+				 gss_channel_bindings_t bindings, gss_name_t *source, gss_OID *mech,
+				 gss_buffer_t out, OM_uint32 *flags, OM_uint32 *time_rec,
+				 gss_cred_id_t *delegated)
 {
 	const char *wanted = getenv("MANYLEGS");
 	struct exchange *x = (struct exchange *)*ctx;
@@ -98,7 +103,8 @@ OM_uint32 gss_release_name(OM_uint32 *minor, gss_name_t *name)
 	return GSS_S_COMPLETE;
 }
 
-OM_uint32 gss_display_status(OM_uint32 *minor, OM_uint32 value, int type, gss_OID mech, OM_uint32 *context, gss_buffer_t out)
+OM_uint32 gss_display_status(OM_uint32 *minor, OM_uint32 value, int type, gss_OID mech, OM_uint32 *context,
+			     gss_buffer_t out)
 {
 	(void)value, (void)type, (void)mech;
 	*minor = 0;

@@ -19,7 +19,7 @@
 
 struct fixture {
 	char dir[64], file[96];
-	sqlite3 *db;            /* the administrator's connection */
+	sqlite3 *db; /* the administrator's connection */
 	struct auth *a;
 };
 
@@ -54,7 +54,9 @@ static void add_login(struct fixture *f, const char *name, const char *password,
 {
 	char *sql;
 
-	sql = sqlite3_mprintf("INSERT INTO login (name, password_hash, admin, disabled, default_database) VALUES (%Q, %Q, %d, %d, 'StateService')", name, hash_of(password), admin, disabled);
+	sql = sqlite3_mprintf("INSERT INTO login (name, password_hash, admin, disabled, default_database) "
+			      "VALUES (%Q, %Q, %d, %d, 'StateService')",
+			      name, hash_of(password), admin, disabled);
 	run_sql(f, sql);
 	sqlite3_free(sql);
 }
@@ -69,10 +71,13 @@ static int setup(void **state)
 	assert_non_null(mkdtemp(f->dir));
 	snprintf(f->file, sizeof(f->file), "%s/system.db", f->dir);
 	assert_int_equal(sqlite3_open(f->file, &f->db), SQLITE_OK);
-	run_sql(f, "PRAGMA journal_mode = WAL;"
-		   "CREATE TABLE login (name TEXT PRIMARY KEY COLLATE NOCASE, password_hash TEXT, admin INTEGER, disabled INTEGER, default_database TEXT, id INTEGER, sid BLOB);"
-		   "CREATE TABLE permission (login TEXT COLLATE NOCASE, database TEXT COLLATE NOCASE, rights INTEGER, PRIMARY KEY (login, database));"
-		   "INSERT INTO permission VALUES ('Worker', 'Translation', 1), ('Worker', 'StateService', 3);");
+	run_sql(f,
+		"PRAGMA journal_mode = WAL;"
+		"CREATE TABLE login (name TEXT PRIMARY KEY COLLATE NOCASE, password_hash TEXT, admin "
+		"INTEGER, disabled INTEGER, default_database TEXT, id INTEGER, sid BLOB);"
+		"CREATE TABLE permission (login TEXT COLLATE NOCASE, database TEXT COLLATE NOCASE, rights "
+		"INTEGER, PRIMARY KEY (login, database));"
+		"INSERT INTO permission VALUES ('Worker', 'Translation', 1), ('Worker', 'StateService', 3);");
 	add_login(f, "sa", "secret", 1, 0);
 	add_login(f, "Worker", "work", 0, 0);
 	add_login(f, "old", "work", 0, 1);
@@ -182,8 +187,8 @@ static void an_address_that_fails_too_often_waits(void **state)
 	assert_int_equal(check(f, "c", "x", "192.0.2.1"), AUTH_NO_LOGIN);
 	assert_int_equal(auth_penalty_ms(f->a, "192.0.2.1"), 400);
 	assert_int_equal(check(f, "sa", "secret", "192.0.2.1"), AUTH_THROTTLED);
-	assert_int_equal(auth_hashed(f->a), 3);                         /* the refused one cost nothing */
-	assert_int_equal(check(f, "sa", "secret", "192.0.2.2"), AUTH_OK);       /* from elsewhere it is welcome */
+	assert_int_equal(auth_hashed(f->a), 3);                           /* the refused one cost nothing */
+	assert_int_equal(check(f, "sa", "secret", "192.0.2.2"), AUTH_OK); /* from elsewhere it is welcome */
 	test_time += 2 * 60 * 1000;
 	assert_int_equal(check(f, "sa", "secret", "192.0.2.1"), AUTH_OK);
 	assert_int_equal(auth_penalty_ms(f->a, "192.0.2.1"), 100);
@@ -194,8 +199,18 @@ static void a_success_clears_the_address(void **state)
 	struct fixture *f = *state;
 
 	for (int round = 0; round < 3; round++) {
-		assert_int_equal(check(f, round == 0 ? "u" : round == 1 ? "v" : "w", "x", "192.0.2.1"), AUTH_NO_LOGIN);
-		assert_int_equal(check(f, round == 0 ? "x" : round == 1 ? "y" : "z", "x", "192.0.2.1"), AUTH_NO_LOGIN);
+		assert_int_equal(check(f,
+				       round == 0   ? "u"
+				       : round == 1 ? "v"
+						    : "w",
+				       "x", "192.0.2.1"),
+				 AUTH_NO_LOGIN);
+		assert_int_equal(check(f,
+				       round == 0   ? "x"
+				       : round == 1 ? "y"
+						    : "z",
+				       "x", "192.0.2.1"),
+				 AUTH_NO_LOGIN);
 		assert_int_equal(check(f, "sa", "secret", "192.0.2.1"), AUTH_OK);
 	}
 }
@@ -243,7 +258,7 @@ static void a_login_is_known_at_many_addresses(void **state)
 		assert_int_equal(check(f, "sa", "secret", peer), AUTH_OK);
 	}
 	attack(f, "sa", 1, 30);
-	test_time += 20 * 60 * 1000;                    /* longer than passwords are remembered */
+	test_time += 20 * 60 * 1000; /* longer than passwords are remembered */
 	attack(f, "sa", 1, 30);
 	assert_int_equal(check(f, "sa", "secret", "192.0.2.200"), AUTH_LATER);
 	for (int i = 1; i <= 40; i++) {
@@ -263,7 +278,8 @@ static void an_address_that_is_known_still_may_not_guess(void **state)
 	assert_int_equal(check(f, "sa", "secret", "203.0.113.1"), AUTH_OK);
 	for (int i = 0; i < LIMIT; i++)
 		assert_int_equal(check(f, "sa", "x", "203.0.113.1"), AUTH_WRONG_PASSWORD);
-	assert_int_equal(check(f, "sa", "secret", "203.0.113.1"), AUTH_THROTTLED);      /* not even with what is remembered: that would tell a guesser */
+	assert_int_equal(check(f, "sa", "secret", "203.0.113.1"),
+			 AUTH_THROTTLED); /* not even with what is remembered: that would tell a guesser */
 	test_time += 2 * 60 * 1000;
 	assert_int_equal(check(f, "sa", "secret", "203.0.113.1"), AUTH_OK);
 }
@@ -287,7 +303,8 @@ static void what_others_do_does_not_lock_this_machine_out(void **state)
 	assert_int_equal(check(f, "sa", "secret", "127.0.0.1"), AUTH_OK);
 	attack(f, "Worker", 40, 60);
 	assert_int_equal(check(f, "Worker", "work", "[::1]"), AUTH_OK);
-	assert_int_equal(check(f, "Worker", "work", "127.0.0.2"), AUTH_LATER);          /* such may be anybody's, behind a forwarder */
+	assert_int_equal(check(f, "Worker", "work", "127.0.0.2"),
+			 AUTH_LATER); /* such may be anybody's, behind a forwarder */
 }
 
 static void an_integrated_login_makes_its_address_known(void **state)
@@ -426,19 +443,28 @@ static void a_login_may_have_no_default_database(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_login_is_found_without_case_and_named_as_stored, setup, teardown),
-		cmocka_unit_test_setup_teardown(each_failure_has_its_name_and_costs_one_hash, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_password_that_was_right_is_not_hashed_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_changed_password_or_disabled_login_counts_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_login_is_found_without_case_and_named_as_stored, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(each_failure_has_its_name_and_costs_one_hash, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_password_that_was_right_is_not_hashed_again, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_changed_password_or_disabled_login_counts_at_once, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(an_address_that_fails_too_often_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_success_clears_the_address, setup, teardown),
-		cmocka_unit_test_setup_teardown(strangers_wait_for_their_turn_at_a_login_under_attack, setup, teardown),
+		cmocka_unit_test_setup_teardown(strangers_wait_for_their_turn_at_a_login_under_attack, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_login_is_known_at_many_addresses, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_address_that_is_known_still_may_not_guess, setup, teardown),
-		cmocka_unit_test_setup_teardown(neighbours_behind_one_address_do_not_lock_each_other_out, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_others_do_does_not_lock_this_machine_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_address_that_is_known_still_may_not_guess, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(neighbours_behind_one_address_do_not_lock_each_other_out,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(what_others_do_does_not_lock_this_machine_out, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(an_integrated_login_makes_its_address_known, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_password_that_cannot_be_checked_is_not_wrong, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_password_that_cannot_be_checked_is_not_wrong, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(the_penalty_is_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(rights_are_those_of_login_and_database, setup, teardown),
 		cmocka_unit_test_setup_teardown(rights_are_kept_until_reload, setup, teardown),

@@ -17,7 +17,8 @@ static void a_hash_matches_its_password_only(void **state)
 
 	(void)state;
 	assert_int_equal(auth_hash_password(STR("p\xc3\xa4ssword"), hash, &e), 0);
-	assert_memory_equal(hash, "$argon2id$v=19$m=19456,t=2,p=1$", strlen("$argon2id$v=19$m=19456,t=2,p=1$"));
+	assert_memory_equal(hash, "$argon2id$v=19$m=19456,t=2,p=1$",
+			    strlen("$argon2id$v=19$m=19456,t=2,p=1$"));
 	assert_int_equal(auth_verify_password(STR("p\xc3\xa4ssword"), hash), 1);
 	assert_int_equal(auth_verify_password(STR("P\xc3\xa4ssword"), hash), 0);
 	assert_int_equal(auth_verify_password(STR("p\xc3\xa4sswor"), hash), 0);
@@ -38,8 +39,15 @@ static void equal_passwords_have_different_hashes(void **state)
 
 static void what_is_no_hash_matches_nothing(void **state)
 {
-	static const char *const bad[] = { "", "x", "$argon2id$", "$argon2id$v=19$m=19456,t=2,p=1$AAAA", "$argon2i$v=19$m=8,t=1,p=1$c29tZXNhbHQ$AAAAAAAA",
-					   "password", "$argon2id$v=19$m=99999999999,t=2,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA" };
+	static const char *const bad[] = {
+		"",
+		"x",
+		"$argon2id$",
+		"$argon2id$v=19$m=19456,t=2,p=1$AAAA",
+		"$argon2i$v=19$m=8,t=1,p=1$c29tZXNhbHQ$AAAAAAAA",
+		"password",
+		"$argon2id$v=19$m=99999999999,t=2,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA"
+	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)

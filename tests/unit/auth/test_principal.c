@@ -27,12 +27,19 @@ static int setup(void **state)
 	assert_non_null(mkdtemp(f->dir));
 	snprintf(f->file, sizeof(f->file), "%s/system.db", f->dir);
 	assert_int_equal(sqlite3_open(f->file, &f->db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(f->db,
-				      "CREATE TABLE login (name TEXT PRIMARY KEY COLLATE NOCASE, password_hash TEXT, admin INTEGER, disabled INTEGER, default_database TEXT, id INTEGER, sid BLOB);"
-				      "CREATE TABLE permission (login TEXT COLLATE NOCASE, database TEXT COLLATE NOCASE, rights INTEGER, PRIMARY KEY (login, database));"
-				      "INSERT INTO login (name, password_hash, admin, disabled, default_database) VALUES ('EXAMPLE.ORG\\alice', '', 0, 0, 'StateService'), ('EXAMPLE.ORG\\gone', '', 0, 1, ''),"
-				      " ('staff', 'x', 0, 0, 'Translation'), ('others', 'x', 0, 0, ''), ('old', 'x', 0, 1, ''), ('root', 'x', 1, 0, '')",
-				      NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(
+		sqlite3_exec(f->db,
+			     "CREATE TABLE login (name TEXT PRIMARY KEY COLLATE NOCASE, password_hash TEXT, "
+			     "admin INTEGER, disabled INTEGER, default_database TEXT, id INTEGER, sid BLOB);"
+			     "CREATE TABLE permission (login TEXT COLLATE NOCASE, database TEXT COLLATE "
+			     "NOCASE, rights INTEGER, PRIMARY KEY (login, database));"
+			     "INSERT INTO login (name, password_hash, admin, disabled, default_database) "
+			     "VALUES ('EXAMPLE.ORG\\alice', '', 0, 0, 'StateService'), ('EXAMPLE.ORG\\gone', "
+			     "'', 0, 1, ''),"
+			     " ('staff', 'x', 0, 0, 'Translation'), ('others', 'x', 0, 0, ''), ('old', 'x', "
+			     "0, 1, ''), ('root', 'x', 1, 0, '')",
+			     NULL, NULL, NULL),
+		SQLITE_OK);
 	*state = f;
 	return 0;
 }
@@ -49,9 +56,14 @@ static int teardown(void **state)
 }
 
 /* The login that a principal gets under these rules, or how it fails. */
-static void expect(struct fixture *f, const char *rules, const char *principal, enum auth_result result, const char *login)
+static void expect(struct fixture *f, const char *rules, const char *principal, enum auth_result result,
+		   const char *login)
 {
-	struct auth_options o = { .system_file = f->file, .fail_delay_ms = 100, .fail_limit = 3, .fail_window_s = 60, .principal_map = rules };
+	struct auth_options o = { .system_file = f->file,
+				  .fail_delay_ms = 100,
+				  .fail_limit = 3,
+				  .fail_window_s = 60,
+				  .principal_map = rules };
 	struct auth_login who = { .name = "" };
 	struct auth *a;
 	struct err e;
@@ -80,7 +92,8 @@ static void a_disabled_login_is_not_helped_by_a_rule(void **state)
 
 static void the_first_rule_that_fits_counts(void **state)
 {
-	const char *rules = "EXAMPLE.ORG\\*=staff;  OTHER.ORG\\* = others ; *\\root=root;=staff;nonsense;*=others";
+	const char *rules =
+		"EXAMPLE.ORG\\*=staff;  OTHER.ORG\\* = others ; *\\root=root;=staff;nonsense;*=others";
 
 	expect(*state, rules, "EXAMPLE.ORG\\bob", AUTH_OK, "staff");
 	expect(*state, rules, "example.org\\Bob", AUTH_OK, "staff");
@@ -110,7 +123,7 @@ static void long_patterns_fit_nothing_by_accident(void **state)
 
 	memset(rules, '*', sizeof(rules));
 	memcpy(rules + sizeof(rules) - 7, "=staff", 7);
-	rules[400] = 'x';       /* beyond what a principal can have */
+	rules[400] = 'x'; /* beyond what a principal can have */
 	expect(*state, rules, "EXAMPLE.ORG\\bob", AUTH_NO_LOGIN, NULL);
 }
 

@@ -30,8 +30,9 @@ static void the_window_slides(void **state)
 		auth_throttle_add(&t, &k, 1000);
 	assert_int_equal(auth_throttle_count(&t, &k, 60999), 4);
 	assert_int_equal(auth_throttle_count(&t, &other, 1000), 0);
-	assert_int_equal(auth_throttle_count(&t, &k, 61000), 4);        /* the next window: all of the old one overlaps */
-	assert_int_equal(auth_throttle_count(&t, &k, 91000), 2);        /* half of it */
+	assert_int_equal(auth_throttle_count(&t, &k, 61000),
+			 4); /* the next window: all of the old one overlaps */
+	assert_int_equal(auth_throttle_count(&t, &k, 91000), 2); /* half of it */
 	auth_throttle_add(&t, &k, 91000);
 	assert_int_equal(auth_throttle_count(&t, &k, 91000), 3);
 	assert_int_equal(auth_throttle_count(&t, &k, 121000), 1);
@@ -66,7 +67,7 @@ static void the_table_is_bounded_and_forgets_the_oldest(void **state)
 
 		auth_throttle_add(&t, &k, i);
 	}
-	auth_throttle_add(&t, &first, AUTH_THROTTLE_MAX);       /* now the youngest */
+	auth_throttle_add(&t, &first, AUTH_THROTTLE_MAX); /* now the youngest */
 	auth_throttle_add(&t, &last, AUTH_THROTTLE_MAX);
 	assert_int_equal(t.count, AUTH_THROTTLE_MAX);
 	assert_int_equal(auth_throttle_count(&t, &first, AUTH_THROTTLE_MAX), 2);
@@ -98,7 +99,7 @@ static void a_turn_comes_once_a_second(void **state)
 
 	(void)state;
 	assert_int_equal(auth_throttle_init(&t, 5, 60), 0);
-	assert_false(auth_throttle_trickle(&t, &k, 1000));      /* nobody has failed */
+	assert_false(auth_throttle_trickle(&t, &k, 1000)); /* nobody has failed */
 	auth_throttle_add(&t, &k, 1000);
 	assert_true(auth_throttle_trickle(&t, &k, 1000));
 	assert_false(auth_throttle_trickle(&t, &k, 1000));
@@ -131,7 +132,7 @@ static void the_known_are_bounded_for_each_login(void **state)
 
 		auth_known_put(&k, &one, &key, 10 + i);
 	}
-	auth_known_put(&k, &one, &first, 500);                  /* used again: the second is now the oldest */
+	auth_known_put(&k, &one, &first, 500); /* used again: the second is now the oldest */
 	for (uint32_t i = 0; i < 3; i++) {
 		struct auth_digest key = key_of(2000 + i);
 

@@ -27,7 +27,8 @@ static void kinds(void **state)
 	expect_kind(BYTES("NTLMSSP\0\1\0\0"), -1);
 	expect_kind(BYTES("\x60\x08\x06\x06\x2b\x06\x01\x05\x05\x02"), TOKEN_SPNEGO);
 	expect_kind(BYTES("\x60\x0b\x06\x09\x2a\x86\x48\x86\xf7\x12\x01\x02\x02"), TOKEN_KERBEROS);
-	expect_kind(BYTES("\x60\x82\x02\xbe\x06\x09\x2a\x86\x48\x86\xf7\x12\x01\x02\x02\x01"), TOKEN_KERBEROS);
+	expect_kind(BYTES("\x60\x82\x02\xbe\x06\x09\x2a\x86\x48\x86\xf7\x12\x01\x02\x02\x01"),
+		    TOKEN_KERBEROS);
 	expect_kind(BYTES("\x60\x07\x06\x05\x2b\x05\x01\x05\x02"), -1);
 	expect_kind(BYTES(""), -1);
 	expect_kind(BYTES("\x60"), -1);
@@ -49,7 +50,7 @@ static void negotiate_asks_for_the_target(void **state)
 	assert_false(token_ntlm_is_odd(m, sizeof(m)));
 	m[12] = 0x01;
 	assert_false(token_ntlm_is_odd(m, 15));
-	m[9] = 1;       /* another type */
+	m[9] = 1; /* another type */
 	assert_false(token_ntlm_is_odd(m, sizeof(m)));
 }
 
@@ -92,7 +93,7 @@ static void authenticate_claims_no_version(void **state)
 	assert_int_equal(token_ntlm_mend(m, 200), 200);
 	assert_int_equal(m[63], 0);
 	m[63] = 0x02;
-	m[32] = 72;     /* there is room for the version */
+	m[32] = 72; /* there is room for the version */
 	assert_false(token_ntlm_is_odd(m, 200));
 }
 
@@ -110,12 +111,12 @@ static void answer_up_to_the_end(void **state)
 	assert_false(token_ntlm_is_odd(m, 200));
 	assert_false(token_ntlm_is_old(m, 200));
 	authenticate(m, 16);
-	assert_false(token_ntlm_is_odd(m, 102 + 24));   /* nothing behind it that could be an answer */
+	assert_false(token_ntlm_is_odd(m, 102 + 24)); /* nothing behind it that could be an answer */
 	assert_false(token_ntlm_is_odd(m, 101));
-	field(m, 44, 4, 150);                           /* something else lies behind it */
+	field(m, 44, 4, 150); /* something else lies behind it */
 	assert_false(token_ntlm_is_odd(m, 200));
 	authenticate(m, 16);
-	field(m, 12, 24, 90);                           /* or reaches into it */
+	field(m, 12, 24, 90); /* or reaches into it */
 	assert_false(token_ntlm_is_odd(m, 200));
 	authenticate(m, 16);
 	memset(m + 24, 0xff, 4);
@@ -134,7 +135,7 @@ static void old_answers_are_found_wherever_they_are(void **state)
 	authenticate(m + 230, 24);
 	assert_true(token_ntlm_is_old(m, sizeof(m)));
 	assert_false(token_ntlm_is_old(m, 230));
-	assert_true(token_ntlm_is_old(m, 230 + 20));    /* cut off */
+	assert_true(token_ntlm_is_old(m, 230 + 20)); /* cut off */
 	authenticate(m + 230, 0);
 	assert_true(token_ntlm_is_old(m, sizeof(m)));
 	authenticate(m + 230, 25);

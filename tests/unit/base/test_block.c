@@ -29,7 +29,10 @@ static bool holds(const uint8_t *p, size_t n)
 
 static void bytes_stay_through_every_change_of_size(void **state)
 {
-	static const size_t sizes[] = { 1, 100, MIB, 2 * MIB - 1, 2 * MIB, 2 * MIB + 1, 9 * MIB, 64 * MIB, 64 * MIB + 5, 3 * MIB, 2 * MIB - 1, 4000, 2 * MIB, 7 };
+	static const size_t sizes[] = {
+		1,        100,          MIB,     2 * MIB - 1, 2 * MIB, 2 * MIB + 1, 9 * MIB,
+		64 * MIB, 64 * MIB + 5, 3 * MIB, 2 * MIB - 1, 4000,    2 * MIB,     7
+	};
 	size_t size = 0, filled = 0;
 	uint8_t *p = NULL;
 
@@ -53,7 +56,7 @@ static void what_no_system_has_is_refused_and_harms_nothing(void **state)
 	(void)state;
 	assert_non_null(p);
 	fill(p, 0, 5 * MIB);
-#ifndef __SANITIZE_ADDRESS__            /* whose malloc would end the program */
+#ifndef __SANITIZE_ADDRESS__ /* whose malloc would end the program */
 	assert_null(block_resize(p, 5 * MIB, SIZE_MAX / 4));
 	assert_null(block_resize(p, 5 * MIB, SIZE_MAX - 10));
 	assert_null(block_resize(NULL, 0, SIZE_MAX - 10));
@@ -62,7 +65,7 @@ static void what_no_system_has_is_refused_and_harms_nothing(void **state)
 	block_free(p, 5 * MIB);
 }
 
-#ifndef __SANITIZE_ADDRESS__            /* there all are malloc's */
+#ifndef __SANITIZE_ADDRESS__ /* there all are malloc's */
 static bool is_mapped(const uint8_t *p)
 {
 	unsigned char in;
@@ -87,7 +90,7 @@ static void a_freed_block_is_taken_again_whatever_its_size(void **state)
 	fill(r, 0, 5 * MIB);
 	block_free(q, 5 * MIB);
 	block_free(r, 5 * MIB);
-	q = block_resize(NULL, 0, 50 * MIB);            /* larger than both: the larger grows */
+	q = block_resize(NULL, 0, 50 * MIB); /* larger than both: the larger grows */
 	assert_non_null(q);
 	fill(q, 0, 50 * MIB);
 	assert_true(holds(q, 50 * MIB));

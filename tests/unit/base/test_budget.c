@@ -39,14 +39,14 @@ static void test_each_level_refuses(void **state)
 	assert_true(budget_take(&f.session, 60000));
 	assert_false(budget_take(&f.session, 1));
 	expect(&f, 60000, 60000, 60000);
-	assert_false(budget_take(&other, 20001));               /* the login's */
+	assert_false(budget_take(&other, 20001)); /* the login's */
 	assert_int_equal(budget_used(&other), 0);
 	assert_true(budget_take(&f.server, 40000));
-	assert_false(budget_take(&other, 1));                   /* the server's */
+	assert_false(budget_take(&other, 1)); /* the server's */
 	expect(&f, 60000, 60000, 100000);
 	budget_give(&f.server, 40000);
 	assert_true(budget_take(&other, 20000));
-	assert_false(budget_take(&f.session, SIZE_MAX));        /* does not wrap */
+	assert_false(budget_take(&f.session, SIZE_MAX)); /* does not wrap */
 	budget_give(&other, 20000);
 	budget_give(&f.session, 60000);
 	expect(&f, 0, 0, 0);
@@ -108,7 +108,7 @@ static void test_arenas_and_buffers_ask_first(void **state)
 	assert_int_equal(b.len, 30000);
 	buf_reset(&b, SIZE_MAX);
 	assert_false(b.failed || b.denied);
-	moved = b;                                              /* with what it was charged */
+	moved = b; /* with what it was charged */
 	buf_forget(&b);
 	assert_ptr_equal(b.budget, &f.session);
 	buf_fini(&moved);

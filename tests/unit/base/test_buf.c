@@ -74,7 +74,7 @@ static void printf_of_any_length(void **state)
 	assert_memory_equal(b.data + b.len - 2, "x;", 2);
 	buf_fini(&b);
 
-	buf_init(&b, 1000);             /* the bound counts the text, not printf's NUL */
+	buf_init(&b, 1000); /* the bound counts the text, not printf's NUL */
 	buf_printf(&b, "%s", text);
 	assert_false(b.failed);
 	assert_int_equal(b.len, 1000);

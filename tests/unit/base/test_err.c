@@ -11,7 +11,11 @@
 #include "base/err.h"
 #include "base/utf.h"
 
-static const struct { const char *id; int number, severity, state; const char *text; } table[] = {
+static const struct {
+	const char *id;
+	int number, severity, state;
+	const char *text;
+} table[] = {
 #define ERR(id, number, severity, state, text) { #id, number, severity, state, text },
 #include "base/errors.def"
 #undef ERR
@@ -56,7 +60,9 @@ static void raise_takes_any_number(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(err_raise(&e, 9400, 16, 1, "XML parsing: line %d, character %d, %s", 1, 5, "unexpected end of input"), -1);
+	assert_int_equal(err_raise(&e, 9400, 16, 1, "XML parsing: line %d, character %d, %s", 1, 5,
+				   "unexpected end of input"),
+			 -1);
 	assert_string_equal(e.text, "XML parsing: line 1, character 5, unexpected end of input");
 	assert_int_equal(err_nomem(&e), -1);
 	assert_int_equal(e.number, 701);

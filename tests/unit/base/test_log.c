@@ -56,12 +56,15 @@ static void a_line_has_its_context_and_fields(void **state)
 
 	(void)state;
 	capture_begin();
-	LOG(LOG_INFO, &ctx, "login", F_STR("mechanism", "sql"), F_STR("client", "a b=\"c\""), F_INT("attempts", -3), F_STR("none", NULL));
+	LOG(LOG_INFO, &ctx, "login", F_STR("mechanism", "sql"), F_STR("client", "a b=\"c\""),
+	    F_INT("attempts", -3), F_STR("none", NULL));
 	LOG(LOG_WARN, NULL, "bare");
 	capture_end();
 	assert_int_equal(count_lines(), 2);
-	assert_non_null(strstr(captured, "Z level=info event=login session=51 peer=127.0.0.1:5000 login=\"Émile\" mechanism=sql "
-					 "client=\"a b=\\\"c\\\"\" attempts=-3\n"));
+	assert_non_null(strstr(
+		captured,
+		"Z level=info event=login session=51 peer=127.0.0.1:5000 login=\"Émile\" mechanism=sql "
+		"client=\"a b=\\\"c\\\"\" attempts=-3\n"));
 	assert_non_null(strstr(captured, " level=warn event=bare\n"));
 	assert_memory_equal(captured, "time=20", 7);
 }
@@ -98,7 +101,8 @@ static void long_values_and_lines_are_cut(void **state)
 	memset(value, 'v', sizeof(value) - 1);
 	value[sizeof(value) - 1] = '\0';
 	capture_begin();
-	LOG(LOG_ERROR, NULL, "x", F_STR("a", value), F_STR("b", value), F_STR("c", value), F_STR("d", value), F_STR("e", value));
+	LOG(LOG_ERROR, NULL, "x", F_STR("a", value), F_STR("b", value), F_STR("c", value), F_STR("d", value),
+	    F_STR("e", value));
 	n = capture_end();
 	assert_int_equal(count_lines(), 1);
 	assert_true(n <= 4096);
@@ -138,7 +142,7 @@ static void the_rate_is_bounded_and_the_rest_counted(void **state)
 	LOG(LOG_INFO, NULL, "after");
 	capture_end();
 	lines = count_lines();
-	assert_true(lines >= 7 && lines <= 20);         /* a second may end while the loop runs */
+	assert_true(lines >= 7 && lines <= 20); /* a second may end while the loop runs */
 	assert_non_null(strstr(captured, "event=log_lines_left_out lines=49"));
 	assert_non_null(strstr(captured, "event=after"));
 }
@@ -197,7 +201,9 @@ static void a_pipe_that_nobody_reads_stops_nobody(void **state)
 			assert_int_equal(strtol(at + 11, NULL, 10), next + dropped);
 			next++;
 		} else {
-			assert_int_equal(sscanf(strstr(line, "event=log_lines_dropped"), "event=log_lines_dropped lines=%ld", &told), 1);
+			assert_int_equal(sscanf(strstr(line, "event=log_lines_dropped"),
+						"event=log_lines_dropped lines=%ld", &told),
+					 1);
 			dropped += told;
 		}
 	}

@@ -111,7 +111,10 @@ static void every_character_is_valid_and_counted(void **state)
 	}
 }
 
-static bool valid(const char *s) { return utf8_valid(s, strlen(s), false); }
+static bool valid(const char *s)
+{
+	return utf8_valid(s, strlen(s), false);
+}
 
 static void bad_utf8_is_known(void **state)
 {

@@ -15,16 +15,39 @@ static int *origin;
 
 static const struct param params[] = {
 	{ .name = "@id", .type = { TYPE_VARCHAR, 0, 0, 4 }, .null_rule = NULL_ERROR },
-	{ .name = "@n", .type = { TYPE_SMALLINT, 0, 0, 0 }, .min = 1, .max = 9, .range_error = 50003, .range_text = "1 to 9" },
+	{ .name = "@n",
+	  .type = { TYPE_SMALLINT, 0, 0, 0 },
+	  .min = 1,
+	  .max = 9,
+	  .range_error = 50003,
+	  .range_text = "1 to 9" },
 	{ .name = "@flag", .type = { TYPE_BIT, 0, 0, 0 }, .has_default = true, .default_int = 1 },
-	{ .name = "@more", .type = { TYPE_INT, 0, 0, 0 }, .has_default = true, .default_is_null = true,
-	  .min = 0, .max = INT32_MAX, .range_error = 127, .range_text = "not negative", .range_severity = 15 },
-	{ .name = "@out", .type = { TYPE_INT, 0, 0, 0 }, .output = true, .has_default = true, .default_is_null = true },
+	{ .name = "@more",
+	  .type = { TYPE_INT, 0, 0, 0 },
+	  .has_default = true,
+	  .default_is_null = true,
+	  .min = 0,
+	  .max = INT32_MAX,
+	  .range_error = 127,
+	  .range_text = "not negative",
+	  .range_severity = 15 },
+	{ .name = "@out",
+	  .type = { TYPE_INT, 0, 0, 0 },
+	  .output = true,
+	  .has_default = true,
+	  .default_is_null = true },
 };
 static const struct param locals[] = { { .name = "@x", .type = { TYPE_BIGINT, 0, 0, 0 } } };
-static const struct proc proc = { .name = "proc_Test", .needs = RIGHT_EXECUTE, .params = params, .nparams = 5, .locals = locals, .nlocals = 1 };
+static const struct proc proc = { .name = "proc_Test",
+				  .needs = RIGHT_EXECUTE,
+				  .params = params,
+				  .nparams = 5,
+				  .locals = locals,
+				  .nlocals = 1 };
 static const struct proc bare = { .name = "proc_Bare", .needs = RIGHT_EXECUTE };
-static const struct param required_out[] = { { .name = "@out", .type = { TYPE_INT, 0, 0, 0 }, .output = true } };
+static const struct param required_out[] = {
+	{ .name = "@out", .type = { TYPE_INT, 0, 0, 0 }, .output = true }
+};
 static const struct proc outputs = { .name = "proc_Out", .params = required_out, .nparams = 1 };
 
 static int setup(void **state)
@@ -63,7 +86,9 @@ static struct argument null(const char *name)
 
 static struct argument by_default(const char *name)
 {
-	return (struct argument){ .name = str_of(name), .value = value_null(TYPE_OF(TYPE_INT)), .is_default = true };
+	return (struct argument){ .name = str_of(name),
+				  .value = value_null(TYPE_OF(TYPE_INT)),
+				  .is_default = true };
 }
 
 static struct argument wanted(struct argument a)
@@ -72,14 +97,15 @@ static struct argument wanted(struct argument a)
 	return a;
 }
 
-#define ADMIT(...)                                                                                                    \
-	catalogue_admit(&call, (const struct argument[]){ __VA_ARGS__ },                                               \
-			sizeof((const struct argument[]){ __VA_ARGS__ }) / sizeof(struct argument), true, &origin, &err)
-#define REFUSED(wanted_number, ...)                                                                                   \
-	do {                                                                                                          \
-		err_clear(&err);                                                                                      \
-		assert_int_equal(ADMIT(__VA_ARGS__), -1);                                                             \
-		assert_int_equal(err.number, (wanted_number));                                                        \
+#define ADMIT(...) \
+	catalogue_admit(&call, (const struct argument[]){ __VA_ARGS__ }, \
+			sizeof((const struct argument[]){ __VA_ARGS__ }) / sizeof(struct argument), true, \
+			&origin, &err)
+#define REFUSED(wanted_number, ...) \
+	do { \
+		err_clear(&err); \
+		assert_int_equal(ADMIT(__VA_ARGS__), -1); \
+		assert_int_equal(err.number, (wanted_number)); \
 	} while (0)
 
 static void binds_by_position_and_name(void **state)
@@ -129,14 +155,17 @@ static void defaults_are_taken_for_the_default_flag(void **state)
 static void every_fault_has_its_number(void **state)
 {
 	(void)state;
-	REFUSED(8144, text("", "k"), number("", 1), number("", 1), number("", 1), number("", 1), number("", 1));
+	REFUSED(8144, text("", "k"), number("", 1), number("", 1), number("", 1), number("", 1),
+		number("", 1));
 	REFUSED(8145, text("", "k"), number("", 1), number("@zz", 1));
 	assert_string_equal(err.text, "@zz is not a parameter for procedure proc_Test.");
 	assert_string_equal(err.proc, "proc_Test");
 	REFUSED(8143, text("", "k"), number("", 1), text("@ID", "k"));
 	assert_string_equal(err.text, "Parameter '@id' was supplied multiple times.");
 	REFUSED(201, text("", "k"));
-	assert_string_equal(err.text, "Procedure or function 'proc_Test' expects parameter '@n', which was not supplied.");
+	assert_string_equal(
+		err.text,
+		"Procedure or function 'proc_Test' expects parameter '@n', which was not supplied.");
 	REFUSED(8162, wanted(text("", "k")), number("", 1));
 	REFUSED(8114, text("", "k"), text("", "abc"));
 	assert_int_equal(err.state, 1);
@@ -178,7 +207,9 @@ static void rights_come_first(void **state)
 	call.rights = RIGHT_SELECT;
 	REFUSED(229, number("@zz", 1), number("@zz", 1));
 	assert_int_equal(err.severity, 14);
-	assert_string_equal(err.text, "The EXECUTE permission was denied on the object 'proc_Test', database 'db', schema 'dbo'.");
+	assert_string_equal(
+		err.text,
+		"The EXECUTE permission was denied on the object 'proc_Test', database 'db', schema 'dbo'.");
 	call.rights = 0;
 	call.proc = &outputs;
 	assert_int_equal(ADMIT(wanted(number("", 1))), 0);
@@ -188,7 +219,8 @@ static void rights_come_first(void **state)
 static void the_first_fault_in_order_is_reported(void **state)
 {
 	(void)state;
-	REFUSED(8144, number("@a", 1), number("@b", 1), number("@c", 1), number("@d", 1), number("@e", 1), number("@f", 1));
+	REFUSED(8144, number("@a", 1), number("@b", 1), number("@c", 1), number("@d", 1), number("@e", 1),
+		number("@f", 1));
 	REFUSED(8145, text("@id", "k"), text("@id", "k"), number("@zz", 1));
 	REFUSED(8143, text("@id", "k"), text("@id", "k"));
 	REFUSED(201, wanted(text("@id", "k")), text("@more", "abc"));
@@ -216,9 +248,15 @@ static void memory_that_runs_out_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(binds_by_position_and_name), TEST(outputs_are_wanted_but_never_looked_at), TEST(defaults_are_taken_for_the_default_flag),
-		TEST(every_fault_has_its_number), TEST(state_of_8114_tells_rpc_from_batch), TEST(no_parameters_is_8146), TEST(rights_come_first),
-		TEST(the_first_fault_in_order_is_reported), TEST(memory_that_runs_out_is_an_error),
+		TEST(binds_by_position_and_name),
+		TEST(outputs_are_wanted_but_never_looked_at),
+		TEST(defaults_are_taken_for_the_default_flag),
+		TEST(every_fault_has_its_number),
+		TEST(state_of_8114_tells_rpc_from_batch),
+		TEST(no_parameters_is_8146),
+		TEST(rights_come_first),
+		TEST(the_first_fault_in_order_is_reported),
+		TEST(memory_that_runs_out_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,8 @@ static void check_binds(const struct proc *p, const struct bind *b, size_t n)
 
 static bool check_step(const struct proc *p, const struct step *s, size_t nstatements)
 {
-	bool needs_sql = s->kind == STEP_RUN || s->kind == STEP_SET || s->kind == STEP_ROWS || s->kind == STEP_EACH;
+	bool needs_sql = s->kind == STEP_RUN || s->kind == STEP_SET || s->kind == STEP_ROWS ||
+			 s->kind == STEP_EACH;
 
 	assert_true(!needs_sql || s->stmt != NULL);
 	assert_true((s->kind != STEP_NATIVE && s->kind != STEP_EACH) || s->native != NULL);
@@ -96,7 +97,8 @@ static void check_proc(const struct service_procs *sp, const struct proc *p)
 	bool writes = false;
 	size_t results = 0;
 
-	assert_true(p->section[0] != '\0' && p->summary[0] != '\0' && strncmp(p->source, "PROCEDURE ", 10) == 0);
+	assert_true(p->section[0] != '\0' && p->summary[0] != '\0' &&
+		    strncmp(p->source, "PROCEDURE ", 10) == 0);
 	for (size_t i = 0; i < p->nparams; i++)
 		assert_int_equal(p->params[i].name[0], '@');
 	for (size_t i = 0; i < p->nsteps; i++) {
@@ -118,8 +120,10 @@ static void the_tables_hold_together(void **state)
 			check_proc(sp, &sp->procs[i]);
 			assert_int_equal(sp->procs[i].service, s);
 			if (i > 0)
-				assert_true(str_cmp_nocase(str_of(sp->procs[i - 1].name), str_of(sp->procs[i].name)) < 0);
-			assert_ptr_equal(catalogue_find((enum service)s, STR(""), str_of(sp->procs[i].name)), &sp->procs[i]);
+				assert_true(str_cmp_nocase(str_of(sp->procs[i - 1].name),
+							   str_of(sp->procs[i].name)) < 0);
+			assert_ptr_equal(catalogue_find((enum service)s, STR(""), str_of(sp->procs[i].name)),
+					 &sp->procs[i]);
 		}
 	}
 }
@@ -134,8 +138,11 @@ static void the_metadata_ends_with_its_hash(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(procedures_are_found_without_case), cmocka_unit_test(system_procedures_are_found_from_everywhere),
-		cmocka_unit_test(views_are_found_by_schema), cmocka_unit_test(services_have_names), cmocka_unit_test(the_tables_hold_together),
+		cmocka_unit_test(procedures_are_found_without_case),
+		cmocka_unit_test(system_procedures_are_found_from_everywhere),
+		cmocka_unit_test(views_are_found_by_schema),
+		cmocka_unit_test(services_have_names),
+		cmocka_unit_test(the_tables_hold_together),
 		cmocka_unit_test(the_metadata_ends_with_its_hash),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,14 +10,15 @@
 #include "catalogue/catalogue.h"
 
 static struct arena arena;
-static char *exact;             /* the text, on which the parts may lie, with nothing behind it: the sanitizer sees a read past it */
+static char *
+	exact; /* the text, on which the parts may lie, with nothing behind it: the sanitizer sees a read past it */
 
 static int parse(const char *text, struct proc_name *ret, struct err *err)
 {
 	size_t n = strlen(text);
 
 	free(exact);
-	exact = malloc(n + 1);          /* n + 1: malloc(0) may be NULL */
+	exact = malloc(n + 1); /* n + 1: malloc(0) may be NULL */
 	assert_non_null(exact);
 	memcpy(exact, text, n);
 	return proc_name_parse((struct str){ exact, n }, &arena, ret, err);
@@ -61,13 +62,19 @@ static void forms_that_clients_write(void **state)
 	expect(".proc_X", "", "", "proc_X");
 	expect("...proc_X", "", "", "proc_X");
 	expect(".Db.dbo.proc_X", "Db", "dbo", "proc_X");
-	expect("[db].[sys].[sp_procedure_params_100_managed]", "db", "sys", "sp_procedure_params_100_managed");
+	expect("[db].[sys].[sp_procedure_params_100_managed]", "db", "sys",
+	       "sp_procedure_params_100_managed");
 }
 
 static void nonsense_is_refused(void **state)
 {
 	static const char *const bad[] = {
-		"dbo.", "a.b.c.d.e", "server.db.dbo.p", "[p", "p]", "[]", "\"p", "p q", "p;2", "p;1x", "p;", "[a]b", "a[b]", "'p'", ".", "a..", "[a]]",
+		"dbo.", "a.b.c.d.e", "server.db.dbo.p",
+		"[p",   "p]",        "[]",
+		"\"p",  "p q",       "p;2",
+		"p;1x", "p;",        "[a]b",
+		"a[b]", "'p'",       ".",
+		"a..",  "[a]]",
 	};
 
 	(void)state;
@@ -107,7 +114,9 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forms_that_clients_write), cmocka_unit_test(nonsense_is_refused), cmocka_unit_test(long_names_are_refused_or_cut_in_messages),
+		cmocka_unit_test(forms_that_clients_write),
+		cmocka_unit_test(nonsense_is_refused),
+		cmocka_unit_test(long_names_are_refused_or_cut_in_messages),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

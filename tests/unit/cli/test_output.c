@@ -28,7 +28,10 @@ static char *printed(const struct client_table *t, bool json)
 
 static void assert_printed(const char *name, bool numeric, const char *cell, bool json, const char *want)
 {
-	struct client_table t = { .ncols = 1, .nrows = 1, .names = (char *[]){ (char *)name }, .numeric = (bool[]){ numeric },
+	struct client_table t = { .ncols = 1,
+				  .nrows = 1,
+				  .names = (char *[]){ (char *)name },
+				  .numeric = (bool[]){ numeric },
 				  .cells = (char *[]){ (char *)cell } };
 	char *text = printed(&t, json);
 
@@ -40,7 +43,9 @@ static void columns_are_aligned_by_characters(void **state)
 {
 	char *names[] = { "name", "n" }, *cells[] = { "Zoë", "7", "a longer one", NULL };
 	bool numeric[] = { false, true };
-	struct client_table t = { .ncols = 2, .nrows = 2, .names = names, .numeric = numeric, .cells = cells };
+	struct client_table t = {
+		.ncols = 2, .nrows = 2, .names = names, .numeric = numeric, .cells = cells
+	};
 	char *text = printed(&t, false);
 
 	(void)state;
@@ -54,9 +59,10 @@ static void columns_are_aligned_by_characters(void **state)
 static void control_characters_are_shown_not_sent(void **state)
 {
 	(void)state;
-	assert_printed("c", false, "a\033[2Jb\nc\x7f\xc2\x9b", false, "c\n"
-								      "--------------------\n"
-								      "a\\x1b[2Jb\\nc\\x7f\\x9b\n");
+	assert_printed("c", false, "a\033[2Jb\nc\x7f\xc2\x9b", false,
+		       "c\n"
+		       "--------------------\n"
+		       "a\\x1b[2Jb\\nc\\x7f\\x9b\n");
 }
 
 static void json_escapes_and_keeps_numbers(void **state)
@@ -73,7 +79,9 @@ static void json_escapes_and_keeps_numbers(void **state)
 
 static void a_table_without_rows_has_its_head(void **state)
 {
-	struct client_table t = { .ncols = 1, .nrows = 0, .names = (char *[]){ "name" }, .numeric = (bool[]){ false } };
+	struct client_table t = {
+		.ncols = 1, .nrows = 0, .names = (char *[]){ "name" }, .numeric = (bool[]){ false }
+	};
 	char *text = printed(&t, false), *json = printed(&t, true);
 
 	(void)state;

@@ -83,7 +83,9 @@ static void flags_take_both_forms(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(LOAD(&c, &e, "--data=/x=y", "--io-threads", "7", "--encrypt=Required", "--max-value-size", "16K"), 0);
+	assert_int_equal(LOAD(&c, &e, "--data=/x=y", "--io-threads", "7", "--encrypt=Required",
+			      "--max-value-size", "16K"),
+			 0);
 	assert_string_equal(c->data, "/x=y");
 	assert_int_equal(c->io_threads, 7);
 	assert_int_equal(c->encrypt, ENCRYPT_REQUIRED);
@@ -97,7 +99,8 @@ static void a_flag_beats_the_environment_and_that_the_file(void **state)
 	struct err e;
 
 	(void)state;
-	write_file("# sample\n[processiond]\nio_threads = 3\nreaders = 3\nlogin-timeout = 3 ; a comment\nmax_request_size = 1M\n");
+	write_file("# sample\n[processiond]\nio_threads = 3\nreaders = 3\nlogin-timeout = 3 ; a "
+		   "comment\nmax_request_size = 1M\n");
 	setenv("PROCESSION_READERS", "4", 1);
 	setenv("PROCESSION_LOGIN_TIMEOUT", "4", 1);
 	assert_int_equal(LOAD(&c, &e, "--config", path, "--login-timeout", "5", "--data", "d"), 0);
@@ -148,7 +151,9 @@ static void bad_values_are_named_with_their_place(void **state)
 {
 	(void)state;
 	REFUSED("--data DIR is missing");
-	REFUSED("flag --io-threads: '-2' is not a value for 'io_threads'; it takes a number of threads, 0 to 64", "--data", "d", "--io-threads", "-2");
+	REFUSED("flag --io-threads: '-2' is not a value for 'io_threads'; it takes a number of threads, 0 to "
+		"64",
+		"--data", "d", "--io-threads", "-2");
 	REFUSED("'65'", "--data", "d", "--io-threads=65");
 	REFUSED("'1K'", "--data", "d", "--io-threads=1K");
 	REFUSED("'-1'", "--data", "d", "--io-threads=-1");
@@ -206,7 +211,8 @@ static void every_setting_is_in_help_and_manual(void **state)
 		if (settings[i].kind == KIND_GROUP)
 			continue;
 		assert_non_null(strstr(help, settings[i].flag));
-		snprintf(item, sizeof(item), ".It Fl \\-%.*s", (int)setting_flag_len(&settings[i]) - 2, settings[i].flag + 2);
+		snprintf(item, sizeof(item), ".It Fl \\-%.*s", (int)setting_flag_len(&settings[i]) - 2,
+			 settings[i].flag + 2);
 		assert_non_null(strstr(man, item));
 		assert_ptr_equal(setting_by_name(settings[i].name), &settings[i]);
 	}

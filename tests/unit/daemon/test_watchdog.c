@@ -45,7 +45,7 @@ static void it_tells_four_times_within_the_limit(void **state)
 	assert_int_equal(world.told, 1);
 	assert_int_equal(watchdog_wait_ms(&w, now, 3600000), 15000);
 	assert_int_equal(watchdog_wait_ms(&w, now, 50), 50);
-	for (; now < 61000; now += 50)          /* called more often than it wants */
+	for (; now < 61000; now += 50) /* called more often than it wants */
 		watchdog_tick(&w, now);
 	assert_int_equal(world.told, 4);
 	watchdog_tick(&w, now);
@@ -67,9 +67,9 @@ static void a_loop_that_hangs_silences_it(void **state)
 	for (int i = 0; i < 20; i++)
 		watchdog_tick(&w, now += 1000);
 	assert_int_equal(world.told, 1);
-	assert_int_equal(world.asked, 1);       /* it owes the answer to the first question still */
+	assert_int_equal(world.asked, 1); /* it owes the answer to the first question still */
 	world.hangs = false;
-	watchdog_tick(&w, now + 999);           /* not before the next period */
+	watchdog_tick(&w, now + 999); /* not before the next period */
 	assert_int_equal(world.told, 1);
 	watchdog_tick(&w, now + 1000);
 	assert_int_equal(world.told, 2);
@@ -86,7 +86,7 @@ static void without_a_limit_it_does_nothing(void **state)
 	watchdog_tick(&w, INT64_MAX);
 	assert_int_equal(world.told + world.asked, 0);
 	assert_int_equal(watchdog_wait_ms(&w, 7, 1234), 1234);
-	watchdog_init(&w, &ops, 1, 5);          /* as short as can be: still a period */
+	watchdog_init(&w, &ops, 1, 5); /* as short as can be: still a period */
 	assert_int_equal(w.period_ms, 1);
 }
 

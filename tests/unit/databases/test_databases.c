@@ -11,7 +11,9 @@
 #include "databases/databases.h"
 
 static char dir[64];
-static const struct executor_options limits = { .execution_timeout_s = 10, .lock_timeout_ms = 1000, .max_queue = 100, .readers = 1 };
+static const struct executor_options limits = {
+	.execution_timeout_s = 10, .lock_timeout_ms = 1000, .max_queue = 100, .readers = 1
+};
 
 static int dir_up(void **state)
 {
@@ -67,7 +69,7 @@ static void a_new_folder_gets_the_four_databases(void **state)
 	assert_ptr_equal(databases_find(d, STR("")), databases_system(d));
 	assert_null(databases_find(d, STR("nothing")));
 	databases_close(d);
-	assert_int_equal(open_dir(&d, &is_new, &e), 0);         /* and keeps them */
+	assert_int_equal(open_dir(&d, &is_new, &e), 0); /* and keeps them */
 	n = 0;
 	databases_each(d, count_one, &n);
 	assert_int_equal(n, 5);
@@ -86,10 +88,13 @@ static void databases_can_be_added(void **state)
 	assert_int_equal(open_dir(&d, &is_new, &e), 0);
 	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_STATE, true, 9, &first, &e), 0);
 	assert_int_equal(strlen(first), 32);
-	assert_int_equal(databases_set(d, STR("state 2"), &(struct database_settings){ true, true, 10 }, &e), 0);
-	assert_int_equal(databases_set(d, STR("State 9"), &(struct database_settings){ true, true, 10 }, &e), -1);
+	assert_int_equal(databases_set(d, STR("state 2"), &(struct database_settings){ true, true, 10 }, &e),
+			 0);
+	assert_int_equal(databases_set(d, STR("State 9"), &(struct database_settings){ true, true, 10 }, &e),
+			 -1);
 	assert_ptr_equal(databases_by_id(d, 9), databases_find(d, STR("State 2")));
-	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_STATE, true, 10, &identity, &e), 0);     /* again: its row was not kept */
+	assert_int_equal(databases_create(d, STR("State 2"), SERVICE_STATE, true, 10, &identity, &e),
+			 0); /* again: its row was not kept */
 	assert_string_equal(identity, first);
 	assert_ptr_equal(databases_by_id(d, 10), databases_find(d, STR("State 2")));
 	assert_null(databases_by_id(d, 9));
@@ -132,7 +137,8 @@ static void a_lost_file_is_not_replaced_by_an_empty_one(void **state)
 	assert_int_equal(databases_check(d, STR("Translation"), &report, &e), 0);
 	assert_non_null(strstr(report, "missing"));
 	free(report);
-	assert_int_equal(databases_set(d, STR("Translation"), &(struct database_settings){ true, true, 10 }, &e), 0);
+	assert_int_equal(
+		databases_set(d, STR("Translation"), &(struct database_settings){ true, true, 10 }, &e), 0);
 	databases_close(d);
 	assert_int_equal(access(path, F_OK), -1);
 }
@@ -159,8 +165,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_new_folder_gets_the_four_databases, dir_up, dir_down),
 		cmocka_unit_test_setup_teardown(databases_can_be_added, dir_up, dir_down),
-		cmocka_unit_test_setup_teardown(a_lost_file_is_not_replaced_by_an_empty_one, dir_up, dir_down),
-		cmocka_unit_test_setup_teardown(a_used_folder_without_its_system_store_is_refused, dir_up, dir_down),
+		cmocka_unit_test_setup_teardown(a_lost_file_is_not_replaced_by_an_empty_one, dir_up,
+						dir_down),
+		cmocka_unit_test_setup_teardown(a_used_folder_without_its_system_store_is_refused, dir_up,
+						dir_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,20 +16,54 @@
 #include "executor/executor.h"
 
 #define ENDLESS "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT "
-#define ONE_STEP(...) .steps = (const struct step[]){ __VA_ARGS__ }, \
+#define ONE_STEP(...) \
+	.steps = (const struct step[]){ __VA_ARGS__ }, \
 	.nsteps = sizeof((const struct step[]){ __VA_ARGS__ }) / sizeof(struct step)
-#define INT_PARAM(n) { .name = n, .type = { TYPE_INT, 0, 0, 0 } }
+#define INT_PARAM(n) \
+	{ \
+		.name = n, .type = { TYPE_INT, 0, 0, 0 } \
+	}
 
 static const struct bind bind_two[] = { { BIND_PARAM, 0 }, { BIND_PARAM, 1 } };
 static const struct bind bind_fields[] = { { BIND_PARAM, 0 }, { BIND_FIELD, 0 } };
-static const struct bind bind_around[] = { { BIND_NOW, 0 }, { BIND_LITERAL, 0 }, { BIND_LOGIN, 0 }, { BIND_DATABASE, 0 } };
-static const struct param fixture_params[] = { INT_PARAM("@id"), INT_PARAM("@n"), { .name = "@out", .type = { TYPE_INT, 0, 0, 0 }, .output = true } };
+static const struct bind bind_around[] = {
+	{ BIND_NOW, 0 }, { BIND_LITERAL, 0 }, { BIND_LOGIN, 0 }, { BIND_DATABASE, 0 }
+};
+static const struct param fixture_params[] = {
+	INT_PARAM("@id"), INT_PARAM("@n"), { .name = "@out", .type = { TYPE_INT, 0, 0, 0 }, .output = true }
+};
 static const struct param fixture_locals[] = { INT_PARAM("@local") };
 static const uint16_t target_out[] = { 2 }, target_local[] = { 3 };
-static const struct column fixture_columns[] = { { "id", { TYPE_INT, 0, 0, 0 }, false }, { "n", { TYPE_INT, 0, 0, 0 }, false } };
+static const struct column fixture_columns[] = { { "id", { TYPE_INT, 0, 0, 0 }, false },
+						 { "n", { TYPE_INT, 0, 0, 0 }, false } };
 
-enum fixture_statement { S_PUT, S_FALSE, S_COUNT, S_SPIN, S_SPIN_WRITE, S_BUMP, S_ALL, S_EQUAL, S_RETURN, S_EACH, S_TRUE, S_SET, S_AROUND, S_N, S_LIMIT, S_FILL,
-	S_ORPHAN, S_RENEW, S_PROMISE, S_TWO_MINUTES, S_PROMISES, S_LONG, S_LARGEST, S_ABOVE, S_STATEMENTS };
+enum fixture_statement {
+	S_PUT,
+	S_FALSE,
+	S_COUNT,
+	S_SPIN,
+	S_SPIN_WRITE,
+	S_BUMP,
+	S_ALL,
+	S_EQUAL,
+	S_RETURN,
+	S_EACH,
+	S_TRUE,
+	S_SET,
+	S_AROUND,
+	S_N,
+	S_LIMIT,
+	S_FILL,
+	S_ORPHAN,
+	S_RENEW,
+	S_PROMISE,
+	S_TWO_MINUTES,
+	S_PROMISES,
+	S_LONG,
+	S_LARGEST,
+	S_ABOVE,
+	S_STATEMENTS
+};
 static const struct statement st[S_STATEMENTS] = {
 	[S_PUT] = { "INSERT INTO item VALUES (?1, ?2)", bind_two, 2, S_PUT, true },
 	[S_FALSE] = { "SELECT 0", NULL, 0, S_FALSE, false },
@@ -43,77 +77,214 @@ static const struct statement st[S_STATEMENTS] = {
 	[S_EACH] = { "INSERT INTO item VALUES (?1 + ?2, 0)", bind_fields, 2, S_EACH, true },
 	[S_TRUE] = { "SELECT 1", NULL, 0, S_TRUE, false },
 	[S_SET] = { "SELECT ?1 * 2", bind_two, 1, S_SET, false },
-	[S_AROUND] = { "SELECT ?1 > 0 AND ?2 = 1 AND ?3 = 'me' AND ?4 = 'here'", bind_around, 4, S_AROUND, false },
-	[S_N] = { "SELECT ?4", (const struct bind[]){ { BIND_PARAM, 0 }, { BIND_PARAM, 1 }, { BIND_PARAM, 2 }, { BIND_PARAM, 3 } }, 4, S_N, false },
-	[S_LIMIT] = { "PRAGMA max_page_count = 1", NULL, 0, S_LIMIT, true },        /* not one page more than now: the disk is full */
+	[S_AROUND] = { "SELECT ?1 > 0 AND ?2 = 1 AND ?3 = 'me' AND ?4 = 'here'", bind_around, 4, S_AROUND,
+		       false },
+	[S_N] = { "SELECT ?4",
+		  (const struct bind[]){
+			  { BIND_PARAM, 0 }, { BIND_PARAM, 1 }, { BIND_PARAM, 2 }, { BIND_PARAM, 3 } },
+		  4, S_N, false },
+	[S_LIMIT] = { "PRAGMA max_page_count = 1", NULL, 0, S_LIMIT,
+		      true }, /* not one page more than now: the disk is full */
 	[S_FILL] = { "INSERT INTO other VALUES (zeroblob(100000))", NULL, 0, S_FILL, true },
 	[S_ORPHAN] = { "INSERT INTO child VALUES (4711)", NULL, 0, S_ORPHAN, true },
 	[S_RENEW] = { "UPDATE item SET n = ?2 WHERE id = ?1", bind_two, 2, S_RENEW, true },
 	[S_PROMISE] = { "INSERT INTO promise VALUES (?1)", bind_two, 1, S_PROMISE, true },
 	[S_TWO_MINUTES] = { "SELECT 120", NULL, 0, S_TWO_MINUTES, false },
-	[S_LONG] = { "INSERT INTO other WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 1000000) SELECT max(i) FROM c", NULL, 0, S_LONG, true },
+	[S_LONG] = { "INSERT INTO other WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE "
+		     "i < 1000000) SELECT max(i) FROM c",
+		     NULL, 0, S_LONG, true },
 	[S_ABOVE] = { "SELECT id, n FROM item WHERE n > ?1 ORDER BY id", bind_two, 1, S_ABOVE, false },
 	[S_LARGEST] = { "SELECT max(n) FROM item", NULL, 0, S_LARGEST, false },
-	[S_PROMISES] = { "SELECT coalesce(sum(CASE phase WHEN 0 THEN 1 WHEN 1 THEN 100 ELSE 10000 END), 0) FROM promise", NULL, 0, S_PROMISES, false },
+	[S_PROMISES] = { "SELECT coalesce(sum(CASE phase WHEN 0 THEN 1 WHEN 1 THEN 100 ELSE 10000 END), 0) "
+			 "FROM promise",
+			 NULL, 0, S_PROMISES, false },
 };
 
-enum fixture_proc { P_PUT, P_PUT_FAIL, P_ALL, P_SPIN, P_SPIN_WRITE, P_BUMP, P_COUNT, P_BRANCH, P_EACH, P_NATIVE, P_AROUND, P_LIMIT, P_FILL,
-	P_ORPHAN, P_RENEW, P_PROMISE, P_PROMISES, P_LONG, P_LARGEST, P_LOOK, P_COUNTED, P_PROCS };
-#define COMMON .service = SERVICE_STATE, .params = fixture_params, .nparams = 3, .locals = fixture_locals, .nlocals = 1
-static const struct proc procs[P_PROCS] = {
-	[P_PUT] = { .name = "put", .is_short = true, COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_PUT] }) },
-	[P_PUT_FAIL] = { .name = "put_fail", .fails_with_status = true, COMMON,
-		ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_PUT] },
-			 { .kind = STEP_ROWS, .stmt = &st[S_ALL], .columns = fixture_columns, .ncolumns = 2 },
-			 { .kind = STEP_CHECK, .stmt = &st[S_FALSE], .number = 50003, .severity = 16, .text = "No {@id} and {@nothing}, {@out}." }) },
-	[P_ALL] = { .name = "all", .read_only = true, COMMON,
-		ONE_STEP({ .kind = STEP_ROWS, .stmt = &st[S_ALL], .columns = fixture_columns, .ncolumns = 2 }) },
-	[P_SPIN] = { .name = "spin", .read_only = true, COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_SPIN] }) },
-	[P_SPIN_WRITE] = { .name = "spin_write", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_SPIN_WRITE] }) },
-	[P_BUMP] = { .name = "bump", COMMON, ONE_STEP({ .kind = STEP_SET, .stmt = &st[S_BUMP], .targets = target_out, .ntargets = 1 }) },
-	[P_COUNT] = { .name = "count", .read_only = true, COMMON,
-		ONE_STEP({ .kind = STEP_SET, .stmt = &st[S_COUNT], .targets = target_out, .ntargets = 1 },
-			 { .kind = STEP_RUN, .stmt = &st[S_TRUE] }) },
-	[P_BRANCH] = { .name = "branch", COMMON,
-		ONE_STEP({ .kind = STEP_SET, .stmt = &st[S_SET], .targets = target_local, .ntargets = 1 },
-			 { .kind = STEP_IF, .stmt = &st[S_EQUAL], .jump = 4 },
-			 { .kind = STEP_MESSAGE, .stmt = &st[S_TRUE], .number = 50002, .severity = 10, .text = "equal: {@id}" },
-			 { .kind = STEP_RETURN, .stmt = &st[S_RETURN] },
-			 { .kind = STEP_SET, .stmt = &st[S_N], .targets = target_out, .ntargets = 1 }) },
-	[P_EACH] = { .name = "each", COMMON,
-		ONE_STEP({ .kind = STEP_EACH, .stmt = &st[S_EACH], .native = "test_count", .args = bind_two, .nargs = 2 }) },
-	[P_NATIVE] = { .name = "native", COMMON,
-		ONE_STEP({ .kind = STEP_NATIVE, .native = "test_double", .args = bind_two, .nargs = 1, .targets = target_out, .ntargets = 1 }) },
-	[P_LIMIT] = { .name = "limit", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_LIMIT] }) },
-	[P_FILL] = { .name = "fill", .is_short = true, COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_FILL] }) },
-	[P_ORPHAN] = { .name = "orphan", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_ORPHAN] }) },
-	[P_RENEW] = { .name = "renew", .flush_later = true, .is_short = true, COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_RENEW] }) },
-	[P_LONG] = { .name = "long", .flush_later = true, .is_short = true, COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_LONG] }) },
-	[P_LARGEST] = { .name = "largest", .read_only = true, COMMON, ONE_STEP({ .kind = STEP_SET, .stmt = &st[S_LARGEST], .targets = target_out, .ntargets = 1 }) },
-	[P_LOOK] = { .name = "look", .read_only = true, .is_short = true, COMMON,
-		ONE_STEP({ .kind = STEP_SET, .stmt = &st[S_LARGEST], .targets = target_out, .ntargets = 1 }) },
-	[P_COUNTED] = { .name = "counted", COMMON,
-		ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_RENEW] },
-			 { .kind = STEP_IF, .test = TEST_NOTHING, .jump = 3 },
-			 { .kind = STEP_RETURN, .number = 7 },
-			 { .kind = STEP_ROWS, .stmt = &st[S_ABOVE], .columns = fixture_columns, .ncolumns = 2 },
-			 { .kind = STEP_IF, .test = TEST_NOTHING, .jump = 6 },
-			 { .kind = STEP_RETURN, .number = 8 }) },
-	[P_PROMISE] = { .name = "promise", .service = SERVICE_STATE, .params = fixture_params, .nparams = 1,
-		ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_PROMISE] }, { .kind = STEP_RETURN, .stmt = &st[S_TWO_MINUTES] }) },
-	[P_PROMISES] = { .name = "promises", .read_only = true, COMMON,        /* how many of each phase, two digits each */
-		ONE_STEP({ .kind = STEP_SET, .stmt = &st[S_PROMISES], .targets = target_out, .ntargets = 1 }) },
-	[P_AROUND] = { .name = "around", COMMON,
-		ONE_STEP({ .kind = STEP_CHECK, .stmt = &st[S_AROUND], .number = 50003, .severity = 16, .text = "no" }) },
+enum fixture_proc {
+	P_PUT,
+	P_PUT_FAIL,
+	P_ALL,
+	P_SPIN,
+	P_SPIN_WRITE,
+	P_BUMP,
+	P_COUNT,
+	P_BRANCH,
+	P_EACH,
+	P_NATIVE,
+	P_AROUND,
+	P_LIMIT,
+	P_FILL,
+	P_ORPHAN,
+	P_RENEW,
+	P_PROMISE,
+	P_PROMISES,
+	P_LONG,
+	P_LARGEST,
+	P_LOOK,
+	P_COUNTED,
+	P_PROCS
 };
-static const char *const fixture_migrations[] = { "CREATE TABLE item (id INTEGER PRIMARY KEY, n INTEGER NOT NULL);"
+#define COMMON \
+	.service = SERVICE_STATE, .params = fixture_params, .nparams = 3, .locals = fixture_locals, \
+	.nlocals = 1
+static const struct proc procs[P_PROCS] = {
+	[P_PUT] = { .name = "put",
+		    .is_short = true,
+		    COMMON,
+		    ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_PUT] }) },
+	[P_PUT_FAIL] = { .name = "put_fail",
+			 .fails_with_status = true,
+			 COMMON,
+			 ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_PUT] },
+				  { .kind = STEP_ROWS,
+				    .stmt = &st[S_ALL],
+				    .columns = fixture_columns,
+				    .ncolumns = 2 },
+				  { .kind = STEP_CHECK,
+				    .stmt = &st[S_FALSE],
+				    .number = 50003,
+				    .severity = 16,
+				    .text = "No {@id} and {@nothing}, {@out}." }) },
+	[P_ALL] = { .name = "all",
+		    .read_only = true,
+		    COMMON,
+		    ONE_STEP({ .kind = STEP_ROWS,
+			       .stmt = &st[S_ALL],
+			       .columns = fixture_columns,
+			       .ncolumns = 2 }) },
+	[P_SPIN] = { .name = "spin",
+		     .read_only = true,
+		     COMMON,
+		     ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_SPIN] }) },
+	[P_SPIN_WRITE] = { .name = "spin_write",
+			   COMMON,
+			   ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_SPIN_WRITE] }) },
+	[P_BUMP] = { .name = "bump",
+		     COMMON,
+		     ONE_STEP({ .kind = STEP_SET,
+				.stmt = &st[S_BUMP],
+				.targets = target_out,
+				.ntargets = 1 }) },
+	[P_COUNT] = { .name = "count",
+		      .read_only = true,
+		      COMMON,
+		      ONE_STEP({ .kind = STEP_SET,
+				 .stmt = &st[S_COUNT],
+				 .targets = target_out,
+				 .ntargets = 1 },
+			       { .kind = STEP_RUN, .stmt = &st[S_TRUE] }) },
+	[P_BRANCH] = { .name = "branch",
+		       COMMON,
+		       ONE_STEP({ .kind = STEP_SET,
+				  .stmt = &st[S_SET],
+				  .targets = target_local,
+				  .ntargets = 1 },
+				{ .kind = STEP_IF, .stmt = &st[S_EQUAL], .jump = 4 },
+				{ .kind = STEP_MESSAGE,
+				  .stmt = &st[S_TRUE],
+				  .number = 50002,
+				  .severity = 10,
+				  .text = "equal: {@id}" },
+				{ .kind = STEP_RETURN, .stmt = &st[S_RETURN] },
+				{ .kind = STEP_SET,
+				  .stmt = &st[S_N],
+				  .targets = target_out,
+				  .ntargets = 1 }) },
+	[P_EACH] = { .name = "each",
+		     COMMON,
+		     ONE_STEP({ .kind = STEP_EACH,
+				.stmt = &st[S_EACH],
+				.native = "test_count",
+				.args = bind_two,
+				.nargs = 2 }) },
+	[P_NATIVE] = { .name = "native",
+		       COMMON,
+		       ONE_STEP({ .kind = STEP_NATIVE,
+				  .native = "test_double",
+				  .args = bind_two,
+				  .nargs = 1,
+				  .targets = target_out,
+				  .ntargets = 1 }) },
+	[P_LIMIT] = { .name = "limit", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_LIMIT] }) },
+	[P_FILL] = { .name = "fill",
+		     .is_short = true,
+		     COMMON,
+		     ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_FILL] }) },
+	[P_ORPHAN] = { .name = "orphan", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_ORPHAN] }) },
+	[P_RENEW] = { .name = "renew",
+		      .flush_later = true,
+		      .is_short = true,
+		      COMMON,
+		      ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_RENEW] }) },
+	[P_LONG] = { .name = "long",
+		     .flush_later = true,
+		     .is_short = true,
+		     COMMON,
+		     ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_LONG] }) },
+	[P_LARGEST] = { .name = "largest",
+			.read_only = true,
+			COMMON,
+			ONE_STEP({ .kind = STEP_SET,
+				   .stmt = &st[S_LARGEST],
+				   .targets = target_out,
+				   .ntargets = 1 }) },
+	[P_LOOK] = { .name = "look",
+		     .read_only = true,
+		     .is_short = true,
+		     COMMON,
+		     ONE_STEP({ .kind = STEP_SET,
+				.stmt = &st[S_LARGEST],
+				.targets = target_out,
+				.ntargets = 1 }) },
+	[P_COUNTED] = { .name = "counted",
+			COMMON,
+			ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_RENEW] },
+				 { .kind = STEP_IF, .test = TEST_NOTHING, .jump = 3 },
+				 { .kind = STEP_RETURN, .number = 7 },
+				 { .kind = STEP_ROWS,
+				   .stmt = &st[S_ABOVE],
+				   .columns = fixture_columns,
+				   .ncolumns = 2 },
+				 { .kind = STEP_IF, .test = TEST_NOTHING, .jump = 6 },
+				 { .kind = STEP_RETURN, .number = 8 }) },
+	[P_PROMISE] = { .name = "promise",
+			.service = SERVICE_STATE,
+			.params = fixture_params,
+			.nparams = 1,
+			ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_PROMISE] },
+				 { .kind = STEP_RETURN, .stmt = &st[S_TWO_MINUTES] }) },
+	[P_PROMISES] = { .name = "promises",
+			 .read_only = true,
+			 COMMON, /* how many of each phase, two digits each */
+			 ONE_STEP({ .kind = STEP_SET,
+				    .stmt = &st[S_PROMISES],
+				    .targets = target_out,
+				    .ntargets = 1 }) },
+	[P_AROUND] = { .name = "around",
+		       COMMON,
+		       ONE_STEP({ .kind = STEP_CHECK,
+				  .stmt = &st[S_AROUND],
+				  .number = 50003,
+				  .severity = 16,
+				  .text = "no" }) },
+};
+static const char *const fixture_migrations[] = {
+	"CREATE TABLE item (id INTEGER PRIMARY KEY, n INTEGER NOT NULL);"
 	"CREATE TABLE other (i INTEGER);"
 	"CREATE TABLE promise (phase INTEGER);"
-	"CREATE TABLE child (item INTEGER REFERENCES item (id) DEFERRABLE INITIALLY DEFERRED);" };     /* looked at by COMMIT */
+	"CREATE TABLE child (item INTEGER REFERENCES item (id) DEFERRABLE INITIALLY DEFERRED);"
+}; /* looked at by COMMIT */
 static const struct view fixture_views[] = { { "dbo", "Items", "view_items", false, fixture_columns, 2, 0 } };
 static const struct service_procs fixture_service = {
-	.name = "state", .procs = procs, .nprocs = P_PROCS, .nstatements = S_STATEMENTS, .migrations = fixture_migrations, .nmigrations = 1,
-	.views = fixture_views, .nviews = 1, .views_sql = "DROP VIEW IF EXISTS view_items; CREATE VIEW view_items AS SELECT id, n FROM item",
+	.name = "state",
+	.procs = procs,
+	.nprocs = P_PROCS,
+	.nstatements = S_STATEMENTS,
+	.migrations = fixture_migrations,
+	.nmigrations = 1,
+	.views = fixture_views,
+	.nviews = 1,
+	.views_sql = "DROP VIEW IF EXISTS view_items; CREATE VIEW view_items AS SELECT id, n FROM item",
 };
 
 /* A call with everything it needs; collects what comes. */
@@ -122,9 +293,9 @@ struct test_call {
 	struct sink sink;
 	struct arena arena;
 	struct value values[4];
-	int events, rows, messages;         /* in the sink */
-	int refuse_row;                     /* the sink is gone at this row; 0: never */
-	int64_t last_row;                   /* second column of the last row */
+	int events, rows, messages; /* in the sink */
+	int refuse_row;             /* the sink is gone at this row; 0: never */
+	int64_t last_row;           /* second column of the last row */
 	char message[200];
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
@@ -133,7 +304,10 @@ struct test_call {
 	pthread_t completed_by;
 };
 
-static inline struct test_call *of_sink(struct sink *s) { return CONTAINER_OF(s, struct test_call, sink); }
+static inline struct test_call *of_sink(struct sink *s)
+{
+	return CONTAINER_OF(s, struct test_call, sink);
+}
 static inline int on_columns(struct sink *s, const struct column *c, size_t n)
 {
 	(void)c;
@@ -164,14 +338,18 @@ static inline int on_message(struct sink *s, const struct err *e)
 	snprintf(t->message, sizeof(t->message), "%d %s", e->number, e->text);
 	return 0;
 }
-static inline size_t on_mark(struct sink *s) { return (size_t)of_sink(s)->events; }
+static inline size_t on_mark(struct sink *s)
+{
+	return (size_t)of_sink(s)->events;
+}
 static inline bool on_rewind(struct sink *s, size_t mark)
 {
 	of_sink(s)->events = (int)mark;
 	of_sink(s)->rows = 0;
 	return true;
 }
-static const struct sink_ops test_sink_ops = { on_columns, on_row, on_rows_done, on_message, on_mark, on_rewind };
+static const struct sink_ops test_sink_ops = { on_columns, on_row,  on_rows_done,
+					       on_message, on_mark, on_rewind };
 
 static inline void on_complete(struct call *c)
 {
@@ -247,8 +425,14 @@ static inline int fixture_up(void **state)
 
 	if (store_open(&o, &f->store, &f->err) < 0)
 		fail_msg("%s", f->err.text);
-	f->options = (struct executor_options){ .name = "Test", .store = f->store, .errata_literal = true, .execution_timeout_s = 60,
-						.lock_timeout_ms = 60000, .transaction_idle_s = 60, .max_queue = 10000, .readers = 2 };
+	f->options = (struct executor_options){ .name = "Test",
+						.store = f->store,
+						.errata_literal = true,
+						.execution_timeout_s = 60,
+						.lock_timeout_ms = 60000,
+						.transaction_idle_s = 60,
+						.max_queue = 10000,
+						.readers = 2 };
 	*state = f;
 	return 0;
 }

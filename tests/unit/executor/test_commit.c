@@ -9,7 +9,7 @@
 #define THREADS 4
 #define PER_THREAD 100
 #define BURST 200
-#define LOG_PAGES 1500                      /* at which the checkpointer begins, see store/sqlite/checkpoint.c */
+#define LOG_PAGES 1500 /* at which the checkpointer begins, see store/sqlite/checkpoint.c */
 
 struct worker {
 	struct fixture *f;
@@ -106,7 +106,7 @@ static void the_end_comes_while_a_flush_is_under_way(void **state)
 			call_init(&calls[i], P_PUT, round * BURST + i, 1);
 			executor_submit(f->ex, &calls[i].call);
 		}
-		call_wait(&calls[round * BURST / 10]);  /* the rest is taken, waits, or is refused */
+		call_wait(&calls[round * BURST / 10]); /* the rest is taken, waits, or is refused */
 		f->ex = (executor_stop(f->ex), NULL);
 		for (int i = 0; i < BURST; i++) {
 			assert_true(call_is_done(&calls[i]));
@@ -137,7 +137,8 @@ static int priority_of(const char *name)
 
 		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
 		f = fopen(path, "r");
-		if (f != NULL && fgets(comm, sizeof(comm), f) != NULL && strncmp(comm, name, strlen(name)) == 0)
+		if (f != NULL && fgets(comm, sizeof(comm), f) != NULL &&
+		    strncmp(comm, name, strlen(name)) == 0)
 			priority = getpriority(PRIO_PROCESS, (id_t)strtol(task->d_name, NULL, 10));
 		if (f != NULL)
 			fclose(f);
@@ -156,7 +157,7 @@ static void the_log_is_copied_under_load(void **state)
 	for (int i = 0; waiting >= most / 4; i++) {
 		assert_true(i < 3000);
 		assert_int_equal(run(f, P_FILL, 0, 0), 0);
-		usleep(1000);                           /* the checkpointer has the time that it needs */
+		usleep(1000); /* the checkpointer has the time that it needs */
 		waiting = store_wal_waiting(f->store);
 		most = waiting > most ? waiting : most;
 	}
@@ -183,8 +184,8 @@ static void a_promise_is_made_once(void **state)
 	fixture_start(f);
 	assert_int_equal(number_of(f, P_PROMISES), 10102);
 	assert_int_equal(run(f, P_BUMP, 1, 0), 0);
-	f->ex = (executor_stop(f->ex), NULL);           /* nothing was promised: nothing to take back */
-	start_relaxed(f, 10);                           /* promises, too: then renewals are lost without harm, unlike its other calls */
+	f->ex = (executor_stop(f->ex), NULL); /* nothing was promised: nothing to take back */
+	start_relaxed(f, 10); /* promises, too: then renewals are lost without harm, unlike its other calls */
 	assert_int_equal(run(f, P_RENEW, 1, 7), 0);
 	assert_int_equal(number_of(f, P_PROMISES), 10203);
 }
@@ -200,7 +201,8 @@ static void one_durable_call_makes_the_group_durable(void **state)
 	fixture_start(f);
 	assert_int_equal(run(f, P_PUT, 1, 1), 0);
 	txn = txn_new(f->ex, false);
-	assert_int_equal(run_in(f, txn, P_ALL, 0, 0), 0);       /* holds the writer until the group has come together */
+	assert_int_equal(run_in(f, txn, P_ALL, 0, 0),
+			 0); /* holds the writer until the group has come together */
 	call_init(&calls[0], P_RENEW, 1, 5);
 	call_init(&calls[1], P_PUT, 2, 1);
 	call_init(&calls[2], P_RENEW, 1, 6);
@@ -219,11 +221,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(relaxed_groups_complete, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(the_setting_changes_while_calls_run, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(the_end_comes_while_a_flush_is_under_way, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(the_setting_changes_while_calls_run, fixture_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(the_end_comes_while_a_flush_is_under_way, fixture_up,
+						fixture_down),
 		cmocka_unit_test_setup_teardown(the_log_is_copied_under_load, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_promise_is_made_once, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(one_durable_call_makes_the_group_durable, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(one_durable_call_makes_the_group_durable, fixture_up,
+						fixture_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

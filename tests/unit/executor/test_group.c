@@ -72,12 +72,12 @@ static void a_call_that_fails_in_a_group_is_undone_alone(void **state)
 	struct fixture *f = *state;
 	struct test_call calls[5];
 
-	for (int round = 0; round < 2; round++) {               /* the second time with savepoints from the beginning */
+	for (int round = 0; round < 2; round++) { /* the second time with savepoints from the beginning */
 		int base = round * 10;
 
 		call_init(&calls[0], P_PUT, base + 1, 1);
-		call_init(&calls[1], P_PUT, base + 1, 1);       /* duplicate: fails before it changed anything */
-		call_init(&calls[2], P_PUT_FAIL, base + 2, 1);  /* fails after it changed something */
+		call_init(&calls[1], P_PUT, base + 1, 1); /* duplicate: fails before it changed anything */
+		call_init(&calls[2], P_PUT_FAIL, base + 2, 1); /* fails after it changed something */
 		call_init(&calls[3], P_BUMP, base + 1, 1);
 		call_init(&calls[4], P_PUT, base + 3, 1);
 		run_group(f, calls, 5);
@@ -86,7 +86,7 @@ static void a_call_that_fails_in_a_group_is_undone_alone(void **state)
 		assert_int_equal(calls[2].call.err.number, 50003);
 		assert_int_equal(calls[2].events, 0);
 		assert_int_equal(calls[3].call.rc, 0);
-		assert_int_equal(calls[3].values[2].u.i, 2);    /* not 3: the first attempt left nothing */
+		assert_int_equal(calls[3].values[2].u.i, 2); /* not 3: the first attempt left nothing */
 		assert_int_equal(calls[4].call.rc, 0);
 		assert_int_equal(count_items(f), 2 * (round + 1));
 		for (int i = 0; i < 5; i++)
@@ -103,7 +103,8 @@ static void others_run_again_when_a_call_loses_the_transaction(void **state)
 	f->options.execution_timeout_s = 1;
 	fixture_start(f);
 	call_init(&calls[0], P_PUT, 1, 1);
-	call_init(&calls[1], P_SPIN_WRITE, 0, 0);               /* its time-out interrupts a write: SQLite undoes all of it */
+	call_init(&calls[1], P_SPIN_WRITE, 0,
+		  0); /* its time-out interrupts a write: SQLite undoes all of it */
 	call_init(&calls[2], P_BUMP, 1, 1);
 	call_init(&calls[3], P_PUT, 2, 1);
 	run_group(f, calls, 4);
@@ -223,7 +224,8 @@ static void a_full_queue_refuses(void **state)
 	}
 	assert_true(call_is_done(&calls[2]));
 	assert_int_equal(calls[2].call.err.number, 50012);
-	assert_int_equal(txn_step(f, txn, CALL_COMMIT, NULL), 0);       /* the transaction's own calls do not wait */
+	assert_int_equal(txn_step(f, txn, CALL_COMMIT, NULL),
+			 0); /* the transaction's own calls do not wait */
 	txn_free(txn);
 	for (int i = 0; i < 3; i++) {
 		call_wait(&calls[i]);
@@ -258,15 +260,22 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(many_threads_commit_together, group_up, fixture_down),
-		cmocka_unit_test_setup_teardown(a_call_that_fails_in_a_group_is_undone_alone, group_up, fixture_down),
-		cmocka_unit_test_setup_teardown(others_run_again_when_a_call_loses_the_transaction, group_up, fixture_down),
-		cmocka_unit_test_setup_teardown(a_full_disk_fails_only_the_call_that_needs_more, group_up, fixture_down),
-		cmocka_unit_test_setup_teardown(when_the_commit_fails_all_of_the_group_fail, group_up, fixture_down),
-		cmocka_unit_test_setup_teardown(a_time_out_stops_a_reader_and_leaves_it_usable, group_up, fixture_down),
+		cmocka_unit_test_setup_teardown(a_call_that_fails_in_a_group_is_undone_alone, group_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(others_run_again_when_a_call_loses_the_transaction, group_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(a_full_disk_fails_only_the_call_that_needs_more, group_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(when_the_commit_fails_all_of_the_group_fail, group_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(a_time_out_stops_a_reader_and_leaves_it_usable, group_up,
+						fixture_down),
 		cmocka_unit_test_setup_teardown(a_running_call_can_be_cancelled, group_up, fixture_down),
-		cmocka_unit_test_setup_teardown(a_waiting_call_is_dropped_when_it_is_cancelled, group_up, fixture_down),
+		cmocka_unit_test_setup_teardown(a_waiting_call_is_dropped_when_it_is_cancelled, group_up,
+						fixture_down),
 		cmocka_unit_test_setup_teardown(a_full_queue_refuses, group_up, fixture_down),
-		cmocka_unit_test_setup_teardown(stopping_answers_what_waits_and_undoes_what_is_open, group_up, fixture_down),
+		cmocka_unit_test_setup_teardown(stopping_answers_what_waits_and_undoes_what_is_open, group_up,
+						fixture_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 
 #define THREADS 4
 #define PER_THREAD 200
-#define LOG_PAGES 1500                      /* at which the log is copied into the file, see store/sqlite/checkpoint.c */
+#define LOG_PAGES 1500 /* at which the log is copied into the file, see store/sqlite/checkpoint.c */
 
 /* As a session does that has its loop to itself. */
 static void bring(struct fixture *f, struct test_call *t)
@@ -51,7 +51,7 @@ static void a_short_call_is_run_by_who_brings_it(void **state)
 	fixture_start(f);
 	run_inline(f, P_PUT, 0);
 	run_inline(f, P_PUT, 100000);
-	assert_true(count_items(f) >= 2);               /* committed: a reader sees it */
+	assert_true(count_items(f) >= 2); /* committed: a reader sees it */
 }
 
 static void a_failure_is_the_calls_own(void **state)
@@ -79,7 +79,7 @@ static void other_calls_are_the_writers(void **state)
 
 	fixture_start(f);
 	run_inline(f, P_PUT, 100);
-	assert_false(bring_one(f, P_BUMP, 100, 1));     /* does not say that it is short */
+	assert_false(bring_one(f, P_BUMP, 100, 1)); /* does not say that it is short */
 	run_inline(f, P_PUT, 100000);
 	for (int i = 0; i < 2; i++) {
 		call_init(&two[i], P_PUT, 1 + i, 1);
@@ -94,7 +94,8 @@ static void other_calls_are_the_writers(void **state)
 	}
 	run_inline(f, P_PUT, 200000);
 	call_init(&large, P_PUT, 3, 1);
-	large.values[3] = (struct value){ .type = TYPE_LEN(TYPE_VARBINARY, TYPE_MAX), .u.s = { "", 3 << 20 } };      /* nobody reads it */
+	large.values[3] = (struct value){ .type = TYPE_LEN(TYPE_VARBINARY, TYPE_MAX),
+					  .u.s = { "", 3 << 20 } }; /* nobody reads it */
 	large.call.nvalues = 4;
 	bring(f, &large);
 	assert_int_equal(call_wait(&large), 0);
@@ -104,7 +105,7 @@ static void other_calls_are_the_writers(void **state)
 	assert_int_equal(run_in(f, txn, P_PUT, 4, 1), 0);
 	call_init(&large, P_PUT, 5, 1);
 	bring(f, &large);
-	assert_false(call_is_done(&large));             /* waits for the transaction, as ever */
+	assert_false(call_is_done(&large)); /* waits for the transaction, as ever */
 	assert_int_equal(txn_step(f, txn, CALL_COMMIT, NULL), 0);
 	txn_free(txn);
 	assert_int_equal(call_wait(&large), 0);
@@ -135,9 +136,9 @@ static void another_process_is_left_to_the_writer(void **state)
 	run_inline(f, P_PUT, 0);
 	if (store_connect(f->store, false, &other, &f->err) < 0 || store_begin(other, &f->err) < 0)
 		fail_msg("%s", f->err.text);
-	usleep(20000);                                  /* the writer falls asleep */
+	usleep(20000); /* the writer falls asleep */
 	call_init(&t, P_PUT, 500000, 1);
-	bring(f, &t);                                   /* comes back: else it would wait for what only this thread can end */
+	bring(f, &t); /* comes back: else it would wait for what only this thread can end */
 	assert_false(call_is_done(&t));
 	store_rollback(other);
 	store_disconnect(other);
@@ -226,7 +227,7 @@ static void a_short_read_is_run_by_who_brings_it_whatever_the_writer_does(void *
 	assert_int_equal(look_here(f), 7);
 	txn = txn_new(f->ex, false);
 	assert_int_equal(run_in(f, txn, P_PUT, 2, 8), 0);
-	assert_int_equal(look_here(f), 7);            /* the transaction has the writer, and is not committed */
+	assert_int_equal(look_here(f), 7); /* the transaction has the writer, and is not committed */
 	assert_int_equal(txn_step(f, txn, CALL_COMMIT, NULL), 0);
 	txn_free(txn);
 	assert_int_equal(look_here(f), 8);
@@ -240,8 +241,8 @@ static void a_short_read_sees_what_is_held(void **state)
 	f->options.promise = &procs[P_PROMISE];
 	fixture_start(f);
 	assert_int_equal(run(f, P_PUT, 1, 1), 0);
-	assert_int_equal(run(f, P_RENEW, 1, 2), 0);     /* makes the promise */
-	assert_int_equal(run(f, P_RENEW, 1, 3), 0);     /* answered, and not committed yet */
+	assert_int_equal(run(f, P_RENEW, 1, 2), 0); /* makes the promise */
+	assert_int_equal(run(f, P_RENEW, 1, 3), 0); /* answered, and not committed yet */
 	assert_int_equal(look(f, &here), 3);
 	assert_false(here);
 	assert_int_equal(look_here(f), 3);
@@ -298,22 +299,24 @@ static int bring_together(struct fixture *f, const enum fixture_proc *procs_of, 
 
 static void renewals_are_run_by_who_brings_them(void **state)
 {
-	static const enum fixture_proc renewals[] = { P_RENEW, P_RENEW, P_RENEW }, mixed[] = { P_RENEW, P_PUT, P_RENEW };
+	static const enum fixture_proc renewals[] = { P_RENEW, P_RENEW, P_RENEW },
+				       mixed[] = { P_RENEW, P_PUT, P_RENEW };
 	struct fixture *f = *state;
 	int i = 0;
 
 	f->options.promise = &procs[P_PROMISE];
 	fixture_start(f);
 	assert_int_equal(run(f, P_PUT, 1, 1), 0);
-	assert_int_equal(run(f, P_RENEW, 1, 2), 0);     /* makes the promise */
+	assert_int_equal(run(f, P_RENEW, 1, 2), 0); /* makes the promise */
 	while (bring_together(f, renewals, 3, 5) < 3) {
-		assert_true(i++ < 10000);               /* the writer needs a moment to fall asleep */
+		assert_true(i++ < 10000); /* the writer needs a moment to fall asleep */
 		usleep(1000);
 	}
 	assert_int_equal(number_of(f, P_LARGEST), 5);
 	for (i = 0; i < 20; i++) {
 		usleep(2000);
-		assert_int_equal(bring_together(f, mixed, 3, 100 + 10 * i), 0);         /* one wants its flush: that is the writer's */
+		assert_int_equal(bring_together(f, mixed, 3, 100 + 10 * i),
+				 0); /* one wants its flush: that is the writer's */
 	}
 }
 
@@ -327,13 +330,13 @@ static void renewals_run_inline_leave_their_commit_to_the_writer(void **state)
 	f->options.promise = &procs[P_PROMISE];
 	fixture_start(f);
 	assert_int_equal(run(f, P_PUT, 1, 1), 0);
-	assert_int_equal(run(f, P_RENEW, 1, 2), 0);     /* makes the promise */
+	assert_int_equal(run(f, P_RENEW, 1, 2), 0); /* makes the promise */
 	before = store_wal_waiting(f->store);
 	for (int i = 0; i < 300; i++)
 		here += bring_together(f, (const enum fixture_proc[]){ P_RENEW }, 1, i);
 	assert_true(here > 0);
 	for (int i = 0; store_wal_waiting(f->store) == before; i++) {
-		assert_true(i < 200);                   /* not after five seconds only */
+		assert_true(i < 200); /* not after five seconds only */
 		usleep(10000);
 	}
 }
@@ -367,7 +370,7 @@ static void the_writer_waits_for_what_runs_inline(void **state)
 	f->options.promise = &procs[P_PROMISE];
 	fixture_start(f);
 	assert_int_equal(run(f, P_PUT, 1, 1), 0);
-	assert_int_equal(run(f, P_RENEW, 1, 2), 0);     /* makes the promise */
+	assert_int_equal(run(f, P_RENEW, 1, 2), 0); /* makes the promise */
 	run_inline(f, P_RENEW, 1);
 	assert_int_equal(pthread_create(&thread, NULL, bring_a_long_one, f), 0);
 	usleep(10000);
@@ -385,16 +388,17 @@ static void what_is_held_is_committed_in_time(void **state)
 	f->options.promise = &procs[P_PROMISE];
 	fixture_start(f);
 	assert_int_equal(run(f, P_PUT, 1, 1), 0);
-	assert_int_equal(run(f, P_RENEW, 1, 2), 0);     /* makes the promise */
+	assert_int_equal(run(f, P_RENEW, 1, 2), 0); /* makes the promise */
 	for (int i = 2; !here; i++) {
-		assert_int_equal(number_of(f, P_LARGEST), i);   /* a reader wakes the writer, and what is held is committed */
+		assert_int_equal(number_of(f, P_LARGEST),
+				 i); /* a reader wakes the writer, and what is held is committed */
 		usleep(50000);
 		before = store_wal_waiting(f->store);
 		here = bring_one(f, P_RENEW, 1, i + 1);
 	}
 	assert_int_equal(store_wal_waiting(f->store), before);
 	for (int i = 0; store_wal_waiting(f->store) == before; i++) {
-		assert_true(i < 100);                   /* they are held for five seconds */
+		assert_true(i < 100); /* they are held for five seconds */
 		usleep(100000);
 	}
 	run_inline(f, P_RENEW, 1);
@@ -410,7 +414,7 @@ static void the_wal_is_checkpointed_though_the_writer_sleeps(void **state)
 	for (int i = 0; waiting >= most / 4; i++) {
 		assert_true(i < 3000);
 		bring_one(f, P_FILL, 0, 0);
-		usleep(1000);                           /* the checkpointer has the time that it needs */
+		usleep(1000); /* the checkpointer has the time that it needs */
 		waiting = store_wal_waiting(f->store);
 		most = waiting > most ? waiting : most;
 	}
@@ -420,21 +424,30 @@ static void the_wal_is_checkpointed_though_the_writer_sleeps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_short_call_is_run_by_who_brings_it, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(a_short_read_is_run_by_who_brings_it_whatever_the_writer_does, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(a_short_call_is_run_by_who_brings_it, fixture_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(a_short_read_is_run_by_who_brings_it_whatever_the_writer_does,
+						fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_short_read_sees_what_is_held, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(many_read_at_once, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(renewals_are_run_by_who_brings_them, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(renewals_run_inline_leave_their_commit_to_the_writer, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(renewals_are_run_by_who_brings_them, fixture_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(renewals_run_inline_leave_their_commit_to_the_writer,
+						fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_failure_is_the_calls_own, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(other_calls_are_the_writers, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(after_a_long_one_the_writer_has_its_turn, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(another_process_is_left_to_the_writer, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(after_a_long_one_the_writer_has_its_turn, fixture_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(another_process_is_left_to_the_writer, fixture_up,
+						fixture_down),
 		cmocka_unit_test_setup_teardown(many_at_once_lose_nothing, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(what_comes_meanwhile_is_done_afterwards, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(the_writer_waits_for_what_runs_inline, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(what_comes_meanwhile_is_done_afterwards, fixture_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(the_writer_waits_for_what_runs_inline, fixture_up,
+						fixture_down),
 		cmocka_unit_test_setup_teardown(what_is_held_is_committed_in_time, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(the_wal_is_checkpointed_though_the_writer_sleeps, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(the_wal_is_checkpointed_though_the_writer_sleeps, fixture_up,
+						fixture_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 #include "fixture.h"
 
 #define BURST 40
-#define READERS 2                           /* of the fixture; one thread more is for procedures */
+#define READERS 2 /* of the fixture; one thread more is for procedures */
 
 /* Threads of this process that read for the database "Test". */
 static unsigned reader_threads(void)
@@ -62,7 +62,8 @@ static void a_burst_of_reads_makes_no_more_threads_than_there_are_places(void **
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_burst_of_reads_makes_no_more_threads_than_there_are_places, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(a_burst_of_reads_makes_no_more_threads_than_there_are_places,
+						fixture_up, fixture_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,8 +81,8 @@ static int status_of(struct fixture *f, int id, int n)
 static void whether_the_last_step_found_anything(void **state)
 {
 	assert_int_equal(run(*state, P_PUT, 5, 1), 0);
-	assert_int_equal(status_of(*state, 6, 1), 7);           /* nothing was changed */
-	assert_int_equal(status_of(*state, 5, 5), 8);           /* something was, but no row was sent */
+	assert_int_equal(status_of(*state, 6, 1), 7); /* nothing was changed */
+	assert_int_equal(status_of(*state, 5, 5), 8); /* something was, but no row was sent */
 	assert_int_equal(status_of(*state, 5, 6), 0);
 }
 
@@ -93,10 +93,10 @@ static void a_check_that_fails_ends_the_call_and_takes_everything_back(void **st
 	assert_string_equal(t.call.err.text, "No 7 and {@nothing}, NULL.");
 	assert_string_equal(t.call.err.proc, "put_fail");
 	assert_int_equal(t.call.err.line, 1);
-	assert_true(t.call.status_set);                 /* fails_with_status */
+	assert_true(t.call.status_set); /* fails_with_status */
 	assert_int_equal(t.call.status, 1);
 	assert_int_equal(t.call.rows_changed, 0);
-	assert_int_equal(t.events, 0);                  /* its rows were taken back */
+	assert_int_equal(t.events, 0); /* its rows were taken back */
 	call_fini(&t);
 	assert_int_equal(count_items(*state), 0);
 	assert_int_equal(run(*state, P_PUT, 7, 1), 0);
@@ -116,7 +116,7 @@ static void if_jumps_return_ends_message_informs(void **state)
 	assert_int_equal(go(*state, P_BRANCH, 2, 3), 0);
 	assert_int_equal(t.call.status, 0);
 	assert_int_equal(t.messages, 0);
-	assert_int_equal(t.values[2].u.i, 4);           /* through the local */
+	assert_int_equal(t.values[2].u.i, 4); /* through the local */
 	call_fini(&t);
 }
 
@@ -124,7 +124,7 @@ static void each_runs_the_statement_for_every_row(void **state)
 {
 	assert_int_equal(run(*state, P_EACH, 100, 50), 0);
 	assert_int_equal(count_items(*state), 50);
-	assert_int_equal(run(*state, P_EACH, 60, 50), 2627);    /* 60 … 99 are free, 100 is not */
+	assert_int_equal(run(*state, P_EACH, 60, 50), 2627); /* 60 … 99 are free, 100 is not */
 	assert_int_equal(count_items(*state), 50);
 }
 
@@ -160,7 +160,11 @@ static void a_sink_that_is_gone_stops_the_call(void **state)
 static void queries_run_in_the_sandbox(void **state)
 {
 	const struct value five = value_int(TYPE_INT, 5);
-	struct query q = { .sql = "SELECT id, n FROM view_items WHERE n > ?1", .values = &five, .nvalues = 1, .columns = fixture_columns, .ncolumns = 2 };
+	struct query q = { .sql = "SELECT id, n FROM view_items WHERE n > ?1",
+			   .values = &five,
+			   .nvalues = 1,
+			   .columns = fixture_columns,
+			   .ncolumns = 2 };
 	struct fixture *f = *state;
 
 	assert_int_equal(run(f, P_PUT, 1, 5), 0);
@@ -180,14 +184,18 @@ static void queries_run_in_the_sandbox(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(set_takes_the_first_row_and_leaves_targets_without_one, steps_up, fixture_down),
+		cmocka_unit_test_setup_teardown(set_takes_the_first_row_and_leaves_targets_without_one,
+						steps_up, fixture_down),
 		cmocka_unit_test_setup_teardown(rows_go_to_the_sink, steps_up, fixture_down),
 		cmocka_unit_test_setup_teardown(whether_the_last_step_found_anything, steps_up, fixture_down),
-		cmocka_unit_test_setup_teardown(a_check_that_fails_ends_the_call_and_takes_everything_back, steps_up, fixture_down),
+		cmocka_unit_test_setup_teardown(a_check_that_fails_ends_the_call_and_takes_everything_back,
+						steps_up, fixture_down),
 		cmocka_unit_test_setup_teardown(if_jumps_return_ends_message_informs, steps_up, fixture_down),
-		cmocka_unit_test_setup_teardown(each_runs_the_statement_for_every_row, steps_up, fixture_down),
+		cmocka_unit_test_setup_teardown(each_runs_the_statement_for_every_row, steps_up,
+						fixture_down),
 		cmocka_unit_test_setup_teardown(natives_give_values_and_errors, steps_up, fixture_down),
-		cmocka_unit_test_setup_teardown(a_statement_knows_time_errata_login_and_database, steps_up, fixture_down),
+		cmocka_unit_test_setup_teardown(a_statement_knows_time_errata_login_and_database, steps_up,
+						fixture_down),
 		cmocka_unit_test_setup_teardown(a_sink_that_is_gone_stops_the_call, steps_up, fixture_down),
 		cmocka_unit_test_setup_teardown(queries_run_in_the_sandbox, steps_up, fixture_down),
 	};

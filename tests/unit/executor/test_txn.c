@@ -16,7 +16,7 @@ static void others_see_only_what_was_committed(void **state)
 
 	assert_int_equal(run_in(f, txn, P_PUT, 1, 1), 0);
 	assert_int_equal(count_items(f), 0);
-	call_init(&t, P_COUNT, 0, 0);                           /* it sees its own */
+	call_init(&t, P_COUNT, 0, 0); /* it sees its own */
 	t.call.txn = txn;
 	executor_submit(f->ex, &t.call);
 	assert_int_equal(call_wait(&t), 0);
@@ -24,7 +24,7 @@ static void others_see_only_what_was_committed(void **state)
 	call_fini(&t);
 	assert_int_equal(txn_step(f, txn, CALL_COMMIT, NULL), 0);
 	assert_int_equal(count_items(f), 1);
-	assert_int_equal(run_in(f, txn, P_PUT, 2, 1), 0);       /* the same handle begins anew */
+	assert_int_equal(run_in(f, txn, P_PUT, 2, 1), 0); /* the same handle begins anew */
 	assert_int_equal(txn_step(f, txn, CALL_ROLLBACK, NULL), 0);
 	assert_int_equal(count_items(f), 1);
 	txn_free(txn);
@@ -55,14 +55,14 @@ static void savepoints_are_found_by_their_latest_name(void **state)
 	assert_int_equal(run_in(f, txn, P_PUT, 2, 1), 0);
 	assert_int_equal(txn_step(f, txn, CALL_SAVE, "a"), 0);
 	assert_int_equal(run_in(f, txn, P_PUT, 3, 1), 0);
-	assert_int_equal(txn_step(f, txn, CALL_ROLLBACK_TO, "a"), 0);   /* the second */
+	assert_int_equal(txn_step(f, txn, CALL_ROLLBACK_TO, "a"), 0); /* the second */
 	assert_int_equal(run_in(f, txn, P_PUT, 3, 1), 0);
-	assert_int_equal(txn_step(f, txn, CALL_ROLLBACK_TO, "a"), 0);   /* it stays */
-	assert_int_equal(txn_step(f, txn, CALL_ROLLBACK_TO, "b"), 0);   /* later ones go */
+	assert_int_equal(txn_step(f, txn, CALL_ROLLBACK_TO, "a"), 0); /* it stays */
+	assert_int_equal(txn_step(f, txn, CALL_ROLLBACK_TO, "b"), 0); /* later ones go */
 	assert_int_equal(txn_step(f, txn, CALL_ROLLBACK_TO, "B"), 6401);
 	assert_int_equal(run_in(f, txn, P_PUT, 4, 1), 0);
 	assert_int_equal(txn_step(f, txn, CALL_COMMIT, NULL), 0);
-	assert_int_equal(count_items(f), 2);                            /* 1 and 4 */
+	assert_int_equal(count_items(f), 2); /* 1 and 4 */
 	txn_free(txn);
 }
 
@@ -94,7 +94,8 @@ static void waiting_ends_with_1222(void **state)
 	executor_submit(f->ex, &never.call);
 	assert_true(call_is_done(&never));
 	assert_int_equal(never.call.err.number, 1222);
-	call_init(&begins, P_PUT, 3, 1);                        /* another transaction waits like any call, longer than the next one */
+	call_init(&begins, P_PUT, 3,
+		  1); /* another transaction waits like any call, longer than the next one */
 	begins.call.txn = second;
 	begins.call.lock_timeout_ms = 200;
 	executor_submit(f->ex, &begins.call);
@@ -137,7 +138,7 @@ static void waiting_ends_while_the_transaction_runs_a_long_statement(void **stat
 	executor_cancel(f->ex, &spin.call);
 	assert_int_equal(call_wait(&spin), -1);
 	assert_int_equal(spin.call.err.number, 50011);
-	assert_false(spin.call.txn_lost);                       /* a cancelled read costs nothing */
+	assert_false(spin.call.txn_lost); /* a cancelled read costs nothing */
 	assert_int_equal(txn_step(f, txn, CALL_COMMIT, NULL), 0);
 	assert_int_equal(count_items(f), 1);
 	call_fini(&spin);
@@ -159,7 +160,7 @@ static void an_idle_transaction_is_rolled_back_and_its_owner_told(void **state)
 	assert_false(txn_is_lost(txn, &f->err));
 	call_init(&waits, P_PUT, 2, 1);
 	executor_submit(f->ex, &waits.call);
-	assert_int_equal(call_wait(&waits), 0);                 /* when the second is over */
+	assert_int_equal(call_wait(&waits), 0); /* when the second is over */
 	assert_true(txn_is_lost(txn, &f->err));
 	assert_int_equal(f->err.number, 50006);
 	call_init(&told, P_PUT, 3, 1);
@@ -253,7 +254,7 @@ static void steps_without_a_transaction_are_refused(void **state)
 	assert_int_equal(txn_step(f, NULL, CALL_COMMIT, NULL), 3902);
 	assert_int_equal(txn_step(f, NULL, CALL_ROLLBACK, NULL), 3903);
 	assert_int_equal(txn_step(f, NULL, CALL_SAVE, "a"), 628);
-	assert_int_equal(txn_step(f, txn, CALL_COMMIT, NULL), 0);       /* nothing was done in it */
+	assert_int_equal(txn_step(f, txn, CALL_COMMIT, NULL), 0); /* nothing was done in it */
 	assert_ptr_equal(txn_executor(txn), f->ex);
 	txn_free(txn);
 }
@@ -262,16 +263,24 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(others_see_only_what_was_committed, txn_up, fixture_down),
-		cmocka_unit_test_setup_teardown(a_failed_call_is_undone_and_the_transaction_goes_on, txn_up, fixture_down),
-		cmocka_unit_test_setup_teardown(savepoints_are_found_by_their_latest_name, txn_up, fixture_down),
+		cmocka_unit_test_setup_teardown(a_failed_call_is_undone_and_the_transaction_goes_on, txn_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(savepoints_are_found_by_their_latest_name, txn_up,
+						fixture_down),
 		cmocka_unit_test_setup_teardown(a_writer_waits_and_then_runs, txn_up, fixture_down),
 		cmocka_unit_test_setup_teardown(waiting_ends_with_1222, txn_up, fixture_down),
-		cmocka_unit_test_setup_teardown(waiting_ends_while_the_transaction_runs_a_long_statement, txn_up, fixture_down),
-		cmocka_unit_test_setup_teardown(an_idle_transaction_is_rolled_back_and_its_owner_told, txn_up, fixture_down),
-		cmocka_unit_test_setup_teardown(a_time_out_rolls_the_whole_transaction_back, txn_up, fixture_down),
-		cmocka_unit_test_setup_teardown(a_commit_that_fails_ends_the_transaction, txn_up, fixture_down),
-		cmocka_unit_test_setup_teardown(a_transaction_that_the_store_gives_up_is_lost, txn_up, fixture_down),
-		cmocka_unit_test_setup_teardown(steps_without_a_transaction_are_refused, txn_up, fixture_down),
+		cmocka_unit_test_setup_teardown(waiting_ends_while_the_transaction_runs_a_long_statement,
+						txn_up, fixture_down),
+		cmocka_unit_test_setup_teardown(an_idle_transaction_is_rolled_back_and_its_owner_told, txn_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(a_time_out_rolls_the_whole_transaction_back, txn_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(a_commit_that_fails_ends_the_transaction, txn_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(a_transaction_that_the_store_gives_up_is_lost, txn_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(steps_without_a_transaction_are_refused, txn_up,
+						fixture_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,8 +28,8 @@ struct harness;
 struct conn {
 	struct harness *h;
 	struct net_stream *s;
-	int number;             /* free for the test */
-	uint8_t bytes[64];      /* likewise */
+	int number;        /* free for the test */
+	uint8_t bytes[64]; /* likewise */
 };
 
 /* What a test wants its owners to do; those left NULL have the defaults below. */
@@ -44,7 +44,7 @@ struct harness {
 	atomic_int opens, closes, timeouts, drains, secures, number;
 	atomic_size_t most_pending;
 	pthread_mutex_t lock;
-	char reason[128];       /* the last one; under the lock */
+	char reason[128]; /* the last one; under the lock */
 	void *test;
 	unsigned login_threads, login_queue;
 };
@@ -139,11 +139,17 @@ static inline void h_closed(void *owner, const char *reason)
 static inline void harness_start(struct harness *h, unsigned loops, unsigned max_connections)
 {
 	const char *const listen[] = { "127.0.0.1:0", NULL };
-	struct net_options o = { .listen = listen, .loops = loops, .max_connections = max_connections, .handler = &h->handler, .arg = h,
-				 .login_threads = h->login_threads, .login_queue = h->login_queue };
+	struct net_options o = { .listen = listen,
+				 .loops = loops,
+				 .max_connections = max_connections,
+				 .handler = &h->handler,
+				 .arg = h,
+				 .login_threads = h->login_threads,
+				 .login_queue = h->login_queue };
 	struct err e;
 
-	h->handler = (struct net_handler){ h_opened, h_data, h_secured, h_handshake_out, h_drained, h_timeout, h_closed };
+	h->handler = (struct net_handler){ h_opened,  h_data,    h_secured, h_handshake_out,
+					   h_drained, h_timeout, h_closed };
 	pthread_mutex_init(&h->lock, NULL);
 	if (net_start(&o, &h->net, &e) < 0)
 		fail_msg("%s", e.text);
@@ -166,7 +172,9 @@ static inline uint16_t port_of(const char *address)
 /* A blocking client that gives up after ten seconds instead of hanging the test. */
 static inline int client_connect(struct harness *h)
 {
-	struct sockaddr_in sa = { .sin_family = AF_INET, .sin_port = htons(port_of(net_address(h->net))), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in sa = { .sin_family = AF_INET,
+				  .sin_port = htons(port_of(net_address(h->net))),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct timeval limit = { .tv_sec = 10 };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -202,11 +210,11 @@ static inline void assert_ended(int fd)
 	assert_int_equal(recv(fd, &c, 1, 0), 0);
 }
 
-#define WAIT_FOR(condition)                                                         \
-	do {                                                                        \
-		for (int wait_ms = 0; !(condition) && wait_ms < 10000; wait_ms++)   \
-			usleep(1000);                                               \
-		assert_true(condition);                                             \
+#define WAIT_FOR(condition) \
+	do { \
+		for (int wait_ms = 0; !(condition) && wait_ms < 10000; wait_ms++) \
+			usleep(1000); \
+		assert_true(condition); \
 	} while (0)
 
 static inline bool reason_has(struct harness *h, const char *part)

@@ -7,15 +7,18 @@ static int start_on(const char *where, struct net **ret, struct err *e)
 {
 	static struct harness h;
 	const char *const listen[] = { where, NULL };
-	struct net_options o = { .listen = listen, .loops = 2, .max_connections = 10, .handler = &h.handler, .arg = &h };
+	struct net_options o = {
+		.listen = listen, .loops = 2, .max_connections = 10, .handler = &h.handler, .arg = &h
+	};
 
 	return net_start(&o, ret, e);
 }
 
 static void addresses_are_understood_or_named(void **state)
 {
-	static const char *const bad[] = { "", "1433", ":1433", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "127.0.0.1:-1", "::1:1433", "[]:1433",
-					   "127.0.0.1:999999" };
+	static const char *const bad[] = { "",           "1433",        ":1433",           "127.0.0.1",
+					   "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "127.0.0.1:-1",
+					   "::1:1433",   "[]:1433",     "127.0.0.1:999999" };
 	struct net *n = NULL;
 	struct err e;
 
@@ -122,7 +125,7 @@ static void the_peer_is_named_by_address_and_port(void **state)
 
 struct counted_post {
 	struct net_post post;
-	pthread_t *loop_thread;         /* all run on one */
+	pthread_t *loop_thread; /* all run on one */
 	atomic_int *count;
 };
 
@@ -169,7 +172,7 @@ static void posts_from_many_threads_run_on_the_loop(void **state)
 		assert_int_equal(pthread_create(&threads[i], NULL, post_many, &p), 0);
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
-	harness_stop(&h);                       /* what was posted before runs before the end */
+	harness_stop(&h); /* what was posted before runs before the end */
 	assert_int_equal(atomic_load(&count), 4 * POSTS);
 }
 
@@ -208,11 +211,14 @@ static void blocking_work_runs_aside_and_reports_on_the_loop(void **state)
 	for (int i = 0; i < 20; i++) {
 		struct net_loop *l = &h.net->loops[i % 2];
 
-		jobs[i] = (struct job){ .work = { .run = job_run, .done = job_done, .loop = l }, .loop_thread = l->thread, .ran = &ran, .done = &done };
+		jobs[i] = (struct job){ .work = { .run = job_run, .done = job_done, .loop = l },
+					.loop_thread = l->thread,
+					.ran = &ran,
+					.done = &done };
 		net_work_submit(h.net, &jobs[i].work);
 	}
 	WAIT_FOR(atomic_load(&done) >= 10);
-	harness_stop(&h);                       /* the rest is still done */
+	harness_stop(&h); /* the rest is still done */
 	assert_int_equal(atomic_load(&ran), 20);
 	assert_int_equal(atomic_load(&done), 20);
 	for (int i = 0; i < 20; i++)
@@ -264,7 +270,7 @@ static void nobody_connects_after_listening_ended(void **state)
 	other = socket(AF_INET, SOCK_STREAM, 0);
 	assert_int_equal(connect(other, (struct sockaddr *)&sa, sizeof(sa)), -1);
 	close(other);
-	send_all(fd, "x", 1);                   /* those that are there go on */
+	send_all(fd, "x", 1); /* those that are there go on */
 	recv_all(fd, got, 1);
 	close(fd);
 	harness_stop(&h);
@@ -279,14 +285,14 @@ static void stopping_closes_open_streams(void **state)
 	harness_start(&h, 2, 100);
 	for (int i = 0; i < 10; i++)
 		fds[i] = client_connect(&h);
-	harness_stop(&h);                       /* some of them perhaps not even opened */
+	harness_stop(&h); /* some of them perhaps not even opened */
 	for (int i = 0; i < 10; i++)
 		close(fds[i]);
 }
 
 struct blocker {
 	struct net_post post;
-	pthread_mutex_t lock;           /* held by the test while the loop is to hang */
+	pthread_mutex_t lock; /* held by the test while the loop is to hang */
 	atomic_bool inside;
 };
 
@@ -307,7 +313,7 @@ static void a_loop_that_hangs_does_not_answer(void **state)
 	(void)state;
 	harness_start(&h, 3, 10);
 	assert_true(net_answered(h.net));
-	for (int i = 0; i < 100; i++)           /* asked again and again: the item is in use once at a time */
+	for (int i = 0; i < 100; i++) /* asked again and again: the item is in use once at a time */
 		net_ping(h.net);
 	WAIT_FOR(net_answered(h.net));
 	pthread_mutex_lock(&b.lock);
@@ -339,7 +345,8 @@ static void an_idle_net_uses_no_time(void **state)
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
 	usleep(300000);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-	assert_true((after.tv_sec - before.tv_sec) * 1000000000L + after.tv_nsec - before.tv_nsec < 20000000L);
+	assert_true((after.tv_sec - before.tv_sec) * 1000000000L + after.tv_nsec - before.tv_nsec <
+		    20000000L);
 	close(fd);
 	harness_stop(&h);
 }

@@ -31,7 +31,7 @@ static void many_clients_get_their_own_bytes_back(void **state)
 		}
 	}
 	assert_int_equal(net_connections(h.net), 100);
-	for (unsigned i = 0; i < 3; i++)        /* each loop has its share */
+	for (unsigned i = 0; i < 3; i++) /* each loop has its share */
 		assert_in_range(atomic_load(&h.net->loops[i].nstreams), 33, 34);
 	for (int i = 0; i < 100; i++)
 		close(fds[i]);
@@ -58,7 +58,7 @@ static void unconsumed_bytes_are_offered_again(void **state)
 	(void)state;
 	harness_start(&h, 1, 10);
 	fd = client_connect(&h);
-	for (int round = 0; round < 2; round++) {       /* glued together, then byte by byte */
+	for (int round = 0; round < 2; round++) { /* glued together, then byte by byte */
 		if (round == 0)
 			send_all(fd, message, sizeof(message));
 		for (size_t i = 0; round == 1 && i < sizeof(message); i++) {
@@ -205,7 +205,7 @@ static void a_client_that_does_not_read_is_held_back(void **state)
 	harness_start(&h, 1, 10);
 	fd = client_connect(&h);
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-	for (int stuck = 0; stuck < 50;) {              /* until the kernel's buffers and ours are full */
+	for (int stuck = 0; stuck < 50;) { /* until the kernel's buffers and ours are full */
 		ssize_t k = send(fd, bytes, size, MSG_NOSIGNAL);
 
 		stuck = k > 0 ? 0 : stuck + 1;
@@ -216,7 +216,7 @@ static void a_client_that_does_not_read_is_held_back(void **state)
 	}
 	assert_in_range(atomic_load(&h.most_pending), 512 * 1024, 600 * 1024);
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-	while (back < sent) {                           /* now it reads, and everything is there */
+	while (back < sent) { /* now it reads, and everything is there */
 		ssize_t k = recv(fd, bytes, size, 0);
 
 		assert_true(k > 0);
@@ -243,7 +243,7 @@ static void timer_again(struct conn *c)
 static void timer_set(struct conn *c)
 {
 	net_stream_set_timer(c->s, 100000);
-	net_stream_set_timer(c->s, 1);                  /* the second replaces the first */
+	net_stream_set_timer(c->s, 1); /* the second replaces the first */
 }
 
 static void a_timer_fires_once_each_time_it_is_set(void **state)
@@ -297,7 +297,7 @@ static size_t answer_and_close(struct conn *c, const uint8_t *p, size_t n)
 	for (int i = 0; i < 64; i++)
 		net_stream_write(c->s, block, sizeof(block));
 	net_stream_close(c->s, true, "done");
-	net_stream_write(c->s, block, sizeof(block));   /* too late: not sent */
+	net_stream_write(c->s, block, sizeof(block)); /* too late: not sent */
 	net_stream_close(c->s, true, "again");
 	return n;
 }
@@ -396,7 +396,7 @@ static void a_given_buffer_goes_with_its_stream(void **state)
 	leave_early(give_and_close);
 }
 
-#define LENT_SLICES 3000u               /* more than a system call takes */
+#define LENT_SLICES 3000u /* more than a system call takes */
 static uint8_t lent_bytes[LENT_SLICES * 4000];
 
 /* Slices by turns from the head, which is given, and from memory that stays. */
@@ -410,7 +410,8 @@ static void lend(struct conn *c, uint32_t from, uint32_t to)
 	for (uint32_t i = from; i < to; i++) {
 		slices[2 * (i - from)] = (struct str){ (const char *)head.data + head.len, sizeof(i) };
 		buf_put(&head, &i, sizeof(i));
-		slices[2 * (i - from) + 1] = (struct str){ (const char *)lent_bytes + (size_t)4000 * i, 4000 };
+		slices[2 * (i - from) + 1] = (struct str){ (const char *)lent_bytes + (size_t)4000 * i,
+							   4000 };
 	}
 	net_stream_lend(c->s, &head, slices, (size_t)2 * (to - from));
 	assert_true(head.data == NULL && head.max == 1 << 20);
@@ -422,7 +423,7 @@ static size_t lend_and_close(struct conn *c, const uint8_t *p, size_t n)
 	net_stream_write(c->s, (const uint8_t *)"before", 6);
 	lend(c, 0, LENT_SLICES - 50);
 	atomic_store(&c->h->number, net_stream_pending(c->s) > 256 * 1024);
-	lend(c, LENT_SLICES - 50, LENT_SLICES);         /* waits: what comes after must not be put to its bytes */
+	lend(c, LENT_SLICES - 50, LENT_SLICES); /* waits: what comes after must not be put to its bytes */
 	net_stream_write(c->s, (const uint8_t *)"after", 5);
 	net_stream_close(c->s, true, "done");
 	return n;

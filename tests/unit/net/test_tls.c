@@ -84,7 +84,7 @@ static void direct_echo(struct harness *h, int version, const char *alpn)
 	ssl_recv_all(ssl, got, 1);
 	SSL_shutdown(ssl);
 	assert_true(SSL_read(ssl, got, 1) <= 0);
-	assert_int_equal(SSL_get_error(ssl, 0), SSL_ERROR_ZERO_RETURN);         /* the server said goodbye too */
+	assert_int_equal(SSL_get_error(ssl, 0), SSL_ERROR_ZERO_RETURN); /* the server said goodbye too */
 	SSL_free(ssl);
 	close(fd);
 }
@@ -149,9 +149,9 @@ static void tls_before_1_2_is_refused(void **state)
 static void what_is_no_record_ends_the_stream(void **state)
 {
 	static const uint8_t nonsense[][9] = {
-		{ 0x16, 2, 1, 0, 5, 1, 2, 3 },          /* not version 3 */
-		{ 0x16, 3, 1, 0xff, 0xff, 1, 2, 3 },    /* too long */
-		{ 0x16, 3, 1, 0, 4, 9, 0, 0, 0 },         /* no ClientHello */
+		{ 0x16, 2, 1, 0, 5, 1, 2, 3 },       /* not version 3 */
+		{ 0x16, 3, 1, 0xff, 0xff, 1, 2, 3 }, /* too long */
+		{ 0x16, 3, 1, 0, 4, 9, 0, 0, 0 },    /* no ClientHello */
 	};
 	struct harness h = { .data = direct_data };
 	char got[64];
@@ -163,7 +163,7 @@ static void what_is_no_record_ends_the_stream(void **state)
 		int fd = client_connect(&h);
 
 		send_all(fd, nonsense[i], sizeof(nonsense[i]));
-		while (recv(fd, got, sizeof(got), 0) > 0)       /* perhaps an alert */
+		while (recv(fd, got, sizeof(got), 0) > 0) /* perhaps an alert */
 			;
 		close(fd);
 		WAIT_FOR(atomic_load(&h.closes) == (int)i + 1);
@@ -264,7 +264,7 @@ static void errors_of_others_are_not_the_streams(void **state)
 	assert_int_equal(SSL_connect(ssl), 1);
 	assert_int_equal(SSL_write(ssl, "four", 4), 4);
 	ssl_recv_all(ssl, got, sizeof(got));
-	SSL_shutdown(ssl);                      /* a record without data: what OpenSSL says then is looked at */
+	SSL_shutdown(ssl); /* a record without data: what OpenSSL says then is looked at */
 	assert_true(SSL_read(ssl, got, 1) <= 0);
 	WAIT_FOR(atomic_load(&h.closes) == 1);
 	assert_true(reason_has(&h, "closed by the client"));
@@ -291,7 +291,8 @@ static void idle_clients(int in, int out)
 		if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
 			_exit(2);
 		SSL_set_fd(ssl, fd);
-		if (SSL_connect(ssl) != 1 || SSL_write(ssl, bytes, sizeof(bytes)) <= 0 || SSL_read(ssl, bytes, sizeof(bytes)) <= 0)
+		if (SSL_connect(ssl) != 1 || SSL_write(ssl, bytes, sizeof(bytes)) <= 0 ||
+		    SSL_read(ssl, bytes, sizeof(bytes)) <= 0)
 			_exit(3);
 	}
 	if (write(out, "r", 1) != 1 || read(in, &go, 1) != 1)
@@ -310,7 +311,7 @@ static void an_idle_tls_connection_is_small(void **state)
 	(void)state;
 	assert_int_equal(pipe(to_child), 0);
 	assert_int_equal(pipe(from_child), 0);
-	child = fork();                         /* before this process has threads */
+	child = fork(); /* before this process has threads */
 	assert_true(child >= 0);
 	if (child == 0) {
 		close(to_child[1]);
@@ -324,7 +325,7 @@ static void an_idle_tls_connection_is_small(void **state)
 	assert_int_equal(read(from_child[0], &c, 1), 1);
 	after = mallinfo2().uordblks + mallinfo2().hblkhd;
 	print_message("an idle TLS connection costs %zu bytes\n", (after - before) / 100);
-	assert_true(after - before < (size_t)100 * 60 * 1024);          /* 0 where a sanitizer has malloc */
+	assert_true(after - before < (size_t)100 * 60 * 1024); /* 0 where a sanitizer has malloc */
 	assert_int_equal(write(to_child[1], "x", 1), 1);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);

@@ -153,7 +153,9 @@ static void an_encrypted_key_is_named_and_not_asked_for(void **state)
 	assert_int_equal(net_tls_make_certificate(f->cert, f->key, &e), 0);
 	file = fopen(f->key, "w");
 	assert_non_null(file);
-	assert_int_equal(PEM_write_PrivateKey(file, key, EVP_aes_128_cbc(), (const unsigned char *)"pass", 4, NULL, NULL), 1);
+	assert_int_equal(PEM_write_PrivateKey(file, key, EVP_aes_128_cbc(), (const unsigned char *)"pass", 4,
+					      NULL, NULL),
+			 1);
 	fclose(file);
 	EVP_PKEY_free(key);
 	assert_true(net_tls_ctx_new(f->cert, f->key, NULL, &c, &e) < 0);
@@ -168,7 +170,7 @@ static void versions_and_suites_must_mean_something(void **state)
 {
 	static const struct {
 		struct net_tls_rules rules;
-		const char *why;        /* NULL: accepted */
+		const char *why; /* NULL: accepted */
 	} cases[] = {
 		{ { NET_TLS_1_2, "ECDHE+AESGCM", "TLS_AES_128_GCM_SHA256" }, NULL },
 		{ { NET_TLS_1_2, "AES128-SHA:!aNULL:@STRENGTH", NULL }, NULL },

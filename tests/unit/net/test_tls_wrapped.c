@@ -50,7 +50,7 @@ struct client {
 	int fd;
 	SSL *ssl;
 	BIO *in, *out;
-	int flights;            /* messages of the server in the handshake */
+	int flights; /* messages of the server in the handshake */
 };
 
 static void client_start(struct client *c, struct harness *h)
@@ -82,7 +82,8 @@ static void send_wrapped(struct client *c, size_t size, bool split)
 	int n;
 
 	while ((n = BIO_read(c->out, packet + 8, (int)size)) > 0) {
-		uint8_t header[8] = { 0x12, BIO_pending(c->out) == 0, (uint8_t)((n + 8) >> 8), (uint8_t)(n + 8) };
+		uint8_t header[8] = { 0x12, BIO_pending(c->out) == 0, (uint8_t)((n + 8) >> 8),
+				      (uint8_t)(n + 8) };
 
 		memcpy(packet, header, 8);
 		if (split) {
@@ -123,7 +124,8 @@ static void client_handshake(struct client *c, size_t size, bool split)
 		recv_wrapped(c);
 	}
 	assert_int_equal(BIO_pending(c->out), 0);
-	assert_int_equal(c->flights, 2);        /* ServerHello … Done; ChangeCipherSpec, Finished. One message each */
+	assert_int_equal(c->flights,
+			 2); /* ServerHello … Done; ChangeCipherSpec, Finished. One message each */
 	assert_int_equal(SSL_version(c->ssl), TLS1_2_VERSION);
 }
 
@@ -205,8 +207,8 @@ static void the_handshake_travels_in_packets(void **state)
 {
 	(void)state;
 	whole_connection(4088, false);
-	whole_connection(4088, true);           /* as jTDS does */
-	whole_connection(50, false);            /* records across packets */
+	whole_connection(4088, true); /* as jTDS does */
+	whole_connection(50, false);  /* records across packets */
 }
 
 /* The client's last handshake packet and its first record in one segment. */
@@ -224,7 +226,7 @@ static void records_glued_to_the_handshake_are_records(void **state)
 	n = make_packet(packet, LOGIN, 'l', 100);
 	k = encrypt(&c, all, sizeof(all), packet, n);
 	k += encrypt(&c, all + k, sizeof(all) - k, packet, n);
-	send_all(c.fd, all, k);                 /* two records, one segment */
+	send_all(c.fd, all, k); /* two records, one segment */
 	ssl_recv(&c, got, n);
 	ssl_recv(&c, got, n);
 	assert_memory_equal(packet, got, n);
@@ -297,7 +299,7 @@ static void login_only_switches_at_the_first_clear_byte(void **state)
 	k = encrypt(&c, all, sizeof(all), login, 300);
 	memcpy(all + k, request, 200);
 	send_all(c.fd, all, k + 200);
-	recv_all(c.fd, got, 500);               /* both answers in clear */
+	recv_all(c.fd, got, 500); /* both answers in clear */
 	assert_memory_equal(got, login, 300);
 	assert_memory_equal(got + 300, request, 200);
 	for (int i = 0; i < 2; i++) {
@@ -324,9 +326,9 @@ static void records_and_alerts_after_the_end_are_understood(void **state)
 	make_packet(login, LOGIN, 'l', 300);
 	make_packet(request, REQUEST, 'r', 200);
 	k = encrypt(&c, all, sizeof(all), login, 300);
-	k += encrypt(&c, all + k, sizeof(all) - k, login, 300);         /* still a record */
+	k += encrypt(&c, all + k, sizeof(all) - k, login, 300); /* still a record */
 	SSL_shutdown(c.ssl);
-	k += (size_t)BIO_read(c.out, all + k, (int)(sizeof(all) - k));  /* its close_notify */
+	k += (size_t)BIO_read(c.out, all + k, (int)(sizeof(all) - k)); /* its close_notify */
 	memcpy(all + k, request, 200);
 	k += 200;
 	for (size_t i = 0; i < k; i++)
@@ -343,7 +345,7 @@ static size_t pause_at_login(struct conn *c, const uint8_t *p, size_t n)
 {
 	size_t used = tds_data(c, p, n);
 
-	if (used > 0 && p[0] == LOGIN) {        /* the session waits for the password's hash */
+	if (used > 0 && p[0] == LOGIN) { /* the session waits for the password's hash */
 		net_stream_pause(c->s);
 		net_stream_set_timer(c->s, 5);
 	}
@@ -397,7 +399,7 @@ static void a_packet_half_in_tls_half_in_clear_is_whole(void **state)
 	memcpy(all, login, 300);
 	make_packet(all + 300, REQUEST, 'r', 100);
 	uint8_t records[8000];
-	k = encrypt(&c, records, sizeof(records), all, 350);    /* the login and half of what follows */
+	k = encrypt(&c, records, sizeof(records), all, 350); /* the login and half of what follows */
 	memcpy(records + k, all + 350, 50);
 	send_all(c.fd, records, k + 50);
 	recv_all(c.fd, got, 400);
@@ -417,7 +419,7 @@ static void a_failed_handshake_ends_with_its_reason(void **state)
 	fd = client_connect(&h);
 	make_packet(packet, 0x12, 'x', 100);
 	send_all(fd, packet, 100);
-	while (recv(fd, got, sizeof(got), 0) > 0)       /* the alert, wrapped, then the end */
+	while (recv(fd, got, sizeof(got), 0) > 0) /* the alert, wrapped, then the end */
 		;
 	close(fd);
 	WAIT_FOR(atomic_load(&h.closes) == 1);

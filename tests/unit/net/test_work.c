@@ -11,7 +11,7 @@ struct crowd {
 	struct harness h;
 	sem_t gate;
 	atomic_int ran, done, dropped;
-	int order[JOBS];                /* numbers of the jobs as they ran; written by the one thread */
+	int order[JOBS]; /* numbers of the jobs as they ran; written by the one thread */
 };
 
 struct job {
@@ -45,7 +45,13 @@ static void job_done(struct net_work *w)
 
 static void submit(struct crowd *c, struct job *j, enum net_lane lane, uint64_t key, int number)
 {
-	*j = (struct job){ .work = { .run = job_run, .done = job_done, .loop = &c->h.net->loops[1], .lane = lane, .key = key }, .crowd = c, .number = number };
+	*j = (struct job){ .work = { .run = job_run,
+				     .done = job_done,
+				     .loop = &c->h.net->loops[1],
+				     .lane = lane,
+				     .key = key },
+			   .crowd = c,
+			   .number = number };
 	net_work_submit(c->h.net, &j->work);
 }
 
@@ -57,7 +63,11 @@ static void begin(struct crowd *c, struct job *first, unsigned queue)
 	c->h.login_queue = queue;
 	sem_init(&c->gate, 0, 0);
 	harness_start(&c->h, 2, 10);
-	*first = (struct job){ .work = { .run = gate_run, .done = job_done, .loop = &c->h.net->loops[1], .lane = NET_LANE_KNOWN }, .crowd = c };
+	*first = (struct job){ .work = { .run = gate_run,
+					 .done = job_done,
+					 .loop = &c->h.net->loops[1],
+					 .lane = NET_LANE_KNOWN },
+			       .crowd = c };
 	net_work_submit(c->h.net, &first->work);
 	WAIT_FOR(net_work_waiting(c->h.net, NET_LANE_KNOWN) == 0);
 }
@@ -85,7 +95,7 @@ static void keys_take_turns(void **state)
 	assert_int_equal(c.order[1], 20);
 	assert_int_equal(c.order[2], 21);
 	for (int i = 3; i < 22; i++)
-		assert_int_equal(c.order[i], i - 2);            /* in the order of coming */
+		assert_int_equal(c.order[i], i - 2); /* in the order of coming */
 	finish(&c);
 }
 
@@ -101,7 +111,7 @@ static void a_full_lane_drops_the_youngest_of_whom_has_most(void **state)
 	submit(&c, &jobs[10], NET_LANE_STRANGER, 2, 10);
 	WAIT_FOR(atomic_load(&c.dropped) == 1);
 	assert_true(jobs[9].is_done && jobs[9].was_dropped);
-	submit(&c, &jobs[11], NET_LANE_STRANGER, 1, 11);        /* from him who has most */
+	submit(&c, &jobs[11], NET_LANE_STRANGER, 1, 11); /* from him who has most */
 	WAIT_FOR(atomic_load(&c.dropped) == 2);
 	assert_true(jobs[11].is_done && jobs[11].was_dropped);
 	assert_int_equal(net_work_waiting(c.h.net, NET_LANE_STRANGER), 10);
@@ -158,7 +168,7 @@ static void what_is_cancelled_in_time_never_runs(void **state)
 	begin(&c, &first, 0);
 	for (int i = 0; i < JOBS; i++)
 		submit(&c, &jobs[i], i % 2 == 0 ? NET_LANE_KNOWN : NET_LANE_STRANGER, (uint64_t)(i % 7), i);
-	assert_false(net_work_cancel(c.h.net, &first.work));    /* it runs */
+	assert_false(net_work_cancel(c.h.net, &first.work)); /* it runs */
 	for (int i = 0; i < JOBS; i += 3)
 		cancelled += net_work_cancel(c.h.net, &jobs[i].work);
 	assert_int_equal(cancelled, (JOBS + 2) / 3);
@@ -168,7 +178,8 @@ static void what_is_cancelled_in_time_never_runs(void **state)
 	assert_int_equal(atomic_load(&c.ran), JOBS - cancelled);
 	for (int i = 0; i < JOBS; i++)
 		assert_true(jobs[i].is_done == (i % 3 != 0));
-	assert_int_equal(net_work_waiting(c.h.net, NET_LANE_KNOWN) + net_work_waiting(c.h.net, NET_LANE_STRANGER), 0);
+	assert_int_equal(
+		net_work_waiting(c.h.net, NET_LANE_KNOWN) + net_work_waiting(c.h.net, NET_LANE_STRANGER), 0);
 	finish(&c);
 }
 

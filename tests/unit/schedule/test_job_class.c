@@ -41,12 +41,16 @@ static void six_classes_have_seven_actions(void **state)
 		if (c->ignored)
 			assert_null(job_class_action(c, STR("")));
 		else if (c->data == JOB_DATA_INCREMENTAL)
-			actions += job_class_action(c, STR("IsIncremental#True")) != NULL && job_class_action(c, STR("IsIncremental#False")) != NULL ? 2 : 0;
+			actions += job_class_action(c, STR("IsIncremental#True")) != NULL &&
+						   job_class_action(c, STR("IsIncremental#False")) != NULL
+					   ? 2
+					   : 0;
 		else
 			actions += job_class_action(c, STR("")) != NULL;
 	}
 	assert_int_equal(actions, 7);
-	assert_null(job_class_action(job_class_by_name(STR("UserProfileImportJob")), STR("isincremental#true")));
+	assert_null(
+		job_class_action(job_class_by_name(STR("UserProfileImportJob")), STR("isincremental#true")));
 }
 
 static void data_is_checked(void **state)
@@ -55,8 +59,10 @@ static void data_is_checked(void **state)
 	assert_null(job_class_check_data(job_class_by_name(STR("DLImportJob")), STR("")));
 	assert_non_null(job_class_check_data(job_class_by_name(STR("DLImportJob")), STR("x")));
 	assert_non_null(job_class_check_data(job_class_by_name(STR("UserProfileImportJob")), STR("")));
-	assert_null(job_class_check_data(job_class_by_name(STR("UserProfileImportJob")), STR("IsIncremental#True")));
-	assert_null(job_class_check_data(job_class_by_name(STR("UserProfileGradualUpgradeChangeJob")), STR("1;2026-01-01;t")));
+	assert_null(job_class_check_data(job_class_by_name(STR("UserProfileImportJob")),
+					 STR("IsIncremental#True")));
+	assert_null(job_class_check_data(job_class_by_name(STR("UserProfileGradualUpgradeChangeJob")),
+					 STR("1;2026-01-01;t")));
 }
 
 int main(void)

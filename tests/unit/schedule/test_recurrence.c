@@ -14,7 +14,7 @@
 static bool accepts(const char *text)
 {
 	size_t n = strlen(text);
-	char *exact = malloc(n + 1);        /* on the heap without room to read past */
+	char *exact = malloc(n + 1); /* on the heap without room to read past */
 	struct recurrence r;
 	bool ok;
 
@@ -27,13 +27,22 @@ static bool accepts(const char *text)
 
 static void every_number_is_bounded(void **state)
 {
-	static const struct { const char *format; int low, high; } forms[] = {
-		{ "every %02d seconds", 1, 59 },        { "every %02d minutes at 00", 1, 59 },
-		{ "every 05 minutes at %02d", 0, 59 },  { "every 05 minutes between 00 and %02d", 0, 59 },
-		{ "hourly at %02d", 0, 59 },            { "hourly between %02d and 00", 0, 59 },
-		{ "daily at %02d:00:00", 0, 23 },       { "daily at 00:%02d:00", 0, 59 },
-		{ "daily at 00:00:%02d", 0, 59 },       { "monthly at %02d 00:00:00", 1, 31 },
-		{ "yearly at feb %02d 00:00:00", 1, 31 }, { "yearly between jan 01 00:00:00 and dec %02d 00:00:00", 1, 31 },
+	static const struct {
+		const char *format;
+		int low, high;
+	} forms[] = {
+		{ "every %02d seconds", 1, 59 },
+		{ "every %02d minutes at 00", 1, 59 },
+		{ "every 05 minutes at %02d", 0, 59 },
+		{ "every 05 minutes between 00 and %02d", 0, 59 },
+		{ "hourly at %02d", 0, 59 },
+		{ "hourly between %02d and 00", 0, 59 },
+		{ "daily at %02d:00:00", 0, 23 },
+		{ "daily at 00:%02d:00", 0, 59 },
+		{ "daily at 00:00:%02d", 0, 59 },
+		{ "monthly at %02d 00:00:00", 1, 31 },
+		{ "yearly at feb %02d 00:00:00", 1, 31 },
+		{ "yearly between jan 01 00:00:00 and dec %02d 00:00:00", 1, 31 },
 		{ "weekly between mon 00:00:00 and fri %02d:00:00", 0, 23 },
 	};
 	char text[100];
@@ -53,13 +62,15 @@ static void every_number_is_bounded(void **state)
 static void names_in_both_lengths_and_any_case(void **state)
 {
 	static const char *const days[] = { "sun", "mon", "tue", "wed", "thu", "fri", "sat" };
-	static const char *const months[] = { "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec" };
+	static const char *const months[] = { "jan", "feb", "mar", "apr", "may", "jun",
+					      "jul", "aug", "sep", "oct", "nov", "dec" };
 	char text[100];
 	struct recurrence r;
 
 	(void)state;
 	for (unsigned i = 0; i < 7; i++) {
-		snprintf(text, sizeof(text), "weekly between %s 01:02:03 and %.2s 04:05:06", days[i], days[(i + 1) % 7]);
+		snprintf(text, sizeof(text), "weekly between %s 01:02:03 and %.2s 04:05:06", days[i],
+			 days[(i + 1) % 7]);
 		assert_true(recurrence_parse(str_of(text), &r));
 		assert_int_equal(r.from.weekday, i);
 		assert_int_equal(r.to.weekday, (i + 1) % 7);
@@ -76,8 +87,13 @@ static void names_in_both_lengths_and_any_case(void **state)
 
 static void nothing_shorter_longer_or_in_between(void **state)
 {
-	static const char *const whole[] = { "every 10 seconds", "every 05 minutes between 00 and 59", "hourly at 15", "daily between 22:00:00 and 06:00:00",
-		"weekly between su 01:00:00 and mon 02:00:00", "monthly at 31 00:00:00", "yearly between dec 31 23:00:00 and jan 01 01:00:00" };
+	static const char *const whole[] = { "every 10 seconds",
+					     "every 05 minutes between 00 and 59",
+					     "hourly at 15",
+					     "daily between 22:00:00 and 06:00:00",
+					     "weekly between su 01:00:00 and mon 02:00:00",
+					     "monthly at 31 00:00:00",
+					     "yearly between dec 31 23:00:00 and jan 01 01:00:00" };
 	char text[100];
 
 	(void)state;
@@ -98,9 +114,16 @@ static void nothing_shorter_longer_or_in_between(void **state)
 
 static void shortened_and_foreign_forms_are_refused(void **state)
 {
-	static const char *const wrong[] = { "every 5 minutes at 0", "every 15 minutes", "every 60 seconds", "every 00 seconds", "daily at 24:00:00", "daily at 1:00:00",
-		"weekly at sunday 01:00:00", "weekly at s 01:00:00", "monthly at 32 00:00:00", "monthly by day at 01 00:00:00", "yearly at 01 jan 00:00:00",
-		"daily at 01:00", "hourly at 00:00", "one-time at 2026-01-01 00:00:00", "daily\tat 01:00:00", "daily between 01:00:00 to 02:00:00" };
+	static const char *const wrong[] = {
+		"every 5 minutes at 0",      "every 15 minutes",
+		"every 60 seconds",          "every 00 seconds",
+		"daily at 24:00:00",         "daily at 1:00:00",
+		"weekly at sunday 01:00:00", "weekly at s 01:00:00",
+		"monthly at 32 00:00:00",    "monthly by day at 01 00:00:00",
+		"yearly at 01 jan 00:00:00", "daily at 01:00",
+		"hourly at 00:00",           "one-time at 2026-01-01 00:00:00",
+		"daily\tat 01:00:00",        "daily between 01:00:00 to 02:00:00"
+	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)

@@ -40,14 +40,14 @@ static void after_the_last_number_the_free_ones_come_again(void **state)
 		assert_true(registry_add(&r, &all[i]));
 		assert_int_equal(all[i].spid, SPID_FIRST + i);
 	}
-	assert_false(registry_add(&r, &more));          /* none is left */
+	assert_false(registry_add(&r, &more)); /* none is left */
 	registry_remove(&r, &all[1000]);
 	assert_true(registry_add(&r, &more));
 	assert_int_equal(more.spid, SPID_FIRST + 1000);
 	assert_false(registry_add(&r, &all[1000]));
 	registry_remove(&r, &all[0]);
 	registry_remove(&r, &all[ALL - 1]);
-	assert_true(registry_add(&r, &all[0]));         /* the search goes on where it was */
+	assert_true(registry_add(&r, &all[0])); /* the search goes on where it was */
 	assert_int_equal(all[0].spid, SPID_LAST);
 	assert_true(registry_add(&r, &all[ALL - 1]));
 	assert_int_equal(all[ALL - 1].spid, SPID_FIRST);
@@ -58,7 +58,8 @@ static void after_the_last_number_the_free_ones_come_again(void **state)
 static void the_list_has_those_who_are_logged_in(void **state)
 {
 	char database[129] = "master";
-	struct registry_entry a = { .login = "sa", .host = "h", .database = database }, b = { .login = "shop", .host = "", .database = "StateService" },
+	struct registry_entry a = { .login = "sa", .host = "h", .database = database },
+			      b = { .login = "shop", .host = "", .database = "StateService" },
 			      stranger = { .login = "x", .host = "x", .database = "x" };
 	struct registry_row *rows;
 	struct registry r;
@@ -69,7 +70,7 @@ static void the_list_has_those_who_are_logged_in(void **state)
 	(void)state;
 	arena_init(&arena, 1 << 20);
 	registry_init(&r);
-	r.next = SPID_LAST;                             /* so that the list is not in the order of the numbers */
+	r.next = SPID_LAST; /* so that the list is not in the order of the numbers */
 	assert_true(registry_add(&r, &b) && registry_add(&r, &stranger) && registry_add(&r, &a));
 	registry_show(&r, &a);
 	registry_show(&r, &b);

@@ -13,7 +13,8 @@
 #include "store/store.h"
 
 static const char *const fixture_migrations[] = {
-	"CREATE TABLE item (id TEXT NOT NULL PRIMARY KEY, n INTEGER NOT NULL CHECK (n < 1000), code INTEGER UNIQUE) WITHOUT ROWID;"
+	"CREATE TABLE item (id TEXT NOT NULL PRIMARY KEY, n INTEGER NOT NULL CHECK (n < 1000), code INTEGER "
+	"UNIQUE) WITHOUT ROWID;"
 	"CREATE TABLE part (id INTEGER PRIMARY KEY, item TEXT REFERENCES item (id));"
 	"CREATE TABLE secret (word TEXT);"
 	"INSERT INTO secret VALUES ('sesame');",
@@ -28,10 +29,18 @@ static const struct constraint_text fixture_constraints[] = {
 };
 static const struct proc fixture_procs[] = { { .name = "p", .service = SERVICE_STATE } };
 static const struct service_procs fixture_service = {
-	.name = "state", .procs = fixture_procs, .nprocs = 1, .nstatements = 8, .migrations = fixture_migrations, .nmigrations = 2,
-	.views = fixture_views, .nviews = 1,
-	.views_sql = "DROP VIEW IF EXISTS view_items; CREATE VIEW view_items AS SELECT id, n, printf('%d', n) AS shown FROM item;",
-	.constraints = fixture_constraints, .nconstraints = 1,
+	.name = "state",
+	.procs = fixture_procs,
+	.nprocs = 1,
+	.nstatements = 8,
+	.migrations = fixture_migrations,
+	.nmigrations = 2,
+	.views = fixture_views,
+	.nviews = 1,
+	.views_sql = "DROP VIEW IF EXISTS view_items; CREATE VIEW view_items AS SELECT id, n, printf('%d', "
+		     "n) AS shown FROM item;",
+	.constraints = fixture_constraints,
+	.nconstraints = 1,
 };
 
 struct fixture {

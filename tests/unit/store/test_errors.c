@@ -11,7 +11,9 @@ static void a_second_row_with_the_same_key_is_2627(void **state)
 	assert_int_equal(fixture_run(f, "INSERT INTO item VALUES ('a', 2, 8)"), -1);
 	assert_int_equal(f->err.number, 2627);
 	assert_int_equal(f->err.severity, 14);
-	assert_string_equal(f->err.text, "Violation of PRIMARY KEY constraint on table 'item'. Cannot insert duplicate key.");
+	assert_string_equal(
+		f->err.text,
+		"Violation of PRIMARY KEY constraint on table 'item'. Cannot insert duplicate key.");
 }
 
 static void the_text_of_the_schema_wins(void **state)
@@ -68,7 +70,8 @@ static void a_value_beyond_the_limit_is_50005(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_second_row_with_the_same_key_is_2627, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(a_second_row_with_the_same_key_is_2627, fixture_up,
+						fixture_down),
 		cmocka_unit_test_setup_teardown(the_text_of_the_schema_wins, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_missing_parent_is_547, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_broken_check_is_547, fixture_up, fixture_down),

@@ -26,7 +26,11 @@ static int large_down(void **state)
 /* Stores n bytes from the given offset of the pattern as row 1. */
 static int put(struct fixture *f, size_t offset, size_t n)
 {
-	static const struct statement s = { .sql = "INSERT INTO body VALUES (1, ?1) ON CONFLICT (n) DO UPDATE SET data = ?1", .id = 1, .writes = true };
+	static const struct statement s = {
+		.sql = "INSERT INTO body VALUES (1, ?1) ON CONFLICT (n) DO UPDATE SET data = ?1",
+		.id = 1,
+		.writes = true
+	};
 	struct value v = value_bytes(TYPE_LEN(TYPE_VARBINARY, TYPE_MAX), bytes + offset, n);
 	struct store_stmt *st;
 	int rc;
@@ -83,7 +87,9 @@ static void what_a_transaction_replaced_is_seen_by_it_and_undone_with_it(void **
 	assert_int_equal(store_commit(f->conn, &f->err), 0);
 	store_checkpoint(f->conn, true);
 	assert_holds(f, 1, LARGE);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"),
+		1);
 }
 
 static void the_cache_is_as_before_afterwards(void **state)
@@ -131,7 +137,9 @@ static void a_reader_sees_its_own_moment_whatever_others_write(void **state)
 	assert_int_equal(store_commit(reader.conn, &f->err), 0);
 	assert_holds(&reader, 0, LARGE - 10000);
 	store_disconnect(reader.conn);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"),
+		1);
 }
 
 /* What is copied of the log is what a reader has seen; the rest follows when it has gone. The pages that were copied are read from the file from then on. */
@@ -145,14 +153,17 @@ static void a_log_that_is_copied_in_parts_loses_nothing(void **state)
 		assert_int_equal(put(f, i % 2, LARGE), 0);
 		assert_int_equal(store_begin(reader.conn, &f->err), 0);
 		assert_holds(&reader, i % 2, LARGE);
-		assert_int_equal(fixture_run(f, "INSERT INTO item (id, n) VALUES (hex(randomblob(8)), 1)"), 0);
+		assert_int_equal(fixture_run(f, "INSERT INTO item (id, n) VALUES (hex(randomblob(8)), 1)"),
+				 0);
 		store_checkpoint(f->conn, false);
 		assert_holds(&late, i % 2, LARGE);
 		assert_int_equal(store_commit(reader.conn, &f->err), 0);
 	}
 	store_disconnect(reader.conn);
 	store_disconnect(late.conn);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"),
+		1);
 }
 
 static bool at_once(void *arg)
@@ -198,13 +209,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_fetched_value_is_what_was_stored, large_up, large_down),
-		cmocka_unit_test_setup_teardown(what_a_transaction_replaced_is_seen_by_it_and_undone_with_it, large_up, large_down),
+		cmocka_unit_test_setup_teardown(what_a_transaction_replaced_is_seen_by_it_and_undone_with_it,
+						large_up, large_down),
 		cmocka_unit_test_setup_teardown(the_cache_is_as_before_afterwards, large_up, large_down),
 		cmocka_unit_test_setup_teardown(what_was_read_before_is_read_anew, large_up, large_down),
-		cmocka_unit_test_setup_teardown(a_reader_sees_its_own_moment_whatever_others_write, large_up, large_down),
-		cmocka_unit_test_setup_teardown(a_log_that_is_copied_in_parts_loses_nothing, large_up, large_down),
+		cmocka_unit_test_setup_teardown(a_reader_sees_its_own_moment_whatever_others_write, large_up,
+						large_down),
+		cmocka_unit_test_setup_teardown(a_log_that_is_copied_in_parts_loses_nothing, large_up,
+						large_down),
 		cmocka_unit_test_setup_teardown(a_fetch_can_be_stopped, large_up, large_down),
-		cmocka_unit_test_setup_teardown(a_row_that_is_not_there_and_an_arena_that_is_full_are_errors, large_up, large_down),
+		cmocka_unit_test_setup_teardown(a_row_that_is_not_there_and_an_arena_that_is_full_are_errors,
+						large_up, large_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,8 @@ static void fill(char *dst, size_t most, const char *const *letters, uint32_t n)
 	dst[at] = '\0';
 }
 
-static void answer(sqlite3 *db, sqlite3_stmt *st, const char *a, const char *b, const char *c, char *dst, size_t size)
+static void answer(sqlite3 *db, sqlite3_stmt *st, const char *a, const char *b, const char *c, char *dst,
+		   size_t size)
 {
 	const char *args[] = { a, b, c };
 	int rc;
@@ -62,12 +63,16 @@ static void answer(sqlite3 *db, sqlite3_stmt *st, const char *a, const char *b, 
 		sqlite3_bind_text(st, i + 1, args[i], -1, SQLITE_STATIC);
 	rc = sqlite3_step(st);
 	if (rc == SQLITE_ROW)
-		snprintf(dst, size, "%d %s", sqlite3_column_type(st, 0), sqlite3_column_type(st, 0) == SQLITE_NULL ? "" : (const char *)sqlite3_column_text(st, 0));
+		snprintf(dst, size, "%d %s", sqlite3_column_type(st, 0),
+			 sqlite3_column_type(st, 0) == SQLITE_NULL
+				 ? ""
+				 : (const char *)sqlite3_column_text(st, 0));
 	else
 		snprintf(dst, size, "%d %s", rc, sqlite3_errmsg(db));
 }
 
-static void compare(const char *sql, const char *const *texts, uint32_t ntexts, const char *const *patterns, uint32_t npatterns)
+static void compare(const char *sql, const char *const *texts, uint32_t ntexts, const char *const *patterns,
+		    uint32_t npatterns)
 {
 	sqlite3_stmt *x, *y;
 
@@ -101,7 +106,8 @@ static void same_as_sqlite(void **state)
 	compare("SELECT ?1 GLOB ?2", letters, 9, glob, 11);
 	compare("SELECT instr(?1, ?2)", letters, 4, letters, 5);
 	compare("SELECT replace(?1, ?2, ?3)", letters, 4, letters, 4);
-	compare("SELECT instr(CAST(?1 AS BLOB), CAST(?2 AS BLOB)), instr(1, ?2), instr(NULL, ?1)", letters, 4, letters, 4);
+	compare("SELECT instr(CAST(?1 AS BLOB), CAST(?2 AS BLOB)), instr(1, ?2), instr(NULL, ?1)", letters, 4,
+		letters, 4);
 	compare("SELECT replace(?1, '', ?2), ?1 LIKE NULL, 12 LIKE 1", letters, 4, letters, 4);
 }
 
@@ -125,11 +131,14 @@ static int run(const char *sql)
 static void can_be_interrupted(void **state)
 {
 	static const char *const texts[] = {
-		"SELECT replace(hex(zeroblob(4000000)), '0', 'a') LIKE '%' || replace(hex(zeroblob(3900)), '0', 'a') || 'b%'",
-		"SELECT replace(hex(zeroblob(4000000)), '0', 'a') GLOB '*' || replace(hex(zeroblob(3900)), '0', 'a') || 'b*'",
+		"SELECT replace(hex(zeroblob(4000000)), '0', 'a') LIKE '%' || replace(hex(zeroblob(3900)), "
+		"'0', 'a') || 'b%'",
+		"SELECT replace(hex(zeroblob(4000000)), '0', 'a') GLOB '*' || replace(hex(zeroblob(3900)), "
+		"'0', 'a') || 'b*'",
 		"SELECT instr(hex(zeroblob(4000000)), '01')",
 		"SELECT replace(hex(zeroblob(4000000)), '00', '1')",
-		"SELECT tsql_like(replace(hex(zeroblob(4000000)), '0', 'a'), '%' || replace(hex(zeroblob(3900)), '0', 'a') || 'b%')",
+		"SELECT tsql_like(replace(hex(zeroblob(4000000)), '0', 'a'), '%' || "
+		"replace(hex(zeroblob(3900)), '0', 'a') || 'b%')",
 		"SELECT tsql_charindex('01', hex(zeroblob(4000000)))",
 		"SELECT tsql_replace(hex(zeroblob(4000000)), '00', '1')",
 	};
@@ -144,12 +153,16 @@ static void can_be_interrupted(void **state)
 	}
 	ours.stop = NULL;
 	/* what doubled with every '%' */
-	assert_int_equal(run("SELECT hex(zeroblob(200)) LIKE '%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0b'"), SQLITE_ROW);
+	assert_int_equal(run("SELECT hex(zeroblob(200)) LIKE "
+			     "'%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%0%"
+			     "0%0%0%0%0%0%0%0%0%0%0%0b'"),
+			 SQLITE_ROW);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(same_as_sqlite), cmocka_unit_test(can_be_interrupted) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(same_as_sqlite),
+					    cmocka_unit_test(can_be_interrupted) };
 
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -75,7 +75,9 @@ static void mending_changes_no_byte_that_counts(void **state)
 		assert_memory_equal(before, after, (size_t)n);
 		close(fd);
 	}
-	store_checkpoint(f->conn, true);              /* the log counts no frame from here on, once the next commit begins it anew */
+	store_checkpoint(
+		f->conn,
+		true); /* the log counts no frame from here on, once the next commit begins it anew */
 	sqlite_unsound(SQLITE_STORE(f->store), EIO);
 	assert_int_equal(store_mend(f->conn, &f->err), 0);
 	assert_int_equal(put(f, "last"), 0);
@@ -143,9 +145,12 @@ static void an_unsound_store_is_closed_with_its_log(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(nothing_is_committed_until_it_is_mended, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(mending_changes_no_byte_that_counts, fixture_up, fixture_down),
-		cmocka_unit_test_setup_teardown(a_log_that_lost_bytes_is_not_mended, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(nothing_is_committed_until_it_is_mended, fixture_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(mending_changes_no_byte_that_counts, fixture_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(a_log_that_lost_bytes_is_not_mended, fixture_up,
+						fixture_down),
 		cmocka_unit_test(an_unsound_store_is_closed_with_its_log),
 	};
 

@@ -72,7 +72,7 @@ static void a_flood_is_cut(void **state)
 
 	(void)state;
 	written(say_much, text, sizeof(text));
-	assert_in_range(count(text, "event=sqlite"), 1, 100);           /* ten a second, on a slow machine too */
+	assert_in_range(count(text, "event=sqlite"), 1, 100); /* ten a second, on a slow machine too */
 	sleep(1);
 	written(say_things, text, sizeof(text));
 	assert_null(strstr(text, "code=11 message=\"a damaged page\" left_out=0\n"));
@@ -80,7 +80,8 @@ static void a_flood_is_cut(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(warnings_reach_the_log), cmocka_unit_test(a_flood_is_cut) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(warnings_reach_the_log),
+					    cmocka_unit_test(a_flood_is_cut) };
 
 	return cmocka_run_group_tests(tests, fixture_up, fixture_down);
 }

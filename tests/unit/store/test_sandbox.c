@@ -30,7 +30,8 @@ static void views_are_readable(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(query(f, "SELECT id, upper(shown) FROM view_items WHERE n > 1 ORDER BY id LIMIT 3"), 0);
+	assert_int_equal(query(f, "SELECT id, upper(shown) FROM view_items WHERE n > 1 ORDER BY id LIMIT 3"),
+			 0);
 	assert_int_equal(query(f, "SELECT count(*) FROM view_items AS v"), 0);
 	assert_int_equal(query(f, "SELECT max(x.n) FROM (SELECT n FROM view_items) AS x"), 0);
 }
@@ -77,7 +78,7 @@ static void statements_of_the_catalogue_are_free(void **state)
 
 	assert_int_equal(query(f, "SELECT word FROM secret"), -1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM secret"), 1);
-	assert_int_equal(fixture_run(f, "DELETE FROM item"), -1);        /* read-only connection */
+	assert_int_equal(fixture_run(f, "DELETE FROM item"), -1); /* read-only connection */
 }
 
 static void an_empty_text_is_an_error(void **state)

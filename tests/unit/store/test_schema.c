@@ -142,7 +142,9 @@ static void a_strangers_file_is_refused(void **state)
 
 static void a_folder_that_is_not_there_is_named(void **state)
 {
-	struct store_options o = { .path = "/nonexistent/folder/x.db", .name = "Test", .service = &fixture_service };
+	struct store_options o = { .path = "/nonexistent/folder/x.db",
+				   .name = "Test",
+				   .service = &fixture_service };
 	struct fixture f;
 
 	(void)state;
@@ -160,7 +162,10 @@ static void a_check_finds_rows_without_parents(void **state)
 	assert_int_equal(store_check(f.store, &report, &f.err), 0);
 	assert_string_equal(report, "ok");
 	free(report);
-	assert_int_equal(store_script(f.conn, "PRAGMA foreign_keys=OFF; INSERT INTO part (item) VALUES ('nobody')", &f.err), 0);
+	assert_int_equal(store_script(f.conn,
+				      "PRAGMA foreign_keys=OFF; INSERT INTO part (item) VALUES ('nobody')",
+				      &f.err),
+			 0);
 	assert_int_equal(store_check(f.store, &report, &f.err), -1);
 	assert_non_null(strstr(report, "table part refers to a missing row of item"));
 	free(report);
@@ -170,9 +175,12 @@ static void a_check_finds_rows_without_parents(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_new_file_gets_the_schema_and_keeps_others_out, file_up, file_down),
-		cmocka_unit_test_setup_teardown(an_older_file_is_migrated_and_keeps_its_rows, file_up, file_down),
-		cmocka_unit_test_setup_teardown(a_migration_that_fails_leaves_the_file_as_it_was, file_up, file_down),
+		cmocka_unit_test_setup_teardown(a_new_file_gets_the_schema_and_keeps_others_out, file_up,
+						file_down),
+		cmocka_unit_test_setup_teardown(an_older_file_is_migrated_and_keeps_its_rows, file_up,
+						file_down),
+		cmocka_unit_test_setup_teardown(a_migration_that_fails_leaves_the_file_as_it_was, file_up,
+						file_down),
 		cmocka_unit_test_setup_teardown(a_newer_schema_is_refused, file_up, file_down),
 		cmocka_unit_test_setup_teardown(another_services_file_is_refused, file_up, file_down),
 		cmocka_unit_test_setup_teardown(a_strangers_file_is_refused, file_up, file_down),

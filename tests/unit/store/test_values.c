@@ -6,7 +6,8 @@
 /* Binds v, and reads it back as its own type; class is SQLite's typeof(). The result's slices live until the next call. */
 static struct store_stmt *last;
 
-static struct value through(struct fixture *f, const struct value *v, const struct type *as, const char *class)
+static struct value through(struct fixture *f, const struct value *v, const struct type *as,
+			    const char *class)
 {
 	static const struct statement s = { .sql = "SELECT ?1, typeof(?1)", .id = STATEMENT_ONCE };
 	const struct type text = TYPE_LEN(TYPE_NVARCHAR, 10);
@@ -35,13 +36,24 @@ static int values_down(void **state)
 
 static void integers_and_times_are_integers(void **state)
 {
-	static const struct { enum type_id id; int64_t i; } cases[] = {
-		{ TYPE_BIT, 1 }, { TYPE_TINYINT, 255 }, { TYPE_SMALLINT, -32768 }, { TYPE_INT, INT32_MIN }, { TYPE_BIGINT, INT64_MIN },
-		{ TYPE_MONEY, INT64_MAX }, { TYPE_SMALLMONEY, -1 }, { TYPE_DATETIME, -4638816000000 }, { TYPE_SMALLDATETIME, 18000 },
+	static const struct {
+		enum type_id id;
+		int64_t i;
+	} cases[] = {
+		{ TYPE_BIT, 1 },
+		{ TYPE_TINYINT, 255 },
+		{ TYPE_SMALLINT, -32768 },
+		{ TYPE_INT, INT32_MIN },
+		{ TYPE_BIGINT, INT64_MIN },
+		{ TYPE_MONEY, INT64_MAX },
+		{ TYPE_SMALLMONEY, -1 },
+		{ TYPE_DATETIME, -4638816000000 },
+		{ TYPE_SMALLDATETIME, 18000 },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct value v = value_int(cases[i].id, cases[i].i), r = through(*state, &v, &v.type, "integer");
+		struct value v = value_int(cases[i].id, cases[i].i),
+			     r = through(*state, &v, &v.type, "integer");
 
 		assert_true(r.u.i == cases[i].i);
 		assert_int_equal(r.type.id, cases[i].id);
@@ -95,7 +107,11 @@ static void guids_are_sixteen_bytes(void **state)
 
 static void dates_come_back(void **state)
 {
-	static const struct { struct type type; const char *class; struct moment m; } cases[] = {
+	static const struct {
+		struct type type;
+		const char *class;
+		struct moment m;
+	} cases[] = {
 		{ { TYPE_DATE, 0, 0, 0 }, "integer", { 733071, 0, 0 } },
 		{ { TYPE_TIME, 0, 7, 0 }, "integer", { 0, 863999999999, 0 } },
 		{ { TYPE_DATETIME2, 0, 7, 0 }, "integer", { 3652058, 863999999999, 0 } },
@@ -130,7 +146,8 @@ static void decimals_keep_every_digit(void **state)
 
 static void floats_and_xml_come_back(void **state)
 {
-	struct value f = value_null(TYPE_OF(TYPE_FLOAT)), x = value_text(TYPE_LEN(TYPE_XML, TYPE_MAX), STR("<a/>")), r;
+	struct value f = value_null(TYPE_OF(TYPE_FLOAT)),
+		     x = value_text(TYPE_LEN(TYPE_XML, TYPE_MAX), STR("<a/>")), r;
 
 	f.null = false;
 	f.u.f = 0.1;
@@ -156,7 +173,8 @@ static void a_variant_has_the_type_of_its_value(void **state)
 
 static void numbers_that_do_not_fit_are_8115(void **state)
 {
-	static const struct statement s = { .sql = "SELECT 2147483648, 1e300, 'abc', x'00'", .id = STATEMENT_ONCE };
+	static const struct statement s = { .sql = "SELECT 2147483648, 1e300, 'abc', x'00'",
+					    .id = STATEMENT_ONCE };
 	const struct type i = TYPE_OF(TYPE_INT), g = TYPE_OF(TYPE_GUID), d = TYPE_NUM(TYPE_DECIMAL, 5, 2);
 	struct fixture *f = *state;
 	struct value v;
@@ -177,7 +195,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(integers_and_times_are_integers, fixture_up, values_down),
-		cmocka_unit_test_setup_teardown(text_keeps_nul_bytes_and_lone_surrogates, fixture_up, values_down),
+		cmocka_unit_test_setup_teardown(text_keeps_nul_bytes_and_lone_surrogates, fixture_up,
+						values_down),
 		cmocka_unit_test_setup_teardown(empty_is_not_null, fixture_up, values_down),
 		cmocka_unit_test_setup_teardown(null_is_null_of_the_asked_type, fixture_up, values_down),
 		cmocka_unit_test_setup_teardown(guids_are_sixteen_bytes, fixture_up, values_down),

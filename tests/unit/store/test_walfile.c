@@ -24,9 +24,9 @@ struct faulty {
 };
 
 static struct {
-	int calls, at;                  /* calls so far; the one that fails, 0: none */
-	bool once;                      /* and none after it */
-	int syncs, writes;              /* of logs */
+	int calls, at;     /* calls so far; the one that fails, 0: none */
+	bool once;         /* and none after it */
+	int syncs, writes; /* of logs */
 } disk;
 
 static bool fails(void)
@@ -35,22 +35,80 @@ static bool fails(void)
 	return disk.at != 0 && (disk.calls == disk.at || (!disk.once && disk.calls > disk.at));
 }
 
-#define BELOW(f) sqlite3_file *r = ((struct faulty *)(f))->real; const sqlite3_io_methods *m = r->pMethods
+#define BELOW(f) \
+	sqlite3_file *r = ((struct faulty *)(f))->real; \
+	const sqlite3_io_methods *m = r->pMethods
 
-static int f_close(sqlite3_file *f) { BELOW(f); return m->xClose(r); }
-static int f_read(sqlite3_file *f, void *p, int n, sqlite3_int64 at) { BELOW(f); return fails() ? SQLITE_IOERR_READ : m->xRead(r, p, n, at); }
-static int f_trunc(sqlite3_file *f, sqlite3_int64 n) { BELOW(f); return fails() ? SQLITE_IOERR_TRUNCATE : m->xTruncate(r, n); }
-static int f_size(sqlite3_file *f, sqlite3_int64 *ret) { BELOW(f); return fails() ? SQLITE_IOERR_FSTAT : m->xFileSize(r, ret); }
-static int f_lock(sqlite3_file *f, int l) { BELOW(f); return m->xLock(r, l); }
-static int f_unlock(sqlite3_file *f, int l) { BELOW(f); return m->xUnlock(r, l); }
-static int f_check(sqlite3_file *f, int *ret) { BELOW(f); return m->xCheckReservedLock(r, ret); }
-static int f_control(sqlite3_file *f, int op, void *arg) { BELOW(f); return m->xFileControl(r, op, arg); }
-static int f_sector(sqlite3_file *f) { BELOW(f); return m->xSectorSize(r); }
-static int f_device(sqlite3_file *f) { BELOW(f); return m->xDeviceCharacteristics(r); }
-static int f_map(sqlite3_file *f, int p, int n, int e, void volatile **ret) { BELOW(f); return m->xShmMap(r, p, n, e, ret); }
-static int f_shm_lock(sqlite3_file *f, int o, int n, int fl) { BELOW(f); return m->xShmLock(r, o, n, fl); }
-static void f_barrier(sqlite3_file *f) { BELOW(f); m->xShmBarrier(r); }
-static int f_unmap(sqlite3_file *f, int d) { BELOW(f); return m->xShmUnmap(r, d); }
+static int f_close(sqlite3_file *f)
+{
+	BELOW(f);
+	return m->xClose(r);
+}
+static int f_read(sqlite3_file *f, void *p, int n, sqlite3_int64 at)
+{
+	BELOW(f);
+	return fails() ? SQLITE_IOERR_READ : m->xRead(r, p, n, at);
+}
+static int f_trunc(sqlite3_file *f, sqlite3_int64 n)
+{
+	BELOW(f);
+	return fails() ? SQLITE_IOERR_TRUNCATE : m->xTruncate(r, n);
+}
+static int f_size(sqlite3_file *f, sqlite3_int64 *ret)
+{
+	BELOW(f);
+	return fails() ? SQLITE_IOERR_FSTAT : m->xFileSize(r, ret);
+}
+static int f_lock(sqlite3_file *f, int l)
+{
+	BELOW(f);
+	return m->xLock(r, l);
+}
+static int f_unlock(sqlite3_file *f, int l)
+{
+	BELOW(f);
+	return m->xUnlock(r, l);
+}
+static int f_check(sqlite3_file *f, int *ret)
+{
+	BELOW(f);
+	return m->xCheckReservedLock(r, ret);
+}
+static int f_control(sqlite3_file *f, int op, void *arg)
+{
+	BELOW(f);
+	return m->xFileControl(r, op, arg);
+}
+static int f_sector(sqlite3_file *f)
+{
+	BELOW(f);
+	return m->xSectorSize(r);
+}
+static int f_device(sqlite3_file *f)
+{
+	BELOW(f);
+	return m->xDeviceCharacteristics(r);
+}
+static int f_map(sqlite3_file *f, int p, int n, int e, void volatile **ret)
+{
+	BELOW(f);
+	return m->xShmMap(r, p, n, e, ret);
+}
+static int f_shm_lock(sqlite3_file *f, int o, int n, int fl)
+{
+	BELOW(f);
+	return m->xShmLock(r, o, n, fl);
+}
+static void f_barrier(sqlite3_file *f)
+{
+	BELOW(f);
+	m->xShmBarrier(r);
+}
+static int f_unmap(sqlite3_file *f, int d)
+{
+	BELOW(f);
+	return m->xShmUnmap(r, d);
+}
 
 static int f_write(sqlite3_file *f, const void *p, int n, sqlite3_int64 at)
 {
@@ -58,7 +116,7 @@ static int f_write(sqlite3_file *f, const void *p, int n, sqlite3_int64 at)
 
 	disk.writes++;
 	if (fails()) {
-		(void)m->xWrite(r, p, n / 2, at);       /* a disk that becomes full has taken some of it */
+		(void)m->xWrite(r, p, n / 2, at); /* a disk that becomes full has taken some of it */
 		return SQLITE_FULL;
 	}
 	return m->xWrite(r, p, n, at);
@@ -73,7 +131,8 @@ static int f_sync(sqlite3_file *f, int flags)
 }
 
 static const sqlite3_io_methods faulty_methods = {
-	2, f_close, f_read, f_write, f_trunc, f_sync, f_size, f_lock, f_unlock, f_check, f_control, f_sector, f_device, f_map, f_shm_lock, f_barrier, f_unmap, NULL, NULL,
+	2,         f_close,  f_read,   f_write, f_trunc,    f_sync,    f_size,  f_lock, f_unlock, f_check,
+	f_control, f_sector, f_device, f_map,   f_shm_lock, f_barrier, f_unmap, NULL,   NULL,
 };
 
 static sqlite3_vfs *unix_vfs;
@@ -93,20 +152,57 @@ static int faulty_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int 
 	return rc;
 }
 
-static int faulty_delete(sqlite3_vfs *v, const char *name, int sync) { (void)v; return unix_vfs->xDelete(unix_vfs, name, sync); }
-static int faulty_access(sqlite3_vfs *v, const char *name, int fl, int *ret) { (void)v; return unix_vfs->xAccess(unix_vfs, name, fl, ret); }
-static int faulty_name(sqlite3_vfs *v, const char *name, int n, char *ret) { (void)v; return unix_vfs->xFullPathname(unix_vfs, name, n, ret); }
-static int faulty_random(sqlite3_vfs *v, int n, char *ret) { (void)v; return unix_vfs->xRandomness(unix_vfs, n, ret); }
-static int faulty_sleep(sqlite3_vfs *v, int us) { (void)v; return unix_vfs->xSleep(unix_vfs, us); }
-static int faulty_time(sqlite3_vfs *v, double *ret) { (void)v; return unix_vfs->xCurrentTime(unix_vfs, ret); }
-static int faulty_error(sqlite3_vfs *v, int n, char *ret) { (void)v; return unix_vfs->xGetLastError(unix_vfs, n, ret); }
+static int faulty_delete(sqlite3_vfs *v, const char *name, int sync)
+{
+	(void)v;
+	return unix_vfs->xDelete(unix_vfs, name, sync);
+}
+static int faulty_access(sqlite3_vfs *v, const char *name, int fl, int *ret)
+{
+	(void)v;
+	return unix_vfs->xAccess(unix_vfs, name, fl, ret);
+}
+static int faulty_name(sqlite3_vfs *v, const char *name, int n, char *ret)
+{
+	(void)v;
+	return unix_vfs->xFullPathname(unix_vfs, name, n, ret);
+}
+static int faulty_random(sqlite3_vfs *v, int n, char *ret)
+{
+	(void)v;
+	return unix_vfs->xRandomness(unix_vfs, n, ret);
+}
+static int faulty_sleep(sqlite3_vfs *v, int us)
+{
+	(void)v;
+	return unix_vfs->xSleep(unix_vfs, us);
+}
+static int faulty_time(sqlite3_vfs *v, double *ret)
+{
+	(void)v;
+	return unix_vfs->xCurrentTime(unix_vfs, ret);
+}
+static int faulty_error(sqlite3_vfs *v, int n, char *ret)
+{
+	(void)v;
+	return unix_vfs->xGetLastError(unix_vfs, n, ret);
+}
 
 static void register_faulty(void)
 {
 	unix_vfs = sqlite3_vfs_find("unix");
-	faulty_vfs = (sqlite3_vfs){ .iVersion = 1, .szOsFile = (int)sizeof(struct faulty) + unix_vfs->szOsFile, .mxPathname = unix_vfs->mxPathname, .zName = "faulty",
-		.xOpen = faulty_open, .xDelete = faulty_delete, .xAccess = faulty_access, .xFullPathname = faulty_name, .xRandomness = faulty_random,
-		.xSleep = faulty_sleep, .xCurrentTime = faulty_time, .xGetLastError = faulty_error };
+	faulty_vfs = (sqlite3_vfs){ .iVersion = 1,
+				    .szOsFile = (int)sizeof(struct faulty) + unix_vfs->szOsFile,
+				    .mxPathname = unix_vfs->mxPathname,
+				    .zName = "faulty",
+				    .xOpen = faulty_open,
+				    .xDelete = faulty_delete,
+				    .xAccess = faulty_access,
+				    .xFullPathname = faulty_name,
+				    .xRandomness = faulty_random,
+				    .xSleep = faulty_sleep,
+				    .xCurrentTime = faulty_time,
+				    .xGetLastError = faulty_error };
 	assert_int_equal(sqlite3_vfs_register(&faulty_vfs, 1), SQLITE_OK);
 	sqlite_register_vfs();
 }
@@ -115,10 +211,10 @@ static void register_faulty(void)
 
 static char folder[64], path[96];
 static sqlite3 *ours, *theirs;
-static int model[KEYS];                 /* the version under each key; 0: none */
-static bool unsure[KEYS];               /* or a later one: its commit failed and left its outcome open */
+static int model[KEYS];   /* the version under each key; 0: none */
+static bool unsure[KEYS]; /* or a later one: its commit failed and left its outcome open */
 static int version;
-static int left;                        /* callbacks until a statement is interrupted */
+static int left; /* callbacks until a statement is interrupted */
 
 static int on_progress(void *arg)
 {
@@ -144,10 +240,13 @@ static sqlite3 *open_with(const char *vfs)
 {
 	sqlite3 *db = NULL;
 
-	assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs), SQLITE_OK);
+	assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs),
+			 SQLITE_OK);
 	sqlite3_extended_result_codes(db, 1);
 	sqlite3_busy_timeout(db, 5000);
-	assert_int_equal(exec(db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=5; PRAGMA secure_delete=OFF"), SQLITE_OK);
+	assert_int_equal(exec(db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA "
+				  "wal_autocheckpoint=0; PRAGMA cache_size=5; PRAGMA secure_delete=OFF"),
+			 SQLITE_OK);
 	return db;
 }
 
@@ -170,7 +269,8 @@ static void fresh(void)
 	version = 0;
 	remove_files();
 	theirs = open_with("unix");
-	assert_int_equal(exec(theirs, "CREATE TABLE t (k INTEGER PRIMARY KEY, v INTEGER, x BLOB)"), SQLITE_OK);
+	assert_int_equal(exec(theirs, "CREATE TABLE t (k INTEGER PRIMARY KEY, v INTEGER, x BLOB)"),
+			 SQLITE_OK);
 	ours = open_with(SQLITE_VFS_NAME);
 	sqlite3_progress_handler(ours, 100, on_progress, NULL);
 }
@@ -187,7 +287,8 @@ static void assert_is_the_model(sqlite3 *db)
 	sqlite3_stmt *h;
 	int found[KEYS] = { 0 };
 
-	assert_int_equal(sqlite3_prepare_v2(db, "SELECT k, v FROM t WHERE x IS NOT NULL", -1, &h, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(db, "SELECT k, v FROM t WHERE x IS NOT NULL", -1, &h, NULL),
+			 SQLITE_OK);
 	while (sqlite3_step(h) == SQLITE_ROW)
 		found[sqlite3_column_int(h, 0)] = sqlite3_column_int(h, 1);
 	assert_int_equal(sqlite3_finalize(h), SQLITE_OK);
@@ -216,7 +317,7 @@ static int key(void)
 
 #define PUT "REPLACE INTO t VALUES (%d, %d, randomblob(%d))"
 #define SMALL 300
-#define LARGE 400000                    /* many times what the connection keeps in memory */
+#define LARGE 400000 /* many times what the connection keeps in memory */
 
 static void took(int k, int rc)
 {
@@ -224,14 +325,23 @@ static void took(int k, int rc)
 		model[k] = version;
 		unsure[k] = false;
 	} else if (!disk.once) {
-		unsure[k] = true;               /* the disk that failed its commit also failed what would have taken it back */
+		unsure[k] =
+			true; /* the disk that failed its commit also failed what would have taken it back */
 	}
 	if (!sqlite3_get_autocommit(ours))
 		exec(ours, "ROLLBACK");
 }
 
-static void op_write(void) { int k = key(); took(k, exec(ours, PUT, k, version, SMALL)); }
-static void op_large(void) { int k = key(); took(k, exec(ours, PUT, k, version, LARGE)); }
+static void op_write(void)
+{
+	int k = key();
+	took(k, exec(ours, PUT, k, version, SMALL));
+}
+static void op_large(void)
+{
+	int k = key();
+	took(k, exec(ours, PUT, k, version, LARGE));
+}
 
 static void op_lazy(void)
 {
@@ -253,12 +363,14 @@ static void op_savepoint(void)
 {
 	int k = key();
 
-	took(k, exec(ours, "BEGIN IMMEDIATE; " PUT "; SAVEPOINT s; " PUT "; ROLLBACK TO s; RELEASE s; COMMIT", k, version, SMALL, (k + 1) % KEYS, -1, LARGE));
+	took(k, exec(ours, "BEGIN IMMEDIATE; " PUT "; SAVEPOINT s; " PUT "; ROLLBACK TO s; RELEASE s; COMMIT",
+		     k, version, SMALL, (k + 1) % KEYS, -1, LARGE));
 }
 
 static void op_nothing_kept(void)
 {
-	exec(ours, "BEGIN IMMEDIATE; SAVEPOINT s; " PUT "; ROLLBACK TO s; RELEASE s; COMMIT", key(), -1, LARGE);
+	exec(ours, "BEGIN IMMEDIATE; SAVEPOINT s; " PUT "; ROLLBACK TO s; RELEASE s; COMMIT", key(), -1,
+	     LARGE);
 	if (!sqlite3_get_autocommit(ours))
 		exec(ours, "ROLLBACK");
 }
@@ -266,7 +378,8 @@ static void op_nothing_kept(void)
 static void op_interrupted(void)
 {
 	left = 8;
-	exec(ours, "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 900) SELECT i, -1, randomblob(3000) FROM n");
+	exec(ours, "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < "
+		   "900) SELECT i, -1, randomblob(3000) FROM n");
 	left = 0;
 }
 
@@ -278,9 +391,18 @@ static void op_read(void)
 		exec(ours, "SELECT sum(length(x)) FROM t");
 }
 
-static void op_copy(void) { sqlite3_wal_checkpoint_v2(ours, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL); }
-static void op_truncate(void) { sqlite3_wal_checkpoint_v2(ours, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL); }
-static void op_their_truncate(void) { sqlite3_wal_checkpoint_v2(theirs, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL); }
+static void op_copy(void)
+{
+	sqlite3_wal_checkpoint_v2(ours, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+static void op_truncate(void)
+{
+	sqlite3_wal_checkpoint_v2(ours, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+static void op_their_truncate(void)
+{
+	sqlite3_wal_checkpoint_v2(theirs, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
 
 static void op_theirs(void)
 {
@@ -299,13 +421,15 @@ static void op_reopen(void)
 	} else {
 		ours = NULL;
 		if (sqlite3_open_v2(path, &ours, SQLITE_OPEN_READWRITE, SQLITE_VFS_NAME) == SQLITE_OK)
-			exec(ours, "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=5");
+			exec(ours,
+			     "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=5");
 	}
 	sqlite3_progress_handler(ours, 100, on_progress, NULL);
 }
 
 static void (*const ops[])(void) = {
-	op_write, op_large, op_lazy, op_rollback, op_savepoint, op_nothing_kept, op_interrupted, op_read, op_copy, op_truncate, op_theirs, op_their_truncate, op_reopen,
+	op_write, op_large, op_lazy,     op_rollback, op_savepoint,      op_nothing_kept, op_interrupted,
+	op_read,  op_copy,  op_truncate, op_theirs,   op_their_truncate, op_reopen,
 };
 #define OPS (sizeof(ops) / sizeof(ops[0]))
 
@@ -352,14 +476,14 @@ static void fail_each(bool once)
 		assert_is_the_model(theirs);
 		assert_sound(theirs);
 		op_reopen();
-		op_write();                     /* and with the disk well again, so are we */
+		op_write(); /* and with the disk well again, so are we */
 		assert_is_the_model(ours);
 		close_both();
 		theirs = open_with("unix");
 		assert_is_the_model(theirs);
 		assert_sound(theirs);
 		sqlite3_close(theirs);
-		at += at / 16;                  /* every call at first, then some: the rounds are alike */
+		at += at / 16; /* every call at first, then some: the rounds are alike */
 	} while (disk.calls > at);
 }
 
@@ -410,10 +534,13 @@ static void a_commit_whose_flush_failed_is_not_in_the_log(void **state)
 		op_write();
 		disk.at = disk.syncs > before && model[version % KEYS] != version ? disk.at : 0;
 	}
-	assert_true(disk.at != 0);      /* it was the flush that failed */
+	assert_true(disk.at != 0); /* it was the flush that failed */
 	disk.at = 0;
 	memcpy(was, path, sizeof(was));
-	assert_int_equal(system(sqlite3_snprintf(200, (char[200]){ 0 }, "cp %s %s/copy.db && cp %s-wal %s/copy.db-wal", was, folder, was, folder)), 0);
+	assert_int_equal(
+		system(sqlite3_snprintf(200, (char[200]){ 0 }, "cp %s %s/copy.db && cp %s-wal %s/copy.db-wal",
+					was, folder, was, folder)),
+		0);
 	close_both();
 	snprintf(path, sizeof(path), "%s/copy.db", folder);
 	theirs = open_with("unix");
@@ -481,7 +608,8 @@ static void process_truncates(void)
 
 static void another_process_and_every_way_to_end(void **state)
 {
-	static void (*const ends[])(void) = { op_write, op_large, op_lazy, op_rollback, op_savepoint, op_nothing_kept, op_interrupted };
+	static void (*const ends[])(void) = { op_write,     op_large,        op_lazy,       op_rollback,
+					      op_savepoint, op_nothing_kept, op_interrupted };
 	static void (*const others[])(void) = { process_writes, process_restarts, process_truncates };
 
 	(void)state;
@@ -503,7 +631,8 @@ static void another_process_and_every_way_to_end(void **state)
 static int up(void **state)
 {
 	(void)state;
-	snprintf(folder, sizeof(folder), "%s/procession-log-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");   /* thousands of flushes */
+	snprintf(folder, sizeof(folder), "%s/procession-log-XXXXXX",
+		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"); /* thousands of flushes */
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/test.db", folder);
 	register_faulty();

@@ -17,7 +17,7 @@
 struct log {
 	uint8_t *data;
 	size_t size;
-	int frames;                 /* as SQLite counts them */
+	int frames; /* as SQLite counts them */
 };
 
 static size_t read_log(void *arg, uint64_t at, void *dst, size_t n)
@@ -53,7 +53,8 @@ static int log_up(void **state)
 	sqlite3_wal_hook(db, on_commit, l);
 	assert_int_equal(sqlite3_exec(db, begin, NULL, NULL, NULL), SQLITE_OK);
 	for (int i = 0; i < 9; i++)
-		assert_int_equal(sqlite3_exec(db, "INSERT INTO t VALUES (randomblob(600))", NULL, NULL, NULL), SQLITE_OK);
+		assert_int_equal(sqlite3_exec(db, "INSERT INTO t VALUES (randomblob(600))", NULL, NULL, NULL),
+				 SQLITE_OK);
 	snprintf(name, sizeof(name), "%s-wal", path);
 	f = fopen(name, "rb");
 	assert_non_null(f);
@@ -142,14 +143,16 @@ static void what_follows_the_end_does_not_matter(void **state)
 	memset(l->data + l->size, 0, 3 * FRAME);
 	l->size += 2 * FRAME;
 	assert_int_equal(scan(l).committed, l->frames);
-	memcpy(l->data + l->size - 2 * FRAME, l->data + WAL_HEADER, FRAME);        /* an older frame of the same log */
+	memcpy(l->data + l->size - 2 * FRAME, l->data + WAL_HEADER,
+	       FRAME); /* an older frame of the same log */
 	assert_int_equal(scan(l).committed, l->frames);
 }
 
 /* Its own order of bytes: SQLite writes that of the machine, and reads both. */
 static void a_log_of_another_machine_is_read(void **state)
 {
-	static const uint8_t header[] = { 0x37, 0x7f, 0x06, 0x83, 0x00, 0x2d, 0xe2, 0x18, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2 };
+	static const uint8_t header[] = { 0x37, 0x7f, 0x06, 0x83, 0x00, 0x2d, 0xe2, 0x18, 0, 0, 2, 0,
+					  0,    0,    0,    0,    0,    0,    0,    1,    0, 0, 0, 2 };
 	uint8_t data[WAL_HEADER];
 	struct log l = { data, sizeof(data), 0 };
 	uint32_t a = 0, b = 0;
@@ -157,8 +160,12 @@ static void a_log_of_another_machine_is_read(void **state)
 	(void)state;
 	memcpy(data, header, sizeof(header));
 	for (size_t i = 0; i < sizeof(header); i += 8) {
-		a += ((uint32_t)data[i] << 24 | (uint32_t)data[i + 1] << 16 | (uint32_t)data[i + 2] << 8 | data[i + 3]) + b;
-		b += ((uint32_t)data[i + 4] << 24 | (uint32_t)data[i + 5] << 16 | (uint32_t)data[i + 6] << 8 | data[i + 7]) + a;
+		a += ((uint32_t)data[i] << 24 | (uint32_t)data[i + 1] << 16 | (uint32_t)data[i + 2] << 8 |
+		      data[i + 3]) +
+		     b;
+		b += ((uint32_t)data[i + 4] << 24 | (uint32_t)data[i + 5] << 16 | (uint32_t)data[i + 6] << 8 |
+		      data[i + 7]) +
+		     a;
 	}
 	for (int i = 0; i < 4; i++) {
 		data[24 + i] = (uint8_t)(a >> (24 - 8 * i));

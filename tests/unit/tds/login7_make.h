@@ -7,14 +7,22 @@
 struct login7_spec {
 	uint32_t version, packet_size;
 	uint8_t option1, option2, type_flags, option3;
-	size_t fixed;               /* 94 or 86 */
+	size_t fixed; /* 94 or 86 */
 	const char *host, *user, *password, *app, *server, *library, *language, *database, *new_password;
-	const char *sspi;           /* hex */
-	const char *features;       /* hex, with the FF */
+	const char *sspi;     /* hex */
+	const char *features; /* hex, with the FF */
 };
 
-static inline void set16(struct buf *b, size_t at, size_t v) { b->data[at] = (uint8_t)v; b->data[at + 1] = (uint8_t)(v >> 8); }
-static inline void set32(struct buf *b, size_t at, size_t v) { set16(b, at, v); set16(b, at + 2, v >> 16); }
+static inline void set16(struct buf *b, size_t at, size_t v)
+{
+	b->data[at] = (uint8_t)v;
+	b->data[at + 1] = (uint8_t)(v >> 8);
+}
+static inline void set32(struct buf *b, size_t at, size_t v)
+{
+	set16(b, at, v);
+	set16(b, at + 2, v >> 16);
+}
 
 static inline void add_text(struct buf *b, size_t at, const char *s, bool secret)
 {
@@ -66,7 +74,7 @@ static inline struct buf make_login7(const struct login7_spec *s)
 	}
 	set32(&b, 0, b.len);
 	if (s->fixed == 86)
-		set32(&b, 82, b.len);       /* jTDS says it twice */
+		set32(&b, 82, b.len); /* jTDS says it twice */
 	return b;
 }
 

@@ -41,22 +41,49 @@ static inline void reader_type(struct reader *r, struct reader_column *col)
 
 	col->token = (uint8_t)reader_int(r, 1);
 	switch (col->token) {
-	case 0x30: case 0x32: col->max = 1; break;
+	case 0x30:
+	case 0x32: col->max = 1; break;
 	case 0x34: col->max = 2; break;
-	case 0x38: case 0x3B: case 0x3A: case 0x7A: col->max = 4; break;
-	case 0x7F: case 0x3E: case 0x3D: case 0x3C: col->max = 8; break;
-	case 0x26: case 0x68: case 0x6D: case 0x6E: case 0x6F: case 0x24: col->max = (uint32_t)reader_int(r, 1); break;
-	case 0x6A: case 0x6C:
+	case 0x38:
+	case 0x3B:
+	case 0x3A:
+	case 0x7A: col->max = 4; break;
+	case 0x7F:
+	case 0x3E:
+	case 0x3D:
+	case 0x3C: col->max = 8; break;
+	case 0x26:
+	case 0x68:
+	case 0x6D:
+	case 0x6E:
+	case 0x6F:
+	case 0x24: col->max = (uint32_t)reader_int(r, 1); break;
+	case 0x6A:
+	case 0x6C:
 		col->max = (uint32_t)reader_int(r, 1);
 		col->precision = (uint8_t)reader_int(r, 1);
 		col->scale = (uint8_t)reader_int(r, 1);
 		break;
 	case 0x28: break;
-	case 0x29: case 0x2A: case 0x2B: col->scale = (uint8_t)reader_int(r, 1); break;
-	case 0xA7: case 0xAF: case 0xE7: case 0xEF: col->max = (uint32_t)reader_int(r, 2); col->collated = true; break;
-	case 0xA5: case 0xAD: col->max = (uint32_t)reader_int(r, 2); break;
-	case 0x23: case 0x63: col->max = (uint32_t)reader_int(r, 4); col->collated = true; break;
-	case 0x22: case 0x62: col->max = (uint32_t)reader_int(r, 4); break;
+	case 0x29:
+	case 0x2A:
+	case 0x2B: col->scale = (uint8_t)reader_int(r, 1); break;
+	case 0xA7:
+	case 0xAF:
+	case 0xE7:
+	case 0xEF:
+		col->max = (uint32_t)reader_int(r, 2);
+		col->collated = true;
+		break;
+	case 0xA5:
+	case 0xAD: col->max = (uint32_t)reader_int(r, 2); break;
+	case 0x23:
+	case 0x63:
+		col->max = (uint32_t)reader_int(r, 4);
+		col->collated = true;
+		break;
+	case 0x22:
+	case 0x62: col->max = (uint32_t)reader_int(r, 4); break;
 	case 0xF1: assert_int_equal(reader_int(r, 1), 0); break;
 	default: fail_msg("type %02X", col->token);
 	}
@@ -114,16 +141,40 @@ static inline bool reader_bytes(struct reader *r, const struct reader_column *co
 	size_t n = 0;
 
 	switch (col->token) {
-	case 0x30: case 0x32: case 0x34: case 0x38: case 0x7F: case 0x3B: case 0x3E: case 0x3A: case 0x3D: case 0x7A: case 0x3C:
-		n = col->max;
-		break;
-	case 0x26: case 0x68: case 0x6D: case 0x6E: case 0x6F: case 0x24: case 0x6A: case 0x6C: case 0x28: case 0x29: case 0x2A: case 0x2B:
+	case 0x30:
+	case 0x32:
+	case 0x34:
+	case 0x38:
+	case 0x7F:
+	case 0x3B:
+	case 0x3E:
+	case 0x3A:
+	case 0x3D:
+	case 0x7A:
+	case 0x3C: n = col->max; break;
+	case 0x26:
+	case 0x68:
+	case 0x6D:
+	case 0x6E:
+	case 0x6F:
+	case 0x24:
+	case 0x6A:
+	case 0x6C:
+	case 0x28:
+	case 0x29:
+	case 0x2A:
+	case 0x2B:
 		n = reader_int(r, 1);
 		if (n == 0)
 			return false;
 		assert_true(col->max == 0 || n == col->max);
 		break;
-	case 0xA7: case 0xAF: case 0xE7: case 0xEF: case 0xA5: case 0xAD:
+	case 0xA7:
+	case 0xAF:
+	case 0xE7:
+	case 0xEF:
+	case 0xA5:
+	case 0xAD:
 		if (col->max == 0xFFFF)
 			return reader_plp(r, b);
 		n = reader_int(r, 2);
@@ -131,14 +182,15 @@ static inline bool reader_bytes(struct reader *r, const struct reader_column *co
 			return false;
 		assert_true(n <= col->max);
 		break;
-	case 0x23: case 0x63: case 0x22:
+	case 0x23:
+	case 0x63:
+	case 0x22:
 		if (reader_int(r, 1) == 0)
 			return false;
 		r->c.pos += 24;
 		n = reader_int(r, 4);
 		break;
-	case 0xF1:
-		return reader_plp(r, b);
+	case 0xF1: return reader_plp(r, b);
 	case 0x62:
 		n = reader_int(r, 4);
 		if (n == 0)
@@ -167,23 +219,32 @@ static inline void reader_show(const struct reader_column *col, const struct buf
 	float f = 0;
 
 	switch (col->token) {
-	case 0x30: case 0x32: case 0x34: case 0x38: case 0x7F: case 0x26: case 0x68:
-		snprintf(dst, size, "%lld", (long long)reader_signed(b));
-		break;
-	case 0x3B: case 0x3E: case 0x6D:
+	case 0x30:
+	case 0x32:
+	case 0x34:
+	case 0x38:
+	case 0x7F:
+	case 0x26:
+	case 0x68: snprintf(dst, size, "%lld", (long long)reader_signed(b)); break;
+	case 0x3B:
+	case 0x3E:
+	case 0x6D:
 		if (b->len == 4)
 			memcpy(&f, b->data, 4);
 		else
 			memcpy(&d, b->data, 8);
 		snprintf(dst, size, "%g", b->len == 4 ? (double)f : d);
 		break;
-	case 0xE7: case 0xEF: case 0x63: case 0xF1:
+	case 0xE7:
+	case 0xEF:
+	case 0x63:
+	case 0xF1:
 		assert_int_equal(b->len % 2, 0);
 		dst[utf8_from_utf16le(dst, b->data, b->len)] = '\0';
 		break;
-	case 0xA7: case 0xAF: case 0x23:
-		dst[utf8_from_cp1252(dst, b->data, b->len)] = '\0';
-		break;
+	case 0xA7:
+	case 0xAF:
+	case 0x23: dst[utf8_from_cp1252(dst, b->data, b->len)] = '\0'; break;
 	default:
 		dst[0] = '\0';
 		for (size_t i = 0; i < b->len; i++)

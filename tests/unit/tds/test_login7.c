@@ -3,15 +3,37 @@
 #include "tds/login7.h"
 
 static const struct login7_spec sqlclient = {
-	.version = 0x74000004, .packet_size = 8000, .option1 = 0xE0, .option2 = 0x03, .option3 = 0x10, .fixed = 94, .host = "client", .user = "sa",
-	.password = "P@ss word", .app = "app", .server = "host,1433", .library = "Core .Net SqlClient Data Provider", .language = "us_english",
-	.database = "StateService", .features = "01 00 00 00 00  0A 01 00 00 00 01  05 00 00 00 00 FF",
+	.version = 0x74000004,
+	.packet_size = 8000,
+	.option1 = 0xE0,
+	.option2 = 0x03,
+	.option3 = 0x10,
+	.fixed = 94,
+	.host = "client",
+	.user = "sa",
+	.password = "P@ss word",
+	.app = "app",
+	.server = "host,1433",
+	.library = "Core .Net SqlClient Data Provider",
+	.language = "us_english",
+	.database = "StateService",
+	.features = "01 00 00 00 00  0A 01 00 00 00 01  05 00 00 00 00 FF",
 };
 
 static struct arena arena;
 
-static int setup(void **state) { (void)state; arena_init(&arena, 1 << 20); return 0; }
-static int teardown(void **state) { (void)state; arena_fini(&arena); return 0; }
+static int setup(void **state)
+{
+	(void)state;
+	arena_init(&arena, 1 << 20);
+	return 0;
+}
+static int teardown(void **state)
+{
+	(void)state;
+	arena_fini(&arena);
+	return 0;
+}
 
 /* The copy lives until the next call: SSPI is a slice of it. */
 static enum tds_status decode(const void *p, size_t n, struct tds_login7 *ret)
@@ -49,7 +71,8 @@ static void sqlclient_is_understood(void **state)
 	assert_string_equal(l.language.p, "us_english");
 	assert_string_equal(l.database.p, "StateService");
 	assert_true(l.odbc && l.wants_utf8 && l.wants_session_recovery);
-	assert_false(l.integrated || l.has_recovery_data || l.wants_fedauth || l.change_password || l.read_only_intent);
+	assert_false(l.integrated || l.has_recovery_data || l.wants_fedauth || l.change_password ||
+		     l.read_only_intent);
 	const char *secret = l.password.p;
 	tds_login7_wipe(&l);
 	assert_int_equal(l.password.n, 0);
@@ -64,7 +87,7 @@ static void a_password_is_unveiled(void **state)
 	(void)state;
 	s.password = "a";
 	b = make_login7(&s);
-	assert_int_equal(b.data[94 + 2 * 6 + 2 * 2], 0xB3);      /* wire notes: "a" 61 00 is B3 A5 */
+	assert_int_equal(b.data[94 + 2 * 6 + 2 * 2], 0xB3); /* wire notes: "a" 61 00 is B3 A5 */
 	assert_int_equal(b.data[94 + 2 * 6 + 2 * 2 + 1], 0xA5);
 	buf_fini(&b);
 }
@@ -90,8 +113,17 @@ static void every_truncation_is_refused(void **state)
 
 static void jtds_has_86_bytes_and_its_length_twice(void **state)
 {
-	struct login7_spec s = { .version = 0x71000001, .option1 = 0xE0, .option2 = 0x03, .option3 = 0x11, .fixed = 86, .host = "H", .user = "u",
-				 .password = "p", .app = "jTDS", .library = "jTDS", .database = "db" };
+	struct login7_spec s = { .version = 0x71000001,
+				 .option1 = 0xE0,
+				 .option2 = 0x03,
+				 .option3 = 0x11,
+				 .fixed = 86,
+				 .host = "H",
+				 .user = "u",
+				 .password = "p",
+				 .app = "jTDS",
+				 .library = "jTDS",
+				 .database = "db" };
 	struct tds_login7 l;
 
 	(void)state;
@@ -99,7 +131,7 @@ static void jtds_has_86_bytes_and_its_length_twice(void **state)
 	assert_string_equal(l.host.p, "H");
 	assert_string_equal(l.database.p, "db");
 	assert_int_equal(l.packet_size, 0);
-	assert_false(l.change_password);        /* OptionFlags3 means nothing before 7.2 */
+	assert_false(l.change_password); /* OptionFlags3 means nothing before 7.2 */
 	assert_int_equal(tds_left(&l.sspi), 0);
 }
 
@@ -116,7 +148,7 @@ static void tedious_sets_the_extension_flag_in_every_version(void **state)
 		s.features = NULL;
 		s.option3 = 0x18;
 		b = make_login7(&s);
-		set16(&b, 56, 0xFFFF);      /* whatever stands there */
+		set16(&b, 56, 0xFFFF); /* whatever stands there */
 		set16(&b, 58, 0x00FF);
 		assert_int_equal(decode(b.data, b.len, &l), TDS_OK);
 		assert_false(l.wants_utf8);
@@ -139,7 +171,8 @@ static void features_are_bounded(void **state)
 	}
 	s.features = "FF";
 	assert_int_equal(decode_spec(&s, &l), TDS_OK);
-	s.features = "77 03 00 00 00 01 02 03 02 02 00 00 00 05 06 01 04 00 00 00 00 00 00 00 0A 01 00 00 00 00 FF";
+	s.features = "77 03 00 00 00 01 02 03 02 02 00 00 00 05 06 01 04 00 00 00 00 00 00 00 0A 01 00 00 00 "
+		     "00 FF";
 	assert_int_equal(decode_spec(&s, &l), TDS_OK);
 	assert_true(l.wants_fedauth && l.has_recovery_data);
 	assert_false(l.wants_utf8);
@@ -160,7 +193,7 @@ static void offsets_outside_are_refused(void **state)
 		set16(&b, fields[i], 0xFFFF);
 		set16(&b, fields[i] + 2, 1);
 		assert_int_equal(decode(b.data, b.len, &l), TDS_MALFORMED);
-		set16(&b, fields[i] + 2, 0);                    /* empty: the offset means nothing */
+		set16(&b, fields[i] + 2, 0); /* empty: the offset means nothing */
 		assert_int_equal(decode(b.data, b.len, &l), TDS_OK);
 		set16(&b, fields[i], 94);
 		set16(&b, fields[i] + 2, 0xFFFF);
@@ -250,13 +283,23 @@ static void a_full_arena_is_no_crash(void **state)
 
 static void versions_are_agreed(void **state)
 {
-	static const struct { uint32_t asked; enum tds_version v; const char *ack, *name; } table[] = {
-		{ 0x70000000, TDS_70, "07 00 00 00", "7.0" }, { 0x71000000, TDS_71, "07 01 00 00", "7.1" },
-		{ 0x71000001, TDS_71R1, "71 00 00 01", "7.1r1" }, { 0x72090002, TDS_72, "72 09 00 02", "7.2" },
-		{ 0x730A0003, TDS_73A, "73 0A 00 03", "7.3A" }, { 0x730B0003, TDS_73B, "73 0B 00 03", "7.3B" },
-		{ 0x74000004, TDS_74, "74 00 00 04", "7.4" }, { 0x08000000, TDS_80, "08 00 00 00", "8.0" },
-		{ 0x75000000, TDS_74, "74 00 00 04", "7.4" }, { 0xFFFFFFFF, TDS_74, "74 00 00 04", "7.4" },
-		{ 0x730A0004, TDS_73A, "73 0A 00 03", "7.3A" }, { 0x72000000, TDS_71R1, "71 00 00 01", "7.1r1" },
+	static const struct {
+		uint32_t asked;
+		enum tds_version v;
+		const char *ack, *name;
+	} table[] = {
+		{ 0x70000000, TDS_70, "07 00 00 00", "7.0" },
+		{ 0x71000000, TDS_71, "07 01 00 00", "7.1" },
+		{ 0x71000001, TDS_71R1, "71 00 00 01", "7.1r1" },
+		{ 0x72090002, TDS_72, "72 09 00 02", "7.2" },
+		{ 0x730A0003, TDS_73A, "73 0A 00 03", "7.3A" },
+		{ 0x730B0003, TDS_73B, "73 0B 00 03", "7.3B" },
+		{ 0x74000004, TDS_74, "74 00 00 04", "7.4" },
+		{ 0x08000000, TDS_80, "08 00 00 00", "8.0" },
+		{ 0x75000000, TDS_74, "74 00 00 04", "7.4" },
+		{ 0xFFFFFFFF, TDS_74, "74 00 00 04", "7.4" },
+		{ 0x730A0004, TDS_73A, "73 0A 00 03", "7.3A" },
+		{ 0x72000000, TDS_71R1, "71 00 00 01", "7.1r1" },
 	};
 	enum tds_version v;
 	uint8_t ack[4];

@@ -82,7 +82,8 @@ static void lengths_are_filled_in_across_packets(void **state)
 		tds_put_message(&o, &e);
 		tds_out_end(&o);
 		b = payload_of(&o);
-		assert_bytes(b.data + before, b.len - before, "AA 18 00 50 C3 00 00 01 10 04 00 'text' 01 'S' 00 07 00 00 00");
+		assert_bytes(b.data + before, b.len - before,
+			     "AA 18 00 50 C3 00 00 01 10 04 00 'text' 01 'S' 00 07 00 00 00");
 		buf_fini(&b);
 		tds_out_fini(&o);
 	}
@@ -155,7 +156,7 @@ static void the_bound_is_never_passed(void **state)
 			tds_put_u32(&o, 0x01020304);
 		assert_true(o.wire.failed);
 		assert_true(o.wire.len <= max);
-		if (max >= 12) {                /* an error instead */
+		if (max >= 12) { /* an error instead */
 			assert_true(tds_out_rewind(&o, &mark));
 			assert_false(o.wire.failed);
 			tds_put_u32(&o, 9);
@@ -184,7 +185,12 @@ static void exactly_the_bound_fits(void **state)
 	tds_out_fini(&o);
 }
 
-struct taker { struct buf got; int calls; int fail_at; bool steal; };
+struct taker {
+	struct buf got;
+	int calls;
+	int fail_at;
+	bool steal;
+};
 
 static int take(struct tds_out *o, void *arg)
 {
@@ -193,7 +199,7 @@ static int take(struct tds_out *o, void *arg)
 	if (++t->calls == t->fail_at)
 		return -1;
 	buf_put(&t->got, o->wire.data, o->wire.len);
-	if (t->steal) {                 /* the whole buffer, leaving an empty one */
+	if (t->steal) { /* the whole buffer, leaving an empty one */
 		size_t max = o->wire.max;
 		buf_fini(&o->wire);
 		buf_init(&o->wire, max);
@@ -274,12 +280,12 @@ static void nothing_leaves_while_a_length_is_open(void **state)
 	o.flush = take;
 	o.flush_arg = &t;
 	tds_out_begin(&o, TDS_MSG_RESPONSE);
-	tds_put_message(&o, &e);        /* over five packets */
+	tds_put_message(&o, &e); /* over five packets */
 	assert_int_equal(t.calls, 0);
 	for (int i = 0; i < 600; i++)
 		tds_put_u8(&o, 0);
 	assert_true(t.calls > 0);
-	assert_bytes(t.got.data + 8, 3, "AA 0C 08");     /* 14 + 2 * 1023 */
+	assert_bytes(t.got.data + 8, 3, "AA 0C 08"); /* 14 + 2 * 1023 */
 	tds_out_end(&o);
 	buf_fini(&t.got);
 	tds_out_fini(&o);
@@ -308,14 +314,15 @@ static void names_are_cut_to_what_their_count_can_say(void **state)
 	tds_out_fini(&o);
 }
 
-#define LENT ((size_t)4 << 20)          /* values from this size on are */
+#define LENT ((size_t)4 << 20) /* values from this size on are */
 
 static const struct tds_wire_type max_binary = { .token = 0xA5, .type = { TYPE_VARBINARY, 0, 0, TYPE_MAX } };
 
 /* An answer of two output values, the first of n bytes, after some bytes and before more of them. */
 static void put_answer(struct tds_out *o, const uint8_t *data, size_t n, size_t before, bool lend)
 {
-	struct value large = value_bytes(max_binary.type, data, n), small = value_bytes(max_binary.type, data, 3);
+	struct value large = value_bytes(max_binary.type, data, n),
+		     small = value_bytes(max_binary.type, data, 3);
 
 	tds_out_begin(o, TDS_MSG_RESPONSE);
 	for (size_t i = 0; i < before; i++)
@@ -398,7 +405,7 @@ static void a_lent_value_leaves_while_it_is_written(void **state)
 	assert_memory_equal(left.data, a.wire.data, left.len);
 	b.flush = NULL;
 	b.wire.len = 0;
-	tds_out_begin(&b, TDS_MSG_RESPONSE);            /* and the next message is as ever */
+	tds_out_begin(&b, TDS_MSG_RESPONSE); /* and the next message is as ever */
 	tds_put_u8(&b, 1);
 	tds_out_end(&b);
 	assert_payload(&b, "01");
@@ -438,7 +445,7 @@ static void same_in_slices(const uint8_t *data, size_t n, size_t packet_size, si
 	collect_slices(&b, most, &left);
 	assert_int_equal(left.len, a.wire.len);
 	assert_memory_equal(left.data, a.wire.data, left.len);
-	tds_out_begin(&b, TDS_MSG_RESPONSE);            /* and the next message is as ever */
+	tds_out_begin(&b, TDS_MSG_RESPONSE); /* and the next message is as ever */
 	tds_put_u8(&b, 1);
 	tds_out_end(&b);
 	assert_payload(&b, "01");
@@ -449,7 +456,8 @@ static void same_in_slices(const uint8_t *data, size_t n, size_t packet_size, si
 
 static void slices_of_a_lent_value_are_the_same_packets(void **state)
 {
-	static const size_t sizes[] = { LENT, LENT + 7999, LENT + 8001 }, packets[] = { 512, 4096, 8008, 32767 };
+	static const size_t sizes[] = { LENT, LENT + 7999, LENT + 8001 },
+			    packets[] = { 512, 4096, 8008, 32767 };
 	uint8_t *data = new_pattern(LENT + 9000);
 
 	(void)state;
@@ -519,7 +527,7 @@ static void a_lent_value_is_bounded_as_others(void **state)
 		tds_out_init(&b, max);
 		put_answer(&a, data, LENT, 5, false);
 		put_answer(&b, data, LENT, 5, true);
-		assert_true(max > LENT || !b.more);     /* nothing leaves of what cannot be sent */
+		assert_true(max > LENT || !b.more); /* nothing leaves of what cannot be sent */
 		while (b.more && tds_out_more(&b))
 			;
 		assert_true(a.wire.failed ? b.wire.failed : max < LENT + 40000 || !b.wire.failed);

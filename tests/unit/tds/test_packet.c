@@ -4,7 +4,8 @@
 static const uint8_t attention[] = { 0x06, 0x01, 0x00, 0x08, 0x00, 0x00, 0x01, 0x00 };
 static const uint8_t batch[] = { 0x01, 0x09, 0x00, 0x0C, 0x12, 0x34, 0x01, 0x00, 'a', 0, 'b', 0 };
 
-static enum tds_status decode(const uint8_t *p, size_t n, size_t limit, struct tds_packet *ret, size_t *ret_left)
+static enum tds_status decode(const uint8_t *p, size_t n, size_t limit, struct tds_packet *ret,
+			      size_t *ret_left)
 {
 	uint8_t *copy = heap_copy(p, n);
 	struct tds_cursor c = tds_cursor_of(copy, n);
@@ -53,7 +54,7 @@ static void bad_lengths_are_refused(void **state)
 	memcpy(bad, attention, sizeof(bad));
 	bad[3] = 7;
 	assert_int_equal(decode(bad, sizeof(bad), 512, &p, &left), TDS_MALFORMED);
-	bad[2] = 2, bad[3] = 1;         /* 513 */
+	bad[2] = 2, bad[3] = 1; /* 513 */
 	assert_int_equal(decode(bad, sizeof(bad), 512, &p, &left), TDS_TOO_BIG);
 	bad[2] = 2, bad[3] = 0;
 	assert_int_equal(decode(bad, sizeof(bad), 512, &p, &left), TDS_MORE);
@@ -82,7 +83,10 @@ static void any_split_gives_the_same_message(void **state)
 			if (n > sizeof(text) - at)
 				n = sizeof(text) - at;
 			last = at + n == sizeof(text);
-			struct tds_packet p = packet(TDS_MSG_RPC, (uint8_t)((last ? TDS_STATUS_EOM : 0) | (at == 0 ? TDS_STATUS_RESET : 0)), text + at, n);
+			struct tds_packet p = packet(
+				TDS_MSG_RPC,
+				(uint8_t)((last ? TDS_STATUS_EOM : 0) | (at == 0 ? TDS_STATUS_RESET : 0)),
+				text + at, n);
 			assert_int_equal(tds_message_add(&m, &p), last ? TDS_OK : TDS_MORE);
 			assert_int_equal(m.started, !last);
 			at += n;
@@ -97,7 +101,8 @@ static void any_split_gives_the_same_message(void **state)
 
 static void another_type_in_the_middle_is_malformed(void **state)
 {
-	struct tds_packet a = packet(TDS_MSG_BATCH, 0, "ab", 2), b = packet(TDS_MSG_RPC, TDS_STATUS_EOM, "cd", 2);
+	struct tds_packet a = packet(TDS_MSG_BATCH, 0, "ab", 2),
+			  b = packet(TDS_MSG_RPC, TDS_STATUS_EOM, "cd", 2);
 	struct tds_message m;
 
 	(void)state;
@@ -111,7 +116,8 @@ static void another_type_in_the_middle_is_malformed(void **state)
 
 static void a_message_past_its_bound_is_read_to_its_end(void **state)
 {
-	struct tds_packet a = packet(TDS_MSG_BATCH, 0, "0123456789", 10), b = packet(TDS_MSG_BATCH, TDS_STATUS_EOM, "ab", 2);
+	struct tds_packet a = packet(TDS_MSG_BATCH, 0, "0123456789", 10),
+			  b = packet(TDS_MSG_BATCH, TDS_STATUS_EOM, "ab", 2);
 	struct tds_message m;
 
 	(void)state;
@@ -131,7 +137,8 @@ static void a_message_past_its_bound_is_read_to_its_end(void **state)
 
 static void the_ignore_bit_counts_with_eom_only(void **state)
 {
-	struct tds_packet a = packet(TDS_MSG_BATCH, TDS_STATUS_IGNORE, "ab", 2), b = packet(TDS_MSG_BATCH, TDS_STATUS_EOM, "", 0);
+	struct tds_packet a = packet(TDS_MSG_BATCH, TDS_STATUS_IGNORE, "ab", 2),
+			  b = packet(TDS_MSG_BATCH, TDS_STATUS_EOM, "", 0);
 	struct tds_packet c = packet(TDS_MSG_BATCH, TDS_STATUS_EOM | TDS_STATUS_IGNORE, "", 0);
 	struct tds_message m;
 

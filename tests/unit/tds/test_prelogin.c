@@ -22,9 +22,12 @@ static enum tds_status decode_text(const char *s, struct tds_prelogin *ret)
 }
 
 /* What FreeTDS sends, with a trace id as SqlClient has it. */
-#define CLIENT "00 00 24 00 06  01 00 2A 00 01  02 00 2B 00 0C  03 00 37 00 04  04 00 3B 00 01  05 00 3C 00 24  06 00 60 00 01  FF" \
+#define CLIENT \
+	"00 00 24 00 06  01 00 2A 00 01  02 00 2B 00 0C  03 00 37 00 04  04 00 3B 00 01  05 00 3C 00 24  " \
+	"06 00 60 00 01  FF" \
 	"09 00 00 00 00 00  20  \"MSSQLServer\" 00  01 02 03 04  01 " \
-	"00 01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E 0F 10 11 12 13 14 15 16 17 18 19 1A 1B 1C 1D 1E 1F 20 21 22 23  01"
+	"00 01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E 0F 10 11 12 13 14 15 16 17 18 19 1A 1B 1C 1D 1E 1F " \
+	"20 21 22 23  01"
 
 static void a_client_is_understood(void **state)
 {
@@ -34,7 +37,7 @@ static void a_client_is_understood(void **state)
 	assert_int_equal(decode_text(CLIENT, &p), TDS_OK);
 	assert_int_equal(p.version[0], 9);
 	assert_true(p.has_encryption);
-	assert_int_equal(p.encryption, TDS_ENCRYPT_OFF);       /* 0x20 does not count */
+	assert_int_equal(p.encryption, TDS_ENCRYPT_OFF); /* 0x20 does not count */
 	assert_string_equal(p.instance, "MSSQLServer");
 	assert_true(p.has_mars && p.mars == 1);
 	assert_true(p.has_fedauth && p.fedauth == 1);
@@ -58,12 +61,13 @@ static void wrong_tables_are_refused(void **state)
 	struct tds_prelogin p;
 
 	(void)state;
-	assert_int_equal(decode_text("FF", &p), TDS_MALFORMED);                                     /* no VERSION */
-	assert_int_equal(decode_text("01 00 06 00 01 FF 00", &p), TDS_MALFORMED);                   /* not first */
-	assert_int_equal(decode_text("00 00 06 00 05 FF 00 00 00 00 00", &p), TDS_MALFORMED);       /* too short */
-	assert_int_equal(decode_text("00 FF FF 00 06 FF 00 00 00 00 00 00", &p), TDS_MALFORMED);    /* outside */
+	assert_int_equal(decode_text("FF", &p), TDS_MALFORMED);                               /* no VERSION */
+	assert_int_equal(decode_text("01 00 06 00 01 FF 00", &p), TDS_MALFORMED);             /* not first */
+	assert_int_equal(decode_text("00 00 06 00 05 FF 00 00 00 00 00", &p), TDS_MALFORMED); /* too short */
+	assert_int_equal(decode_text("00 FF FF 00 06 FF 00 00 00 00 00 00", &p), TDS_MALFORMED); /* outside */
 	assert_int_equal(decode_text("00 00 06 FF FF FF 00 00 00 00 00 00", &p), TDS_MALFORMED);
-	assert_int_equal(decode_text("00 00 0B 00 06 01 00 00 00 00 FF 00 00 00 00 00 00", &p), TDS_MALFORMED); /* ENCRYPTION empty */
+	assert_int_equal(decode_text("00 00 0B 00 06 01 00 00 00 00 FF 00 00 00 00 00 00", &p),
+			 TDS_MALFORMED); /* ENCRYPTION empty */
 }
 
 static void missing_options_have_defaults(void **state)
@@ -116,7 +120,10 @@ static void the_answer_is_the_one_that_all_drivers_take(void **state)
 
 static void encryption_is_agreed_as_the_specification_says(void **state)
 {
-	static const struct { uint8_t client, answer[3]; enum tds_tls_mode mode[3]; } table[] = {
+	static const struct {
+		uint8_t client, answer[3];
+		enum tds_tls_mode mode[3];
+	} table[] = {
 		/* optional, mandatory, no TLS */
 		{ 0x00, { 0, 3, 2 }, { TDS_TLS_LOGIN_ONLY, TDS_TLS_ALL, TDS_TLS_NONE } },
 		{ 0x20, { 0, 3, 2 }, { TDS_TLS_LOGIN_ONLY, TDS_TLS_ALL, TDS_TLS_NONE } },
@@ -129,13 +136,15 @@ static void encryption_is_agreed_as_the_specification_says(void **state)
 		{ 0x82, { 3, 3, 3 }, { TDS_TLS_REFUSE, TDS_TLS_REFUSE, TDS_TLS_REFUSE } },
 		{ 0x04, { 3, 3, 3 }, { TDS_TLS_REFUSE, TDS_TLS_REFUSE, TDS_TLS_REFUSE } },
 	};
-	static const enum tds_policy policies[] = { TDS_POLICY_OPTIONAL, TDS_POLICY_REQUIRED, TDS_POLICY_NO_TLS };
+	static const enum tds_policy policies[] = { TDS_POLICY_OPTIONAL, TDS_POLICY_REQUIRED,
+						    TDS_POLICY_NO_TLS };
 	uint8_t answer;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		for (size_t p = 0; p < 3; p++) {
-			assert_int_equal(tds_negotiate(table[i].client, policies[p], &answer), table[i].mode[p]);
+			assert_int_equal(tds_negotiate(table[i].client, policies[p], &answer),
+					 table[i].mode[p]);
 			assert_int_equal(answer, table[i].answer[p]);
 		}
 	}

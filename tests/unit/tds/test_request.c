@@ -6,8 +6,18 @@
 #define HEADERS "16 00 00 00 12 00 00 00 02 00 01 02 03 04 05 06 07 08 01 00 00 00"
 
 static struct arena arena;
-static int setup(void **state) { (void)state; arena_init(&arena, 1 << 20); return 0; }
-static int teardown(void **state) { (void)state; arena_fini(&arena); return 0; }
+static int setup(void **state)
+{
+	(void)state;
+	arena_init(&arena, 1 << 20);
+	return 0;
+}
+static int teardown(void **state)
+{
+	(void)state;
+	arena_fini(&arena);
+	return 0;
+}
 
 /* The number of the error, or 0. */
 static int headers(const void *p, size_t n, enum tds_version v, uint64_t *ret, size_t *ret_left)
@@ -40,12 +50,16 @@ static void headers_give_the_descriptor(void **state)
 	assert_int_equal(headers_text(HEADERS "AA BB", TDS_72, &d, &left), 0);
 	assert_true(d == UINT64_C(0x0807060504030201));
 	assert_int_equal(left, 2);
-	assert_int_equal(headers_text("AA BB", TDS_71R1, &d, &left), 0);       /* none before 7.2 */
+	assert_int_equal(headers_text("AA BB", TDS_71R1, &d, &left), 0); /* none before 7.2 */
 	assert_true(d == 0);
 	assert_int_equal(left, 2);
 	/* trace header and one of the future around it */
-	assert_int_equal(headers_text("3A 00 00 00 1A 00 00 00 03 00 00 01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E 0F 00 00 00 00"
-				      "12 00 00 00 02 00 01 00 00 00 00 00 00 00 01 00 00 00  0A 00 00 00 77 00 01 02 03 04", TDS_74, &d, &left), 0);
+	assert_int_equal(headers_text("3A 00 00 00 1A 00 00 00 03 00 00 01 02 03 04 05 06 07 08 09 0A 0B 0C "
+				      "0D 0E 0F 00 00 00 00"
+				      "12 00 00 00 02 00 01 00 00 00 00 00 00 00 01 00 00 00  0A 00 00 00 77 "
+				      "00 01 02 03 04",
+				      TDS_74, &d, &left),
+			 0);
 	assert_true(d == 1);
 	assert_int_equal(left, 0);
 }
@@ -84,7 +98,7 @@ static int batch(const void *p, size_t n, struct str *ret)
 
 static void a_batch_is_text(void **state)
 {
-	struct buf b = bytes_of("'select ' E9 00 3D D8 00 DE 00 D8");     /* é, 😀, half a character */
+	struct buf b = bytes_of("'select ' E9 00 3D D8 00 DE 00 D8"); /* é, 😀, half a character */
 	struct str s;
 
 	(void)state;
@@ -133,7 +147,7 @@ static int tm_text(const char *s, struct tds_tm *ret)
 	struct buf b = bytes_of(s);
 	int rc;
 
-	for (size_t n = 0; n < b.len; n++) {        /* every truncation */
+	for (size_t n = 0; n < b.len; n++) { /* every truncation */
 		rc = tm(b.data, n, ret);
 		assert_true(rc == 4002 || (n >= 2 && (b.data[0] < 5 || b.data[0] == 6)));
 	}
@@ -153,7 +167,8 @@ static void transaction_requests_are_read(void **state)
 	assert_int_equal(t.name.n, 0);
 	assert_int_equal(tm_text("05 00 04 06 'abc'", &t), 0);
 	assert_string_equal(t.name.p, "abc");
-	assert_int_equal(tm_text("07 00 00 01 00 00", &t), 0);      /* FreeTDS ODBC, pytds: commit and begin again */
+	assert_int_equal(tm_text("07 00 00 01 00 00", &t),
+			 0); /* FreeTDS ODBC, pytds: commit and begin again */
 	assert_true(t.begin_again);
 	assert_int_equal(tm_text("08 00 04 's1' 01 03 02 'n'", &t), 0);
 	assert_string_equal(t.name.p, "s1");
@@ -166,7 +181,10 @@ static void transaction_requests_are_read(void **state)
 	assert_int_equal(tm_text("00 00 00 00", &t), 0);
 	assert_int_equal(tm_text("06 00", &t), 0);
 	assert_int_equal(t.type, TDS_TM_PROMOTE);
-	assert_int_equal(tm("\x09\x00\x03""abc", 6, &t), 4002);     /* half a character */
+	assert_int_equal(tm("\x09\x00\x03"
+			    "abc",
+			    6, &t),
+			 4002); /* half a character */
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -174,11 +192,8 @@ static void transaction_requests_are_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(headers_give_the_descriptor),
-		TEST(bad_headers_are_refused),
-		TEST(a_batch_is_text),
-		TEST(a_long_batch_is_text_too),
-		TEST(transaction_requests_are_read),
+		TEST(headers_give_the_descriptor), TEST(bad_headers_are_refused),       TEST(a_batch_is_text),
+		TEST(a_long_batch_is_text_too),    TEST(transaction_requests_are_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,13 +8,26 @@
 
 static const struct tds_limits limits = { .max_params = 2100, .max_value = 1 << 20 };
 static struct arena arena;
-static uint8_t *message;        /* of the last call: values may be slices of it */
+static uint8_t *message; /* of the last call: values may be slices of it */
 static struct err last_err;
 
-static int setup(void **state) { (void)state; arena_init(&arena, 8 << 20); return 0; }
-static int teardown(void **state) { (void)state; arena_fini(&arena); free(message); message = NULL; return 0; }
+static int setup(void **state)
+{
+	(void)state;
+	arena_init(&arena, 8 << 20);
+	return 0;
+}
+static int teardown(void **state)
+{
+	(void)state;
+	arena_fini(&arena);
+	free(message);
+	message = NULL;
+	return 0;
+}
 
-static int decode_with(const struct tds_limits *l, const void *p, size_t n, enum tds_version v, struct tds_rpc *ret, size_t *ret_left)
+static int decode_with(const struct tds_limits *l, const void *p, size_t n, enum tds_version v,
+		       struct tds_rpc *ret, size_t *ret_left)
 {
 	struct tds_cursor c;
 	int rc;
@@ -55,7 +68,7 @@ static int one(const char *typed, enum tds_version v, struct tds_rpc *ret)
 	for (size_t n = 1; n < b.len; n++) {
 		struct tds_rpc r;
 		rc = decode(b.data, n, v, &r);
-		if (n == start - 6)             /* before the parameter: a whole call */
+		if (n == start - 6) /* before the parameter: a whole call */
 			assert_int_equal(rc, 1);
 		else
 			assert_int_not_equal(rc, 1);
@@ -93,7 +106,8 @@ static void assert_null_value(const char *typed, enum type_id id)
 	assert_true(v.null);
 }
 
-static void assert_text(const char *typed, enum tds_version ver, enum type_id id, int32_t length, const char *want)
+static void assert_text(const char *typed, enum tds_version ver, enum type_id id, int32_t length,
+			const char *want)
 {
 	struct value v = good(typed, ver);
 
@@ -146,8 +160,8 @@ static void floats_and_money(void **state)
 	assert_true(good("6D 04 04 00 00 C0 3F", TDS_74).u.f == 1.5);
 	assert_null_value("6D 08 00", TYPE_FLOAT);
 	assert_null_value("6D 04 00", TYPE_REAL);
-	assert_refused("3E 00 00 00 00 00 00 F8 7F", TDS_74, 8023);        /* NaN */
-	assert_refused("6D 08 08 00 00 00 00 00 00 F0 FF", TDS_74, 8023);  /* -∞ */
+	assert_refused("3E 00 00 00 00 00 00 F8 7F", TDS_74, 8023);       /* NaN */
+	assert_refused("6D 08 08 00 00 00 00 00 00 F0 FF", TDS_74, 8023); /* -∞ */
 	assert_refused("6D 08 04 00 00 C0 3F", TDS_74, 8016);
 	assert_int_value("3C 01 00 00 00 02 00 00 00", TYPE_MONEY, (INT64_C(1) << 32) + 2);
 	assert_int_value("7A FF FF FF FF", TYPE_SMALLMONEY, -1);
@@ -156,7 +170,8 @@ static void floats_and_money(void **state)
 	assert_null_value("6E 08 00", TYPE_MONEY);
 }
 
-static void assert_decimal(const char *typed, enum type_id id, int p, int s, bool negative, uint64_t hi, uint64_t lo)
+static void assert_decimal(const char *typed, enum type_id id, int p, int s, bool negative, uint64_t hi,
+			   uint64_t lo)
 {
 	struct value v = good(typed, TDS_74);
 
@@ -172,10 +187,11 @@ static void decimals_of_any_length(void **state)
 	(void)state;
 	assert_decimal("6C 11 26 02 05 01 39 30 00 00", TYPE_NUMERIC, 38, 2, false, 0, 12345);
 	assert_decimal("6A 05 09 02 02 00 7B", TYPE_DECIMAL, 9, 2, true, 0, 123);
-	assert_decimal("6A 09 13 00 09 01 FF FF FF FF FF FF FF 00", TYPE_DECIMAL, 19, 0, false, 0, 0xFFFFFFFFFFFFFF);
-	assert_decimal("6A 11 26 00 11 01 FF FF FF FF 3F 22 8A 09 7A C4 86 5A A8 4C 3B 4B", TYPE_DECIMAL, 38, 0, false,
-		       UINT64_C(0x4B3B4CA85A86C47A), UINT64_C(0x098A223FFFFFFFFF));
-	assert_decimal("37 05 09 02 02 00 00", TYPE_DECIMAL, 9, 2, false, 0, 0);      /* old code; no minus zero */
+	assert_decimal("6A 09 13 00 09 01 FF FF FF FF FF FF FF 00", TYPE_DECIMAL, 19, 0, false, 0,
+		       0xFFFFFFFFFFFFFF);
+	assert_decimal("6A 11 26 00 11 01 FF FF FF FF 3F 22 8A 09 7A C4 86 5A A8 4C 3B 4B", TYPE_DECIMAL, 38,
+		       0, false, UINT64_C(0x4B3B4CA85A86C47A), UINT64_C(0x098A223FFFFFFFFF));
+	assert_decimal("37 05 09 02 02 00 00", TYPE_DECIMAL, 9, 2, false, 0, 0); /* old code; no minus zero */
 	assert_decimal("3F 05 09 02 03 01 00 01", TYPE_NUMERIC, 9, 2, false, 0, 256);
 	assert_null_value("6A 11 26 0A 00", TYPE_DECIMAL);
 	assert_refused("6A 11 27 00 00", TDS_74, 8017);
@@ -183,8 +199,9 @@ static void decimals_of_any_length(void **state)
 	assert_refused("6A 11 05 06 00", TDS_74, 8017);
 	assert_refused("6A 11 26 00 01 01", TDS_74, 8016);
 	assert_refused("6A 11 26 00 12 01 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00", TDS_74, 8016);
-	assert_refused("6A 11 26 00 11 01 00 00 00 00 40 22 8A 09 7A C4 86 5A A8 4C 3B 4B", TDS_74, 8023);     /* 10³⁸ */
-	assert_refused("6A 05 03 00 05 01 E8 03 00 00", TDS_74, 8023);      /* 1000 is no decimal(3,0) */
+	assert_refused("6A 11 26 00 11 01 00 00 00 00 40 22 8A 09 7A C4 86 5A A8 4C 3B 4B", TDS_74,
+		       8023);                                          /* 10³⁸ */
+	assert_refused("6A 05 03 00 05 01 E8 03 00 00", TDS_74, 8023); /* 1000 is no decimal(3,0) */
 }
 
 static void dates(void **state)
@@ -193,10 +210,12 @@ static void dates(void **state)
 
 	(void)state;
 	/* wire notes 12.1: 2000-01-01 01:00 */
-	assert_int_value("3D AC 8E 00 00 C0 7A 10 00", TYPE_DATETIME, INT64_C(36524) * 86400 * 300 + 3600 * 300);
+	assert_int_value("3D AC 8E 00 00 C0 7A 10 00", TYPE_DATETIME,
+			 INT64_C(36524) * 86400 * 300 + 3600 * 300);
 	assert_int_value("6F 08 08 46 2E FF FF 00 00 00 00", TYPE_DATETIME, INT64_C(-53690) * 86400 * 300);
 	assert_int_value("3A 01 00 02 00", TYPE_SMALLDATETIME, 86400 * 300 + 2 * 60 * 300);
-	assert_int_value("6F 04 04 FF FF 9F 05", TYPE_SMALLDATETIME, INT64_C(65535) * 86400 * 300 + 1439 * 60 * 300);
+	assert_int_value("6F 04 04 FF FF 9F 05", TYPE_SMALLDATETIME,
+			 INT64_C(65535) * 86400 * 300 + 1439 * 60 * 300);
 	assert_null_value("6F 08 00", TYPE_DATETIME);
 	assert_refused("6F 08 08 45 2E FF FF 00 00 00 00", TDS_74, 8023);
 	assert_refused("6F 08 08 80 24 2D 00 00 00 00 00", TDS_74, 8023);
@@ -209,18 +228,20 @@ static void dates(void **state)
 	v = good("29 00 03 10 0E 00", TDS_74);
 	assert_true(v.u.moment.tick == INT64_C(36000000000));
 	v = good("2A 03 07 80 EE 36 00 07 24 0B", TDS_74);
-	assert_true(v.type.id == TYPE_DATETIME2 && v.u.moment.tick == INT64_C(36000000000) && v.u.moment.day == 730119);
+	assert_true(v.type.id == TYPE_DATETIME2 && v.u.moment.tick == INT64_C(36000000000) &&
+		    v.u.moment.day == 730119);
 	v = good("2B 07 0A 00 68 C4 61 08 07 24 0B C4 FF", TDS_74);
 	assert_true(v.type.id == TYPE_DATETIMEOFFSET && v.u.moment.offset == -60 && v.u.moment.day == 730119);
 	assert_null_value("28 00", TYPE_DATE);
 	assert_null_value("2B 07 00", TYPE_DATETIMEOFFSET);
-	assert_refused("28 03 DB B9 37", TDS_74, 8023);                  /* 10000-01-01 */
-	assert_refused("29 00 03 80 51 01", TDS_74, 8023);               /* 24:00 */
+	assert_refused("28 03 DB B9 37", TDS_74, 8023);    /* 10000-01-01 */
+	assert_refused("29 00 03 80 51 01", TDS_74, 8023); /* 24:00 */
 	assert_refused("29 08 03 00 00 00", TDS_74, 8017);
 	assert_refused("29 07 03 00 00 00", TDS_74, 8016);
 	assert_refused("2B 00 08 00 00 00 07 24 0B 49 03", TDS_74, 8023); /* +841 */
 	assert_refused("2B 00 08 00 00 00 00 00 00 FF FF", TDS_74, 8023); /* local time before the year 1 */
-	assert_refused("2A 03 07 80 EE 36 00 07 24 FF", TDS_74, 8023);    /* so far away that the sum overflowed; found by fuzz_rpc */
+	assert_refused("2A 03 07 80 EE 36 00 07 24 FF", TDS_74,
+		       8023); /* so far away that the sum overflowed; found by fuzz_rpc */
 	assert_refused("28 03 07 24 0B", TDS_72, 8009);
 }
 
@@ -239,9 +260,10 @@ static void texts(void **state)
 {
 	(void)state;
 	assert_text("A7 0A 00 " COLLATION " 03 00 \"abc\"", TDS_71, TYPE_VARCHAR, 10, "abc");
-	assert_text("A7 0A 00 03 00 \"abc\"", TDS_70, TYPE_VARCHAR, 10, "abc");                      /* 7.0 has no collation */
+	assert_text("A7 0A 00 03 00 \"abc\"", TDS_70, TYPE_VARCHAR, 10, "abc"); /* 7.0 has no collation */
 	assert_text("AF 03 00 " COLLATION " 02 00 80 E9", TDS_74, TYPE_CHAR, 3, "\xE2\x82\xAC\xC3\xA9");
-	assert_text("A7 03 00 00 00 00 00 00 01 00 E9", TDS_74, TYPE_VARCHAR, 3, "\xC3\xA9");        /* raw collation: go */
+	assert_text("A7 03 00 00 00 00 00 00 01 00 E9", TDS_74, TYPE_VARCHAR, 3,
+		    "\xC3\xA9"); /* raw collation: go */
 	assert_text("A7 04 00 " UTF8_COLLATION " 02 00 C3 A9", TDS_74, TYPE_VARCHAR, 4, "\xC3\xA9");
 	assert_refused("A7 04 00 " UTF8_COLLATION " 02 00 C3 28", TDS_74, 8023);
 	assert_text("E7 0A 00 " COLLATION " 06 00 'abc'", TDS_74, TYPE_NVARCHAR, 5, "abc");
@@ -256,7 +278,7 @@ static void texts(void **state)
 	assert_refused("E7 02 00 " COLLATION " 04 00 'ab'", TDS_74, 8016);
 	assert_refused("A7 41 1F " COLLATION " 01 00 61", TDS_74, 8016);
 	assert_refused("AF FF FF " COLLATION " 01 00 61", TDS_74, 8016);
-	assert_refused("A7 FF FF " COLLATION " 01 00 61", TDS_71R1, 8016);       /* no (max) yet */
+	assert_refused("A7 FF FF " COLLATION " 01 00 61", TDS_71R1, 8016); /* no (max) yet */
 }
 
 static void binaries(void **state)
@@ -284,7 +306,8 @@ static void old_lobs(void **state)
 
 	(void)state;
 	assert_text("23 FF FF FF 7F " COLLATION " 03 00 00 00 \"abc\"", TDS_74, TYPE_TEXT, TYPE_MAX, "abc");
-	assert_text("63 02 00 00 00 " COLLATION " 06 00 00 00 'abc'", TDS_71R1, TYPE_NTEXT, TYPE_MAX, "abc");  /* jTDS: maximum in characters */
+	assert_text("63 02 00 00 00 " COLLATION " 06 00 00 00 'abc'", TDS_71R1, TYPE_NTEXT, TYPE_MAX,
+		    "abc"); /* jTDS: maximum in characters */
 	v = good("22 FF FF FF 7F 02 00 00 00 01 02", TDS_71R1);
 	assert_int_equal(v.type.id, TYPE_IMAGE);
 	assert_bytes(v.u.s.p, v.u.s.n, "01 02");
@@ -292,12 +315,15 @@ static void old_lobs(void **state)
 	assert_null_value("22 FF FF FF 7F FF FF FF FF", TYPE_IMAGE);
 	assert_refused("63 FE FF FF 7F " COLLATION " 03 00 00 00 61 00 62", TDS_74, 8016);
 	assert_refused("22 FF FF FF 7F FE FF FF FF", TDS_74, 8016);
-	assert_int_equal(decode_text("01 00 'p' 00 00 02 '@a' 01 22 FF FF FF 7F FF FF FF FF", TDS_74, &r), 8018);
+	assert_int_equal(decode_text("01 00 'p' 00 00 02 '@a' 01 22 FF FF FF 7F FF FF FF FF", TDS_74, &r),
+			 8018);
 }
 
 static void chunks_are_joined(void **state)
 {
-	struct value v = good("A5 FF FF 05 00 00 00 00 00 00 00  02 00 00 00 01 02  03 00 00 00 03 04 05  00 00 00 00", TDS_72);
+	struct value v = good(
+		"A5 FF FF 05 00 00 00 00 00 00 00  02 00 00 00 01 02  03 00 00 00 03 04 05  00 00 00 00",
+		TDS_72);
 
 	(void)state;
 	assert_int_equal(v.type.length, TYPE_MAX);
@@ -307,13 +333,16 @@ static void chunks_are_joined(void **state)
 	v = good("A5 FF FF 00 00 00 00 00 00 00 00 00 00 00 00", TDS_74);
 	assert_true(!v.null && v.u.s.n == 0);
 	/* a chunk may end inside a character */
-	assert_text("E7 FF FF " COLLATION " 04 00 00 00 00 00 00 00  01 00 00 00 61  03 00 00 00 00 AC 20  00 00 00 00", TDS_74, TYPE_NVARCHAR, TYPE_MAX,
-		    "a\xE2\x82\xAC");
-	assert_text("A7 FF FF " COLLATION " FE FF FF FF FF FF FF FF  01 00 00 00 E9  00 00 00 00", TDS_74, TYPE_VARCHAR, TYPE_MAX, "\xC3\xA9");
+	assert_text("E7 FF FF " COLLATION
+		    " 04 00 00 00 00 00 00 00  01 00 00 00 61  03 00 00 00 00 AC 20  00 00 00 00",
+		    TDS_74, TYPE_NVARCHAR, TYPE_MAX, "a\xE2\x82\xAC");
+	assert_text("A7 FF FF " COLLATION " FE FF FF FF FF FF FF FF  01 00 00 00 E9  00 00 00 00", TDS_74,
+		    TYPE_VARCHAR, TYPE_MAX, "\xC3\xA9");
 	assert_null_value("A5 FF FF FF FF FF FF FF FF FF FF", TYPE_VARBINARY);
 	assert_refused("A5 FF FF 06 00 00 00 00 00 00 00  02 00 00 00 01 02  00 00 00 00", TDS_74, 8007);
 	assert_refused("A5 FF FF 01 00 00 00 00 00 00 00  02 00 00 00 01 02  00 00 00 00", TDS_74, 8007);
-	assert_refused("E7 FF FF " COLLATION " 01 00 00 00 00 00 00 00  01 00 00 00 61  00 00 00 00", TDS_74, 8016);
+	assert_refused("E7 FF FF " COLLATION " 01 00 00 00 00 00 00 00  01 00 00 00 61  00 00 00 00", TDS_74,
+		       8016);
 }
 
 static void any_chunking_gives_the_same_value(void **state)
@@ -360,11 +389,15 @@ static void assert_xml(const char *typed, enum xml_encoding encoding, const char
 static void xml_in_its_encodings(void **state)
 {
 	(void)state;
-	assert_xml("F1 00 FE FF FF FF FF FF FF FF 0A 00 00 00 FF FE '<a/>' 00 00 00 00", XML_UTF8_FROM_UNICODE, "<a/>");
-	assert_xml("F1 00 08 00 00 00 00 00 00 00 08 00 00 00 '<a/>' 00 00 00 00", XML_UTF8_FROM_UNICODE, "<a/>");
+	assert_xml("F1 00 FE FF FF FF FF FF FF FF 0A 00 00 00 FF FE '<a/>' 00 00 00 00",
+		   XML_UTF8_FROM_UNICODE, "<a/>");
+	assert_xml("F1 00 08 00 00 00 00 00 00 00 08 00 00 00 '<a/>' 00 00 00 00", XML_UTF8_FROM_UNICODE,
+		   "<a/>");
 	assert_xml("F1 00 04 00 00 00 00 00 00 00 04 00 00 00 \"<a/>\" 00 00 00 00", XML_BYTES, "<a/>");
 	assert_xml("F1 00 00 00 00 00 00 00 00 00 00 00 00 00", XML_UTF8_FROM_UNICODE, "");
-	assert_xml("F1 01 01 'd' 03 'dbo' 02 00 'sc' 04 00 00 00 00 00 00 00 04 00 00 00 \"<a/>\" 00 00 00 00", XML_BYTES, "<a/>");
+	assert_xml(
+		"F1 01 01 'd' 03 'dbo' 02 00 'sc' 04 00 00 00 00 00 00 00 04 00 00 00 \"<a/>\" 00 00 00 00",
+		XML_BYTES, "<a/>");
 	assert_null_value("F1 00 FF FF FF FF FF FF FF FF", TYPE_XML);
 	assert_refused("F1 00 03 00 00 00 00 00 00 00 03 00 00 00 FF FE 3C 00 00 00 00", TDS_74, 8016);
 	assert_refused("F1 00 FF FF FF FF FF FF FF FF", TDS_71R1, 8009);
@@ -380,7 +413,8 @@ static void variants(void **state)
 	v = good("62 49 1F 00 00 0D 00 00 00 E7 07 " COLLATION " 40 1F 'ab'", TDS_74);
 	assert_true(v.u.variant->type.id == TYPE_NVARCHAR && v.u.variant->type.length == 4000);
 	assert_string_equal(v.u.variant->u.s.p, "ab");
-	v = good("62 49 1F 00 00 15 00 00 00 6C 02 26 02 01 39 30 00 00 00 00 00 00 00 00 00 00 00 00 00 00", TDS_74);
+	v = good("62 49 1F 00 00 15 00 00 00 6C 02 26 02 01 39 30 00 00 00 00 00 00 00 00 00 00 00 00 00 00",
+		 TDS_74);
 	assert_true(v.u.variant->type.scale == 2 && v.u.variant->u.dec.magnitude == 12345);
 	v = good("62 49 1F 00 00 06 00 00 00 29 01 00 10 0E 00", TDS_74);
 	assert_true(v.u.variant->u.moment.tick == INT64_C(36000000000));
@@ -397,7 +431,9 @@ static void variants(void **state)
 	assert_refused("62 49 1F 00 00 05 00 00 00 29 01 08 10 0E", TDS_74, 8016);
 }
 
-#define TVP_COLUMNS "F3 00 03 'dbo' 02 'tt' 02 00  00 00 00 00 00 00 26 04 00  00 00 00 00 00 00 E7 0A 00 " COLLATION " 00 "
+#define TVP_COLUMNS \
+	"F3 00 03 'dbo' 02 'tt' 02 00  00 00 00 00 00 00 26 04 00  00 00 00 00 00 00 E7 0A 00 " COLLATION \
+	" 00 "
 
 static void table_values_are_read_and_refused(void **state)
 {
@@ -416,7 +452,8 @@ static void table_values_are_read_and_refused(void **state)
 
 static void every_truncation_of_a_table_value_is_refused(void **state)
 {
-	struct buf b = bytes_of("01 00 'p' 00 00 02 '@a' 00 " TVP_COLUMNS "10 01 00 01 00 01 00 01 04 01 00 00 00 02 00 'a' 01 00 FF FF 00");
+	struct buf b = bytes_of("01 00 'p' 00 00 02 '@a' 00 " TVP_COLUMNS
+				"10 01 00 01 00 01 00 01 04 01 00 00 00 02 00 'a' 01 00 FF FF 00");
 	struct tds_rpc r;
 
 	(void)state;
@@ -431,11 +468,12 @@ static void every_truncation_of_a_table_value_is_refused(void **state)
 static void unknown_types_are_refused(void **state)
 {
 	(void)state;
-	assert_refused("F0 00 00 00 FF FF FF FF FF FF FF FF", TDS_74, 8009);       /* CLR */
+	assert_refused("F0 00 00 00 FF FF FF FF FF FF FF FF", TDS_74, 8009); /* CLR */
 	assert_refused("F4 FF FF FF FF FF FF FF FF", TDS_74, 8009);
 	assert_refused("00", TDS_74, 8009);
 	assert_refused("FF", TDS_74, 8009);
-	assert_string_equal(last_err.text, "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. "
+	assert_string_equal(last_err.text, "The incoming tabular data stream (TDS) remote procedure call "
+					   "(RPC) protocol stream is incorrect. "
 					   "Parameter 1 (\"@a\"): Data type 0xFF is unknown.");
 }
 
@@ -456,8 +494,8 @@ static void names_and_numbers(void **state)
 	assert_int_equal(r.name.n, 0);
 	assert_int_equal(decode_text("FF FF 00 00 00 00", TDS_74, &r), 8004);
 	assert_int_equal(decode_text("00 00 00 00", TDS_74, &r), 8004);
-	assert_int_equal(decode_text("0C 02", TDS_74, &r), 8004);          /* 524 */
-	b = bytes_of("0B 02");                                              /* 523 */
+	assert_int_equal(decode_text("0C 02", TDS_74, &r), 8004); /* 524 */
+	b = bytes_of("0B 02");                                    /* 523 */
 	for (int i = 0; i < 523; i++)
 		put_bytes(&b, "'x'");
 	put_bytes(&b, "00 00");
@@ -474,8 +512,11 @@ static void parameters_have_directions(void **state)
 	struct tds_rpc r;
 
 	(void)state;
-	assert_int_equal(decode_text("01 00 'p' 00 00  00 00 26 04 04 01 00 00 00  02 '@b' 01 26 04 00  02 '@c' 02 E7 02 00 " COLLATION " FF FF"
-				     "02 '@d' 03 38 05 00 00 00", TDS_74, &r), 1);
+	assert_int_equal(decode_text("01 00 'p' 00 00  00 00 26 04 04 01 00 00 00  02 '@b' 01 26 04 00  02 "
+				     "'@c' 02 E7 02 00 " COLLATION " FF FF"
+				     "02 '@d' 03 38 05 00 00 00",
+				     TDS_74, &r),
+			 1);
 	assert_int_equal(r.nparams, 4);
 	assert_int_equal(r.params[0].name.n, 0);
 	assert_false(r.params[0].by_ref || r.params[0].is_default);
@@ -489,7 +530,11 @@ static void parameters_have_directions(void **state)
 
 static void calls_are_separated_by_version(void **state)
 {
-	static const struct { enum tds_version v; const char *s; bool no_exec; } table[] = {
+	static const struct {
+		enum tds_version v;
+		const char *s;
+		bool no_exec;
+	} table[] = {
 		{ TDS_70, "01 00 'p' 00 00 00 00 38 01 00 00 00 80 01 00 'q' 00 00", false },
 		{ TDS_71R1, "01 00 'p' 00 00 00 00 38 01 00 00 00 80 01 00 'q' 00 00 80", false },
 		{ TDS_72, "01 00 'p' 00 00 00 00 38 01 00 00 00 FF 01 00 'q' 00 00", false },
@@ -550,7 +595,8 @@ static void values_past_the_limit_are_refused(void **state)
 		struct buf b = bytes_of("01 00 'p' 00 00 02 '@a' 00 ");
 		put_bytes(&b, typed[i]);
 		assert_int_equal(decode_with(&small, b.data, b.len, TDS_74, &r, &left), 50005);
-		assert_string_equal(last_err.text, "@a is larger than the limit of 4 bytes (setting max_value_size); nothing was changed.");
+		assert_string_equal(last_err.text, "@a is larger than the limit of 4 bytes (setting "
+						   "max_value_size); nothing was changed.");
 		small.max_value = 5;
 		assert_int_equal(decode_with(&small, b.data, b.len, TDS_74, &r, &left), 1);
 		small.max_value = 4;
@@ -571,7 +617,8 @@ static void a_full_arena_is_an_error(void **state)
 /* Large text is measured first and converted in pieces: the same result. */
 static void long_texts(void **state)
 {
-	struct buf b = bytes_of("01 00 'p' 00 00 00 00 23 FF FF FF 7F " COLLATION " 00 00 02 00");     /* 131072 bytes */
+	struct buf b = bytes_of("01 00 'p' 00 00 00 00 23 FF FF FF 7F " COLLATION
+				" 00 00 02 00"); /* 131072 bytes */
 	struct tds_rpc r;
 
 	(void)state;
@@ -589,11 +636,28 @@ static void long_texts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(integers), TEST(floats_and_money), TEST(decimals_of_any_length), TEST(dates), TEST(guids), TEST(texts), TEST(binaries),
-		TEST(old_lobs), TEST(chunks_are_joined), TEST(any_chunking_gives_the_same_value), TEST(xml_in_its_encodings), TEST(variants),
-		TEST(table_values_are_read_and_refused), TEST(every_truncation_of_a_table_value_is_refused), TEST(unknown_types_are_refused),
-		TEST(names_and_numbers), TEST(parameters_have_directions), TEST(calls_are_separated_by_version),
-		TEST(there_are_at_most_so_many_parameters), TEST(values_past_the_limit_are_refused), TEST(a_full_arena_is_an_error), TEST(long_texts),
+		TEST(integers),
+		TEST(floats_and_money),
+		TEST(decimals_of_any_length),
+		TEST(dates),
+		TEST(guids),
+		TEST(texts),
+		TEST(binaries),
+		TEST(old_lobs),
+		TEST(chunks_are_joined),
+		TEST(any_chunking_gives_the_same_value),
+		TEST(xml_in_its_encodings),
+		TEST(variants),
+		TEST(table_values_are_read_and_refused),
+		TEST(every_truncation_of_a_table_value_is_refused),
+		TEST(unknown_types_are_refused),
+		TEST(names_and_numbers),
+		TEST(parameters_have_directions),
+		TEST(calls_are_separated_by_version),
+		TEST(there_are_at_most_so_many_parameters),
+		TEST(values_past_the_limit_are_refused),
+		TEST(a_full_arena_is_an_error),
+		TEST(long_texts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

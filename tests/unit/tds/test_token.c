@@ -11,7 +11,12 @@ static int setup(void **state)
 	tds_out_begin(&out, TDS_MSG_RESPONSE);
 	return 0;
 }
-static int teardown(void **state) { (void)state; tds_out_fini(&out); return 0; }
+static int teardown(void **state)
+{
+	(void)state;
+	tds_out_fini(&out);
+	return 0;
+}
 
 static void expect(const char *want)
 {
@@ -23,7 +28,11 @@ static void expect(const char *want)
 
 static void a_login_response(void **state)
 {
-	struct err e = { .number = 5701, .severity = 10, .state = 2, .line = 1, .text = "Changed database context to 'db1'." };
+	struct err e = { .number = 5701,
+			 .severity = 10,
+			 .state = 2,
+			 .line = 1,
+			 .text = "Changed database context to 'db1'." };
 
 	(void)state;
 	tds_put_envchange_text(&out, 1, STR("db1"), STR("master"));
@@ -35,7 +44,8 @@ static void a_login_response(void **state)
 	tds_put_featureextack_utf8(&out);
 	tds_put_done(&out, TDS_DONE, 0, 0, 0);
 	expect("E3 15 00 01 03 64 00 62 00 31 00 06 6D 00 61 00 73 00 74 00 65 00 72 00"
-	       "AB 54 00 45 16 00 00 02 00 22 00 'Changed database context to ' 27 00 'db1' 27 00 '.' 01 53 00 00 01 00 00 00"
+	       "AB 54 00 45 16 00 00 02 00 22 00 'Changed database context to ' 27 00 'db1' 27 00 '.' 01 53 "
+	       "00 00 01 00 00 00"
 	       "E3 08 00 07 05 09 04 D0 00 34 00"
 	       "E3 17 00 02 0A 'us_english' 00"
 	       "AD 32 00 01 74 00 00 04 14 'Microsoft SQL Server' 10 00 10 0C"
@@ -70,7 +80,9 @@ static void the_same_for_an_old_client(void **state)
 	static const struct column col = { "a", { TYPE_INT, 0, 0, 0 }, false };
 	struct tds_wire_type wire = { .token = 0x26, .type = TYPE_OF(TYPE_INT) };
 	struct value one = value_int(TYPE_INT, 1), none = value_null(TYPE_OF(TYPE_INT));
-	struct err e = { .number = 50000, .severity = 16, .state = 1, .line = 70000, .proc = "p", .text = "x" };
+	struct err e = {
+		.number = 50000, .severity = 16, .state = 1, .line = 70000, .proc = "p", .text = "x"
+	};
 
 	(void)state;
 	out.version = TDS_71R1;
@@ -109,7 +121,8 @@ static void an_attention_is_acknowledged(void **state)
 	out.spid = 0x33;
 	tds_put_done(&out, TDS_DONE, TDS_DONE_ATTN, 0xFD, 0);
 	tds_out_end(&out);
-	assert_bytes(out.wire.data, out.wire.len, "04 01 00 15 00 33 01 00  FD 20 00 FD 00 00 00 00 00 00 00 00 00");
+	assert_bytes(out.wire.data, out.wire.len,
+		     "04 01 00 15 00 33 01 00  FD 20 00 FD 00 00 00 00 00 00 00 00 00");
 	buf_reset(&out.wire, 0);
 	out.version = TDS_71;
 	tds_out_begin(&out, TDS_MSG_RESPONSE);
@@ -161,7 +174,8 @@ static void a_null_in_a_column_that_has_none_fails(void **state)
 
 static void a_value_of_another_kind_fails(void **state)
 {
-	static const struct column cols[] = { { "a", { TYPE_NVARCHAR, 0, 0, 5 }, true }, { "b", { TYPE_INT, 0, 0, 0 }, true } };
+	static const struct column cols[] = { { "a", { TYPE_NVARCHAR, 0, 0, 5 }, true },
+					      { "b", { TYPE_INT, 0, 0, 0 }, true } };
 	struct value v = value_int(TYPE_INT, 1), t = value_nvarchar("x");
 	struct tds_mark m = tds_out_mark(&out);
 
@@ -178,8 +192,15 @@ static void a_value_of_another_kind_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_login_response), TEST(a_procedure_call), TEST(the_same_for_an_old_client), TEST(transactions), TEST(an_attention_is_acknowledged),
-		TEST(severities), TEST(sspi), TEST(a_null_in_a_column_that_has_none_fails), TEST(a_value_of_another_kind_fails),
+		TEST(a_login_response),
+		TEST(a_procedure_call),
+		TEST(the_same_for_an_old_client),
+		TEST(transactions),
+		TEST(an_attention_is_acknowledged),
+		TEST(severities),
+		TEST(sspi),
+		TEST(a_null_in_a_column_that_has_none_fails),
+		TEST(a_value_of_another_kind_fails),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

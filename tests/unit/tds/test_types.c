@@ -3,12 +3,25 @@
 #include "row_reader.h"
 #include "tds/request.h"
 
-static const enum tds_version versions[] = { TDS_70, TDS_71, TDS_71R1, TDS_72, TDS_73A, TDS_73B, TDS_74, TDS_80 };
+static const enum tds_version versions[] = { TDS_70,  TDS_71,  TDS_71R1, TDS_72,
+					     TDS_73A, TDS_73B, TDS_74,   TDS_80 };
 
-#define TEXT(tid, len, lit) { .type = { (tid), 0, 0, (len) }, .u.s = { (lit), sizeof(lit) - 1 } }
-#define INT(tid, x) { .type = { (tid), 0, 0, 0 }, .u.i = (x) }
-#define DEC(tid, p, s, x, neg) { .type = { (tid), (p), (s), 0 }, .u.dec = { (x), (neg) } }
-#define MOMENT(tid, s, d, t, o) { .type = { (tid), 0, (s), 0 }, .u.moment = { (d), (t), (o) } }
+#define TEXT(tid, len, lit) \
+	{ \
+		.type = { (tid), 0, 0, (len) }, .u.s = {(lit), sizeof(lit) - 1 } \
+	}
+#define INT(tid, x) \
+	{ \
+		.type = { (tid), 0, 0, 0 }, .u.i = (x) \
+	}
+#define DEC(tid, p, s, x, neg) \
+	{ \
+		.type = { (tid), (p), (s), 0 }, .u.dec = {(x), (neg) } \
+	}
+#define MOMENT(tid, s, d, t, o) \
+	{ \
+		.type = { (tid), 0, (s), 0 }, .u.moment = {(d), (t), (o) } \
+	}
 #define HOUR INT64_C(36000000000)
 
 /* Token in 7.4 when nullable / not, token before 7.3, before 7.2; text that the reader shows, for old versions if it differs. */
@@ -25,7 +38,8 @@ static const struct {
 	{ DEC(TYPE_DECIMAL, 9, 2, 12345, false), 0x6A, 0x6A, 0, 0, "0139300000", NULL },
 	{ DEC(TYPE_NUMERIC, 19, 0, 1, true), 0x6C, 0x6C, 0, 0, "000100000000000000", NULL },
 	{ DEC(TYPE_DECIMAL, 28, 5, 256, false), 0x6A, 0x6A, 0, 0, "01000100000000000000000000", NULL },
-	{ DEC(TYPE_DECIMAL, 38, 38, (unsigned __int128)7 << 64 | 9, true), 0x6A, 0x6A, 0, 0, "0009000000000000000700000000000000", NULL },
+	{ DEC(TYPE_DECIMAL, 38, 38, (unsigned __int128)7 << 64 | 9, true), 0x6A, 0x6A, 0, 0,
+	  "0009000000000000000700000000000000", NULL },
 	{ INT(TYPE_SMALLMONEY, -1), 0x6E, 0x7A, 0, 0, "FFFFFFFF", NULL },
 	{ INT(TYPE_MONEY, (INT64_C(1) << 32) + 2), 0x6E, 0x3C, 0, 0, "0100000002000000", NULL },
 	{ { .type = { TYPE_REAL, 0, 0, 0 }, .u.f = 1.5 }, 0x6D, 0x3B, 0, 0, "1.5", NULL },
@@ -37,27 +51,40 @@ static const struct {
 	{ TEXT(TYPE_TEXT, TYPE_MAX, "text"), 0x23, 0x23, 0, 0, "text", NULL },
 	{ TEXT(TYPE_NCHAR, 4, "\xE6\x97\xA5"), 0xEF, 0xEF, 0, 0, "\xE6\x97\xA5   ", NULL },
 	{ TEXT(TYPE_NVARCHAR, 10, "a\xF0\x9F\x98\x80"), 0xE7, 0xE7, 0, 0, "a\xF0\x9F\x98\x80", NULL },
-	{ TEXT(TYPE_NVARCHAR, 2, "a\xF0\x9F\x98\x80"), 0xE7, 0xE7, 0, 0, "a", NULL },       /* cut before, not inside, a pair */
+	{ TEXT(TYPE_NVARCHAR, 2, "a\xF0\x9F\x98\x80"), 0xE7, 0xE7, 0, 0, "a",
+	  NULL }, /* cut before, not inside, a pair */
 	{ TEXT(TYPE_NVARCHAR, 10, ""), 0xE7, 0xE7, 0, 0, "", NULL },
-	{ TEXT(TYPE_NVARCHAR, TYPE_MAX, "a\xF0\x9F\x98\x80"), 0xE7, 0xE7, 0, 0x63, "a\xF0\x9F\x98\x80", NULL },
+	{ TEXT(TYPE_NVARCHAR, TYPE_MAX, "a\xF0\x9F\x98\x80"), 0xE7, 0xE7, 0, 0x63, "a\xF0\x9F\x98\x80",
+	  NULL },
 	{ TEXT(TYPE_NTEXT, TYPE_MAX, "ntext"), 0x63, 0x63, 0, 0, "ntext", NULL },
-	{ TEXT(TYPE_XML, TYPE_MAX, "\xEF\xBB\xBF<?xml version=\"1.0\" encoding=\"utf-8\"?><a/>"), 0xF1, 0xF1, 0, 0x63, "<a/>", NULL },
-	{ TEXT(TYPE_XML, TYPE_MAX, "<?xml-stylesheet?><a/>"), 0xF1, 0xF1, 0, 0x63, "<?xml-stylesheet?><a/>", NULL },
+	{ TEXT(TYPE_XML, TYPE_MAX, "\xEF\xBB\xBF<?xml version=\"1.0\" encoding=\"utf-8\"?><a/>"), 0xF1, 0xF1,
+	  0, 0x63, "<a/>", NULL },
+	{ TEXT(TYPE_XML, TYPE_MAX, "<?xml-stylesheet?><a/>"), 0xF1, 0xF1, 0, 0x63, "<?xml-stylesheet?><a/>",
+	  NULL },
 	{ TEXT(TYPE_BINARY, 4, "\1\2"), 0xAD, 0xAD, 0, 0, "01020000", NULL },
 	{ TEXT(TYPE_VARBINARY, 4, "\1\2"), 0xA5, 0xA5, 0, 0, "0102", NULL },
 	{ TEXT(TYPE_VARBINARY, TYPE_MAX, "\1\2\3"), 0xA5, 0xA5, 0, 0x22, "010203", NULL },
 	{ TEXT(TYPE_VARBINARY, TYPE_MAX, ""), 0xA5, 0xA5, 0, 0x22, "", NULL },
 	{ TEXT(TYPE_IMAGE, TYPE_MAX, "\1\2"), 0x22, 0x22, 0, 0, "0102", NULL },
-	{ { .type = { TYPE_GUID, 0, 0, 0 }, .u.guid = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 } }, 0x24, 0x24, 0, 0,
-	  "0102030405060708090A0B0C0D0E0F10", NULL },
+	{ { .type = { TYPE_GUID, 0, 0, 0 },
+	    .u.guid = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 } },
+	  0x24,
+	  0x24,
+	  0,
+	  0,
+	  "0102030405060708090A0B0C0D0E0F10",
+	  NULL },
 	{ MOMENT(TYPE_DATE, 0, 730119, 0, 0), 0x28, 0x28, 0xE7, 0, "07240B", "2000-01-01" },
 	{ MOMENT(TYPE_TIME, 7, 0, HOUR, 0), 0x29, 0x29, 0xE7, 0, "0068C46108", "01:00:00.0000000" },
 	{ MOMENT(TYPE_TIME, 0, 0, HOUR, 0), 0x29, 0x29, 0xE7, 0, "100E00", "01:00:00" },
 	{ INT(TYPE_SMALLDATETIME, 86400 * 300 + 120 * 300), 0x6F, 0x3A, 0, 0, "01000200", NULL },
-	{ INT(TYPE_DATETIME, INT64_C(36524) * 86400 * 300 + 3600 * 300), 0x6F, 0x3D, 0, 0, "AC8E0000C07A1000", NULL },
+	{ INT(TYPE_DATETIME, INT64_C(36524) * 86400 * 300 + 3600 * 300), 0x6F, 0x3D, 0, 0, "AC8E0000C07A1000",
+	  NULL },
 	{ INT(TYPE_DATETIME, -1), 0x6F, 0x3D, 0, 0, "FFFFFFFFFF818B01", NULL },
-	{ MOMENT(TYPE_DATETIME2, 3, 730119, HOUR, 0), 0x2A, 0x2A, 0xE7, 0, "80EE360007240B", "2000-01-01 01:00:00.000" },
-	{ MOMENT(TYPE_DATETIMEOFFSET, 7, 730119, HOUR, 60), 0x2B, 0x2B, 0xE7, 0, "0068C4610807240B3C00", "2000-01-01 02:00:00.0000000 +01:00" },
+	{ MOMENT(TYPE_DATETIME2, 3, 730119, HOUR, 0), 0x2A, 0x2A, 0xE7, 0, "80EE360007240B",
+	  "2000-01-01 01:00:00.000" },
+	{ MOMENT(TYPE_DATETIMEOFFSET, 7, 730119, HOUR, 60), 0x2B, 0x2B, 0xE7, 0, "0068C4610807240B3C00",
+	  "2000-01-01 02:00:00.0000000 +01:00" },
 };
 #define NCASES ARRAY_LEN(cases)
 
@@ -104,7 +131,8 @@ static void check_rows(enum tds_version v, bool nullable, size_t packet_size)
 	assert_int_equal(r.n, NCASES);
 	for (size_t i = 0; i < NCASES; i++) {
 		assert_int_equal(r.cols[i].token, wanted_token(i, v, nullable));
-		assert_int_equal(r.cols[i].flags, (nullable ? 9 : 8) | (cases[i].v.type.id == TYPE_XML ? 2 : 0));
+		assert_int_equal(r.cols[i].flags,
+				 (nullable ? 9 : 8) | (cases[i].v.type.id == TYPE_XML ? 2 : 0));
 		assert_string_equal(r.cols[i].name, "c");
 	}
 	for (int row = 0; row < 2; row++) {
@@ -148,7 +176,9 @@ static void packets_may_end_anywhere(void **state)
 static void old_clients_get_dates_as_text_of_known_length(void **state)
 {
 	static const struct column cols[] = {
-		{ "a", { TYPE_DATE, 0, 0, 0 }, true }, { "b", { TYPE_TIME, 0, 7, 0 }, true }, { "c", { TYPE_DATETIME2, 0, 7, 0 }, true },
+		{ "a", { TYPE_DATE, 0, 0, 0 }, true },
+		{ "b", { TYPE_TIME, 0, 7, 0 }, true },
+		{ "c", { TYPE_DATETIME2, 0, 7, 0 }, true },
 		{ "d", { TYPE_DATETIMEOFFSET, 0, 7, 0 }, true },
 	};
 	static const uint32_t max[] = { 20, 32, 54, 68 };
@@ -172,7 +202,8 @@ static void old_clients_get_dates_as_text_of_known_length(void **state)
 }
 
 /* Values of many sizes around the chunk and packet boundaries. */
-static void check_long(const struct type *t, enum tds_version v, const char *unit, size_t times, const char *shown_unit)
+static void check_long(const struct type *t, enum tds_version v, const char *unit, size_t times,
+		       const char *shown_unit)
 {
 	struct column col = { "c", *t, true };
 	size_t n = strlen(unit), shown_n = strlen(shown_unit);
@@ -207,8 +238,10 @@ static void check_long(const struct type *t, enum tds_version v, const char *uni
 
 static void long_values(void **state)
 {
-	static const size_t times[] = { 0, 1, 1332, 1333, 1334, 1999, 2000, 2001, 2667, 3999, 4000, 4001, 7999, 8000, 8001, 30000 };
-	static const enum type_id wide[] = { TYPE_NVARCHAR, TYPE_NTEXT, TYPE_XML }, narrow[] = { TYPE_VARCHAR, TYPE_TEXT };
+	static const size_t times[] = { 0,    1,    1332, 1333, 1334, 1999, 2000, 2001,
+					2667, 3999, 4000, 4001, 7999, 8000, 8001, 30000 };
+	static const enum type_id wide[] = { TYPE_NVARCHAR, TYPE_NTEXT, TYPE_XML },
+				  narrow[] = { TYPE_VARCHAR, TYPE_TEXT };
 	static const enum type_id bytes[] = { TYPE_VARBINARY, TYPE_IMAGE };
 	static const enum tds_version some[] = { TDS_71R1, TDS_74 };
 
@@ -217,13 +250,17 @@ static void long_values(void **state)
 		for (size_t v = 0; v < ARRAY_LEN(some); v++) {
 			for (size_t k = 0; k < ARRAY_LEN(wide); k++) {
 				check_long(&TYPE_LEN(wide[k], TYPE_MAX), some[v], "x", times[i], "x");
-				check_long(&TYPE_LEN(wide[k], TYPE_MAX), some[v], "\xE2\x82\xAC", times[i], "\xE2\x82\xAC");
-				check_long(&TYPE_LEN(wide[k], TYPE_MAX), some[v], "\xF0\x9F\x98\x80", times[i], "\xF0\x9F\x98\x80");
-				check_long(&TYPE_LEN(wide[k], TYPE_MAX), some[v], "\xED\xA0\x80x", times[i], "\xED\xA0\x80x");
+				check_long(&TYPE_LEN(wide[k], TYPE_MAX), some[v], "\xE2\x82\xAC", times[i],
+					   "\xE2\x82\xAC");
+				check_long(&TYPE_LEN(wide[k], TYPE_MAX), some[v], "\xF0\x9F\x98\x80",
+					   times[i], "\xF0\x9F\x98\x80");
+				check_long(&TYPE_LEN(wide[k], TYPE_MAX), some[v], "\xED\xA0\x80x", times[i],
+					   "\xED\xA0\x80x");
 			}
 			for (size_t k = 0; k < ARRAY_LEN(narrow); k++) {
 				check_long(&TYPE_LEN(narrow[k], TYPE_MAX), some[v], "x", times[i], "x");
-				check_long(&TYPE_LEN(narrow[k], TYPE_MAX), some[v], "\xE2\x82\xAC\xF0\x9F\x98\x80", times[i], "\xE2\x82\xAC?");
+				check_long(&TYPE_LEN(narrow[k], TYPE_MAX), some[v],
+					   "\xE2\x82\xAC\xF0\x9F\x98\x80", times[i], "\xE2\x82\xAC?");
 			}
 			for (size_t k = 0; k < ARRAY_LEN(bytes); k++)
 				check_long(&TYPE_LEN(bytes[k], TYPE_MAX), some[v], "\xAB", times[i], "AB");
@@ -272,7 +309,8 @@ static void broken_text_keeps_the_stream_whole(void **state)
 }
 
 /* AC … TYPE_INFO value of a RETURNVALUE is what an RPC parameter looks like: read it back as one. */
-static int as_parameter(const struct tds_out *o, enum tds_version v, struct arena *a, uint8_t **ret_message, struct tds_rpc *ret)
+static int as_parameter(const struct tds_out *o, enum tds_version v, struct arena *a, uint8_t **ret_message,
+			struct tds_rpc *ret)
 {
 	static const struct tds_limits limits = { 10, 1 << 20 };
 	struct buf b = payload_of(o), m = bytes_of("01 00 'p' 00 00 00 00");
@@ -295,26 +333,43 @@ static int as_parameter(const struct tds_out *o, enum tds_version v, struct aren
 static bool same(const struct value *a, const struct value *b)
 {
 	switch (a->type.id) {
-	case TYPE_DECIMAL: case TYPE_NUMERIC: return a->u.dec.magnitude == b->u.dec.magnitude && a->u.dec.negative == b->u.dec.negative;
-	case TYPE_REAL: case TYPE_FLOAT: return a->u.f == b->u.f;
+	case TYPE_DECIMAL:
+	case TYPE_NUMERIC:
+		return a->u.dec.magnitude == b->u.dec.magnitude && a->u.dec.negative == b->u.dec.negative;
+	case TYPE_REAL:
+	case TYPE_FLOAT: return a->u.f == b->u.f;
 	case TYPE_GUID: return memcmp(a->u.guid, b->u.guid, 16) == 0;
-	case TYPE_DATE: case TYPE_TIME: case TYPE_DATETIME2: case TYPE_DATETIMEOFFSET:
-		return a->u.moment.day == b->u.moment.day && a->u.moment.tick == b->u.moment.tick && a->u.moment.offset == b->u.moment.offset;
-	case TYPE_BIT: case TYPE_TINYINT: case TYPE_SMALLINT: case TYPE_INT: case TYPE_BIGINT: case TYPE_SMALLMONEY: case TYPE_MONEY:
-	case TYPE_SMALLDATETIME: case TYPE_DATETIME: return a->u.i == b->u.i;
+	case TYPE_DATE:
+	case TYPE_TIME:
+	case TYPE_DATETIME2:
+	case TYPE_DATETIMEOFFSET:
+		return a->u.moment.day == b->u.moment.day && a->u.moment.tick == b->u.moment.tick &&
+		       a->u.moment.offset == b->u.moment.offset;
+	case TYPE_BIT:
+	case TYPE_TINYINT:
+	case TYPE_SMALLINT:
+	case TYPE_INT:
+	case TYPE_BIGINT:
+	case TYPE_SMALLMONEY:
+	case TYPE_MONEY:
+	case TYPE_SMALLDATETIME:
+	case TYPE_DATETIME: return a->u.i == b->u.i;
 	default: return a->u.s.n == b->u.s.n && memcmp(a->u.s.p, b->u.s.p, a->u.s.n) == 0;
 	}
 }
 
-static bool is_old_lob(enum type_id id) { return id == TYPE_TEXT || id == TYPE_NTEXT || id == TYPE_IMAGE; }
+static bool is_old_lob(enum type_id id)
+{
+	return id == TYPE_TEXT || id == TYPE_NTEXT || id == TYPE_IMAGE;
+}
 
 /* What the column cases lose on purpose (cut, padded, lost characters) is not compared by value. */
 static bool lossless(size_t i)
 {
 	enum type_id id = cases[i].v.type.id;
 
-	return id != TYPE_CHAR && id != TYPE_VARCHAR && id != TYPE_NCHAR && id != TYPE_BINARY && id != TYPE_XML &&
-	       !(id == TYPE_NVARCHAR && cases[i].v.type.length == 2);
+	return id != TYPE_CHAR && id != TYPE_VARCHAR && id != TYPE_NCHAR && id != TYPE_BINARY &&
+	       id != TYPE_XML && !(id == TYPE_NVARCHAR && cases[i].v.type.length == 2);
 }
 
 static void every_type_as_an_output_value(void **state)
@@ -422,7 +477,9 @@ static void an_untyped_null_goes_as_int(void **state)
 
 static void a_client_with_utf8_gets_it_back(void **state)
 {
-	struct tds_wire_type wire = { .token = 0xA7, .type = TYPE_LEN(TYPE_VARCHAR, 8), .collation = { 0x09, 0x04, 0xD0, 0x24, 0x00 } };
+	struct tds_wire_type wire = { .token = 0xA7,
+				      .type = TYPE_LEN(TYPE_VARCHAR, 8),
+				      .collation = { 0x09, 0x04, 0xD0, 0x24, 0x00 } };
 	struct value v = value_text(wire.type, STR("\xE6\x97\xA5\xE6\x97\xA5\xE6\x97\xA5"));
 
 	(void)state;
@@ -433,8 +490,10 @@ static void a_client_with_utf8_gets_it_back(void **state)
 		tds_out_begin(&o, TDS_MSG_RESPONSE);
 		tds_put_returnvalue(&o, 0, STR(""), &wire, &v);
 		tds_out_end(&o);
-		assert_payload(&o, utf8 ? "AC 00 00 00 01 00 00 00 00 00 00 A7 08 00 09 04 D0 24 00 06 00 E6 97 A5 E6 97 A5"
-					: "AC 00 00 00 01 00 00 00 00 00 00 A7 08 00 09 04 D0 00 34 03 00 \"???\"");
+		assert_payload(
+			&o, utf8 ? "AC 00 00 00 01 00 00 00 00 00 00 A7 08 00 09 04 D0 24 00 06 00 E6 97 A5 "
+				   "E6 97 A5"
+				 : "AC 00 00 00 01 00 00 00 00 00 00 A7 08 00 09 04 D0 00 34 03 00 \"???\"");
 		tds_out_fini(&o);
 	}
 }

@@ -27,21 +27,27 @@ struct host {
 	struct arena arena;
 	struct buf out;
 	enum service service;
-	int rows_before_gone;           /* sink refuses after so many rows; -1: never */
+	int rows_before_gone; /* sink refuses after so many rows; -1: never */
 	int yields;
-	bool quiet;                     /* keeps no lines */
+	bool quiet; /* keeps no lines */
 	/* answers */
 	int exec_rc;
 	int32_t exec_error, exec_status;
 	bool exec_abort, exec_no_status;
 	struct value exec_outputs[8];
 	int tran_rc;
-	int (*query)(struct host *h, struct tsql_run *r);       /* NULL: no rows */
+	int (*query)(struct host *h, struct tsql_run *r); /* NULL: no rows */
 };
 
-static inline struct host *host_of_sink(struct sink *s) { return CONTAINER_OF(s, struct host, sink); }
+static inline struct host *host_of_sink(struct sink *s)
+{
+	return CONTAINER_OF(s, struct host, sink);
+}
 
-static inline struct host *host_of(struct tsql_host *h) { return CONTAINER_OF(h, struct host, host); }
+static inline struct host *host_of(struct tsql_host *h)
+{
+	return CONTAINER_OF(h, struct host, host);
+}
 
 static inline void line(struct host *h, const char *fmt, ...) PRINTF_LIKE(2, 3);
 static inline void line(struct host *h, const char *fmt, ...)
@@ -86,7 +92,8 @@ static inline int sink_take_columns(struct sink *s, const struct column *c, size
 
 	buf_init(&b, 1 << 20);
 	for (size_t i = 0; i < n; i++)
-		buf_printf(&b, "%s%s:%s%s", i > 0 ? ", " : "", c[i].name, type_format(&c[i].type, t, sizeof(t)), c[i].nullable ? "" : "!");
+		buf_printf(&b, "%s%s:%s%s", i > 0 ? ", " : "", c[i].name,
+			   type_format(&c[i].type, t, sizeof(t)), c[i].nullable ? "" : "!");
 	buf_put_u8(&b, 0);
 	line(host_of_sink(s), "cols %s", (char *)b.data);
 	buf_fini(&b);
@@ -119,11 +126,15 @@ static inline int sink_take_done(struct sink *s, uint64_t rows)
 
 static inline int sink_take_message(struct sink *s, const struct err *e)
 {
-	line(host_of_sink(s), "%s %d/%d/%d L%d %s", err_is_error(e) ? "error" : "info", (int)e->number, e->severity, e->state, (int)e->line, e->text);
+	line(host_of_sink(s), "%s %d/%d/%d L%d %s", err_is_error(e) ? "error" : "info", (int)e->number,
+	     e->severity, e->state, (int)e->line, e->text);
 	return 0;
 }
 
-static inline size_t sink_take_mark(struct sink *s) { return host_of_sink(s)->out.len; }
+static inline size_t sink_take_mark(struct sink *s)
+{
+	return host_of_sink(s)->out.len;
+}
 
 static inline bool sink_take_rewind(struct sink *s, size_t mark)
 {
@@ -132,11 +143,16 @@ static inline bool sink_take_rewind(struct sink *s, size_t mark)
 }
 
 static const struct sink_ops test_sink_ops = {
-	.columns = sink_take_columns, .row = sink_take_row, .rows_done = sink_take_done, .message = sink_take_message, .mark = sink_take_mark,
+	.columns = sink_take_columns,
+	.row = sink_take_row,
+	.rows_done = sink_take_done,
+	.message = sink_take_message,
+	.mark = sink_take_mark,
 	.rewind = sink_take_rewind,
 };
 
-static inline void take_statement_done(struct tsql_host *th, enum tsql_command cmd, bool has_count, uint64_t count, bool error)
+static inline void take_statement_done(struct tsql_host *th, enum tsql_command cmd, bool has_count,
+				       uint64_t count, bool error)
 {
 	if (has_count)
 		line(host_of(th), "done%s %02X %llu", error ? "!" : "", cmd, (unsigned long long)count);
@@ -144,8 +160,8 @@ static inline void take_statement_done(struct tsql_host *th, enum tsql_command c
 		line(host_of(th), "done%s %02X", error ? "!" : "", cmd);
 }
 
-static inline int give_value(struct tsql_host *th, const char *name, const struct value *args, size_t nargs, struct arena *a, struct value *ret,
-			     struct err *reterr)
+static inline int give_value(struct tsql_host *th, const char *name, const struct value *args, size_t nargs,
+			     struct arena *a, struct value *ret, struct err *reterr)
 {
 	(void)reterr;
 	(void)th;
@@ -176,9 +192,15 @@ static inline int take_use(struct tsql_host *th, struct str database, struct err
 	return 0;
 }
 
-static inline void take_language(struct tsql_host *th, const char *old_name, const char *new_name) { line(host_of(th), "language %s %s", old_name, new_name); }
+static inline void take_language(struct tsql_host *th, const char *old_name, const char *new_name)
+{
+	line(host_of(th), "language %s %s", old_name, new_name);
+}
 
-static inline enum service give_service(struct tsql_host *th) { return host_of(th)->service; }
+static inline enum service give_service(struct tsql_host *th)
+{
+	return host_of(th)->service;
+}
 
 static inline bool give_may_select(struct tsql_host *th)
 {
@@ -195,8 +217,13 @@ static inline int take_kill(struct tsql_host *th, int64_t session, struct err *r
 }
 
 static const struct tsql_host_ops test_host_ops = {
-	.statement_done = take_statement_done, .value = give_value, .use = take_use, .language = take_language, .service = give_service,
-	.may_select = give_may_select, .kill = take_kill,
+	.statement_done = take_statement_done,
+	.value = give_value,
+	.use = take_use,
+	.language = take_language,
+	.service = give_service,
+	.may_select = give_may_select,
+	.kill = take_kill,
 };
 
 static inline void host_init(struct host *h)
@@ -230,8 +257,10 @@ static inline void show_exec(struct host *h, const struct tsql_exec *x)
 		if (a->is_default)
 			buf_printf(&b, "DEFAULT");
 		else
-			buf_printf(&b, "%s %s%s", a->value.type.id == TYPE_NULL ? "null" : type_format(&a->value.type, t, sizeof(t)), shown(h, &a->value),
-				   a->is_output ? " out" : "");
+			buf_printf(&b, "%s %s%s",
+				   a->value.type.id == TYPE_NULL ? "null"
+								 : type_format(&a->value.type, t, sizeof(t)),
+				   shown(h, &a->value), a->is_output ? " out" : "");
 	}
 	buf_put_u8(&b, 0);
 	line(h, "exec %.*s(%s) L%d", STR_ARG(x->name), (char *)b.data, x->line);
@@ -246,7 +275,8 @@ static inline bool host_answer(struct host *h, struct tsql_run *r, enum tsql_wan
 	switch (w) {
 	case TSQL_EXEC:
 		show_exec(h, &r->exec);
-		tsql_exec_done(r, h->exec_rc, h->exec_error, h->exec_abort, h->exec_no_status ? NULL : &h->exec_status, h->exec_outputs);
+		tsql_exec_done(r, h->exec_rc, h->exec_error, h->exec_abort,
+			       h->exec_no_status ? NULL : &h->exec_status, h->exec_outputs);
 		return true;
 	case TSQL_EXEC_TEXT:
 		line(h, "text %.*s", STR_ARG(r->text));
@@ -255,7 +285,8 @@ static inline bool host_answer(struct host *h, struct tsql_run *r, enum tsql_wan
 	case TSQL_QUERY:
 		if (h->query != NULL)
 			return h->query(h, r) == 0;
-		line(h, "query%s%s %s", r->query->system ? " system" : "", r->query->assign ? " assign" : "", r->query->sql);
+		line(h, "query%s%s %s", r->query->system ? " system" : "", r->query->assign ? " assign" : "",
+		     r->query->sql);
 		for (size_t i = 0; i < r->query->nvalues; i++)
 			line(h, "  ?%zu %s", i + 1, shown(h, &r->query->values[i]));
 		tsql_query_done(r, 0, NULL, 0, NULL);
@@ -265,21 +296,18 @@ static inline bool host_answer(struct host *h, struct tsql_run *r, enum tsql_wan
 		if (h->tran_rc < 0)
 			err_set(&e, ERR_COMMIT_NO_TRAN);
 		else
-			h->vars.trancount += r->tran.kind == TRAN_BEGIN ? 1 : r->tran.kind == TRAN_COMMIT ? -1 : 0;
+			h->vars.trancount += r->tran.kind == TRAN_BEGIN    ? 1
+					     : r->tran.kind == TRAN_COMMIT ? -1
+									   : 0;
 		tsql_tran_done(r, h->tran_rc, &e);
 		return true;
 	case TSQL_WAIT:
 		line(h, "wait %u", r->wait_ms);
 		tsql_wait_done(r);
 		return true;
-	case TSQL_YIELD:
-		h->yields++;
-		return true;
-	case TSQL_HERE:
-		return true;
-	default:
-		line(h, w == TSQL_ENDED ? "end" : "failed");
-		return false;
+	case TSQL_YIELD: h->yields++; return true;
+	case TSQL_HERE: return true;
+	default: line(h, w == TSQL_ENDED ? "end" : "failed"); return false;
 	}
 }
 
@@ -292,7 +320,8 @@ static inline enum tsql_wants host_next(struct tsql_run *r)
 }
 
 /* Runs the batch; the lines stay in h->out. */
-static inline const char *host_run_with(struct host *h, const char *text, const struct tsql_declared *params, const struct value *values, size_t n)
+static inline const char *host_run_with(struct host *h, const char *text, const struct tsql_declared *params,
+					const struct value *values, size_t n)
 {
 	struct tsql_program *p;
 	struct tsql_run r;
@@ -320,54 +349,60 @@ static inline const char *host_run_with(struct host *h, const char *text, const 
 	return (const char *)h->out.data;
 }
 
-static inline const char *host_run(struct host *h, const char *text) { return host_run_with(h, text, NULL, NULL, 0); }
+static inline const char *host_run(struct host *h, const char *text)
+{
+	return host_run_with(h, text, NULL, NULL, 0);
+}
 
 /* A batch in a fresh session; the lines expected. */
-#define BATCH(text, expected)                                                                                     \
-	do {                                                                                                       \
-		struct host h_;                                                                                     \
-		host_init(&h_);                                                                                     \
-		const char *got_ = host_run(&h_, (text));                                                           \
-		if (strcmp(got_, (expected)) != 0) {                                                                \
-			print_error("%s:%d: batch: %s\n--- got\n%s\n--- expected\n%s\n", __FILE__, __LINE__, (text), got_, (expected)); \
-			host_fini(&h_);                                                                              \
-			fail();                                                                                      \
-		}                                                                                                   \
-		host_fini(&h_);                                                                                     \
+#define BATCH(text, expected) \
+	do { \
+		struct host h_; \
+		host_init(&h_); \
+		const char *got_ = host_run(&h_, (text)); \
+		if (strcmp(got_, (expected)) != 0) { \
+			print_error("%s:%d: batch: %s\n--- got\n%s\n--- expected\n%s\n", __FILE__, __LINE__, \
+				    (text), got_, (expected)); \
+			host_fini(&h_); \
+			fail(); \
+		} \
+		host_fini(&h_); \
 	} while (0)
 
 /* The value that SELECT gives, and its type. */
-#define VALUE(expression, type, text)                                                                             \
-	do {                                                                                                       \
-		struct host v_;                                                                                     \
-		char all_[8192], want_[8192];                                                                       \
-		host_init(&v_);                                                                                     \
-		snprintf(all_, sizeof(all_), "SELECT %s", (expression));                                            \
-		snprintf(want_, sizeof(want_), "cols :%s\nrow %s\ndone C1 1\nend", (type), (text));                 \
-		const char *got_ = host_run(&v_, all_);                                                             \
-		if (strcmp(got_, want_) != 0) {                                                                     \
-			print_error("%s:%d: %s\n--- got\n%s\n--- expected\n%s\n", __FILE__, __LINE__, all_, got_, want_);   \
-			host_fini(&v_);                                                                              \
-			fail();                                                                                      \
-		}                                                                                                   \
-		host_fini(&v_);                                                                                     \
+#define VALUE(expression, type, text) \
+	do { \
+		struct host v_; \
+		char all_[8192], want_[8192]; \
+		host_init(&v_); \
+		snprintf(all_, sizeof(all_), "SELECT %s", (expression)); \
+		snprintf(want_, sizeof(want_), "cols :%s\nrow %s\ndone C1 1\nend", (type), (text)); \
+		const char *got_ = host_run(&v_, all_); \
+		if (strcmp(got_, want_) != 0) { \
+			print_error("%s:%d: %s\n--- got\n%s\n--- expected\n%s\n", __FILE__, __LINE__, all_, \
+				    got_, want_); \
+			host_fini(&v_); \
+			fail(); \
+		} \
+		host_fini(&v_); \
 	} while (0)
 
 /* A SELECT of the expression fails with the number, after its columns. */
-#define FAILS(expression, number)                                                                                 \
-	do {                                                                                                       \
-		struct host f_;                                                                                     \
-		char all_[8192], want_[64];                                                                         \
-		host_init(&f_);                                                                                     \
-		snprintf(all_, sizeof(all_), "SELECT %s", (expression));                                            \
-		snprintf(want_, sizeof(want_), "%d/", (number));                                                    \
-		const char *got_ = host_run(&f_, all_);                                                             \
-		if (strstr(got_, want_) == NULL) {                                                                  \
-			print_error("%s:%d: %s\n--- got\n%s\n--- expected %s\n", __FILE__, __LINE__, all_, got_, want_);     \
-			host_fini(&f_);                                                                              \
-			fail();                                                                                      \
-		}                                                                                                   \
-		host_fini(&f_);                                                                                     \
+#define FAILS(expression, number) \
+	do { \
+		struct host f_; \
+		char all_[8192], want_[64]; \
+		host_init(&f_); \
+		snprintf(all_, sizeof(all_), "SELECT %s", (expression)); \
+		snprintf(want_, sizeof(want_), "%d/", (number)); \
+		const char *got_ = host_run(&f_, all_); \
+		if (strstr(got_, want_) == NULL) { \
+			print_error("%s:%d: %s\n--- got\n%s\n--- expected %s\n", __FILE__, __LINE__, all_, \
+				    got_, want_); \
+			host_fini(&f_); \
+			fail(); \
+		} \
+		host_fini(&f_); \
 	} while (0)
 
 #endif

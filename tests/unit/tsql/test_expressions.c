@@ -140,8 +140,9 @@ static void texts(void **state)
 	VALUE("stuff('abcdef', 2, 3, 'ijklmn')", "varchar(8000)", "aijklmnef");
 	VALUE("stuff('abc', 5, 1, 'x')", "varchar(8000)", "NULL");
 	VALUE("stuff('abc', 2, 1, null)", "varchar(8000)", "ac");
-	VALUE("reverse(N'a\xC3\xA9z')", "nvarchar(3)", "z\xC3\xA9"
-				    "a");
+	VALUE("reverse(N'a\xC3\xA9z')", "nvarchar(3)",
+	      "z\xC3\xA9"
+	      "a");
 	VALUE("concat('a', null, 1, N'b')", "nvarchar(4000)", "a1b");
 	VALUE("concat_ws('-', 'a', null, 'b')", "nvarchar(4000)", "a-b");
 	VALUE("char(65)", "char(1)", "A");
@@ -193,9 +194,11 @@ static void dates(void **state)
 	(void)state;
 	VALUE("dateadd(month, 1, '2020-01-31')", "datetime", "Feb 29 2020 12:00AM");
 	VALUE("dateadd(day, -1, cast('2020-03-01' as date))", "date", "2020-02-29");
-	VALUE("dateadd(ms, 5, cast('2020-01-01' as datetime2(3)))", "datetime2(3)", "2020-01-01 00:00:00.005");
+	VALUE("dateadd(ms, 5, cast('2020-01-01' as datetime2(3)))", "datetime2(3)",
+	      "2020-01-01 00:00:00.005");
 	VALUE("dateadd(hour, 25, cast('01:00' as time(0)))", "time(0)", "02:00:00");
-	VALUE("dateadd(minute, 90, cast('2020-01-01 00:00:00 +02:00' as datetimeoffset(0)))", "datetimeoffset(0)", "2020-01-01 01:30:00 +02:00");
+	VALUE("dateadd(minute, 90, cast('2020-01-01 00:00:00 +02:00' as datetimeoffset(0)))",
+	      "datetimeoffset(0)", "2020-01-01 01:30:00 +02:00");
 	FAILS("dateadd(year, 9000, '2020-01-01')", 517);
 	FAILS("dateadd(hour, 1, cast('2020-03-01' as date))", 9810);
 	VALUE("datediff(day, '2019-12-31 23:59', '2020-01-01 00:01')", "int", "1");
@@ -222,7 +225,8 @@ static void dates(void **state)
 	FAILS("datefromparts(2021, 2, 29)", 289);
 	VALUE("isdate('2020-02-30')", "int", "0");
 	VALUE("isdate('2020-02-29')", "int", "1");
-	VALUE("case when getdate() = current_timestamp and sysdatetime() >= '2020-01-01' then 1 end", "int", "1");
+	VALUE("case when getdate() = current_timestamp and sysdatetime() >= '2020-01-01' then 1 end", "int",
+	      "1");
 	VALUE("convert(varchar(10), cast('2020-02-01' as datetime), 120)", "varchar(10)", "2020-02-01");
 }
 
@@ -279,25 +283,33 @@ static void casts(void **state)
 static void selects_without_data(void **state)
 {
 	(void)state;
-	BATCH("select 1 as a, b = 2, 3 c, 4 'd', 5 as [e f], 'g' = 6", "cols a:int!, b:int!, c:int!, d:int!, e f:int!, g:int!\nrow 1|2|3|4|5|6\ndone C1 1\nend");
+	BATCH("select 1 as a, b = 2, 3 c, 4 'd', 5 as [e f], 'g' = 6",
+	      "cols a:int!, b:int!, c:int!, d:int!, e f:int!, g:int!\nrow 1|2|3|4|5|6\ndone C1 1\nend");
 	BATCH("select 1 where 1 = 0", "cols :int!\ndone C1 0\nend");
 	BATCH("select top 0 1", "cols :int!\ndone C1 0\nend");
 	BATCH("select top (1) 1", "cols :int!\nrow 1\ndone C1 1\nend");
-	BATCH("select 1 a union all select 2.5 union all select null", "cols a:numeric(11,1)\nrow 1.0\nrow 2.5\nrow NULL\ndone C1 3\nend");
-	BATCH("select 1 union all select 1, 2", "compile 205/16/1 L1 All queries combined using a UNION, INTERSECT or EXCEPT operator must have an equal number of expressions in their target lists.");
+	BATCH("select 1 a union all select 2.5 union all select null",
+	      "cols a:numeric(11,1)\nrow 1.0\nrow 2.5\nrow NULL\ndone C1 3\nend");
+	BATCH("select 1 union all select 1, 2",
+	      "compile 205/16/1 L1 All queries combined using a UNION, INTERSECT or EXCEPT operator must "
+	      "have an equal number of expressions in their target lists.");
 	BATCH("select 1 select 2", "cols :int!\nrow 1\ndone C1 1\ncols :int!\nrow 2\ndone C1 1\nend");
 	BATCH("select 1 a for browse", "cols a:int!\nrow 1\ndone C1 1\nend");
 	BATCH("select 1 option (recompile)", "cols :int!\nrow 1\ndone C1 1\nend");
-	BATCH("set concat_null_yields_null off select 'a' + null", "done BA\ncols :varchar(1)\nrow a\ndone C1 1\nend");
-	BATCH("set ansi_nulls off if null = null print 'same'", "done BA\ndone C0\ninfo 0/0/1 L1 same\ndone F7\nend");
+	BATCH("set concat_null_yields_null off select 'a' + null",
+	      "done BA\ncols :varchar(1)\nrow a\ndone C1 1\nend");
+	BATCH("set ansi_nulls off if null = null print 'same'",
+	      "done BA\ndone C0\ninfo 0/0/1 L1 same\ndone F7\nend");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(literals), cmocka_unit_test(operators), cmocka_unit_test(conditions), cmocka_unit_test(patterns),
-		cmocka_unit_test(texts), cmocka_unit_test(numbers), cmocka_unit_test(dates), cmocka_unit_test(choices), cmocka_unit_test(casts),
-		cmocka_unit_test(selects_without_data),
+		cmocka_unit_test(literals),   cmocka_unit_test(operators),
+		cmocka_unit_test(conditions), cmocka_unit_test(patterns),
+		cmocka_unit_test(texts),      cmocka_unit_test(numbers),
+		cmocka_unit_test(dates),      cmocka_unit_test(choices),
+		cmocka_unit_test(casts),      cmocka_unit_test(selects_without_data),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

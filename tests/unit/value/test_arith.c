@@ -40,7 +40,8 @@ static const struct {
 	{ "decimal(5,2)", "1.25", OP_ADD, "int", "1", "numeric(13,2)", "2.25", 0 },
 	{ "decimal(5,2)", "1.25", OP_MUL, "decimal(5,2)", "-2.00", "numeric(11,4)", "-2.5000", 0 },
 	{ "decimal(5,2)", "7.50", OP_MOD, "decimal(5,2)", "2.00", "numeric(5,2)", "1.50", 0 },
-	{ "decimal(38,0)", "99999999999999999999999999999999999999", OP_ADD, "decimal(38,0)", "1", NULL, NULL, 8115 },
+	{ "decimal(38,0)", "99999999999999999999999999999999999999", OP_ADD, "decimal(38,0)", "1", NULL, NULL,
+	  8115 },
 	{ "money", "1.5", OP_MUL, "money", "1.5", "money", "2.25", 0 },
 	{ "money", "1", OP_DIV, "int", "3", "money", "0.33", 0 },
 	{ "money", "1", OP_ADD, "int", "3", "money", "4.00", 0 },
@@ -69,7 +70,8 @@ static const struct {
 	{ "varchar(3)", "ab", OP_ADD, "varbinary(5)", "01", NULL, NULL, 402 },
 	{ "datetime", "2008-01-31", OP_ADD, "int", "1", "datetime", "2008-02-01 00:00:00.000", 0 },
 	{ "datetime", "2008-01-31", OP_SUB, "float", "0.5", "datetime", "2008-01-30 12:00:00.000", 0 },
-	{ "datetime", "2008-02-01", OP_SUB, "datetime", "2008-01-31", "datetime", "1900-01-02 00:00:00.000", 0 },
+	{ "datetime", "2008-02-01", OP_SUB, "datetime", "2008-01-31", "datetime", "1900-01-02 00:00:00.000",
+	  0 },
 	{ "datetime", "9999-12-31", OP_ADD, "int", "1", NULL, NULL, 8115 },
 	{ "datetime", "2008-01-31", OP_MUL, "int", "1", NULL, NULL, 402 },
 	{ "date", "2008-01-31", OP_ADD, "int", "1", NULL, NULL, 402 },
@@ -84,19 +86,21 @@ static void every_case(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct value a = value_from(cases[i].type_a, cases[i].a), b = value_from(cases[i].type_b, cases[i].b), ret;
+		struct value a = value_from(cases[i].type_a, cases[i].a),
+			     b = value_from(cases[i].type_b, cases[i].b), ret;
 		char type[64];
 		struct err e;
 
 		if (value_arith(cases[i].op, &a, &b, &arena, &ret, &e) < 0) {
 			if (e.number != cases[i].number)
-				fail_msg("%s op %d %s: %d %s", cases[i].a, cases[i].op, cases[i].b, (int)e.number, e.text);
+				fail_msg("%s op %d %s: %d %s", cases[i].a, cases[i].op, cases[i].b,
+					 (int)e.number, e.text);
 			continue;
 		}
 		if (cases[i].expected == NULL || strcmp(shown(&ret), cases[i].expected) != 0)
 			fail_msg("%s op %d %s: %s", cases[i].a, cases[i].op, cases[i].b, shown(&ret));
 		if (cases[i].type[0] == 'n' && type_info(ret.type.id)->has_precision)
-			ret.type.id = TYPE_NUMERIC;         /* decimal and numeric are one */
+			ret.type.id = TYPE_NUMERIC; /* decimal and numeric are one */
 		assert_string_equal(type_format(&ret.type, type, sizeof(type)), cases[i].type);
 	}
 }
@@ -110,16 +114,28 @@ static void messages(void **state)
 	assert_int_equal(value_arith(OP_MUL, &a, &a, &arena, &ret, &e), -1);
 	assert_string_equal(e.text, "Arithmetic overflow error converting expression to data type int.");
 	assert_int_equal(value_arith(OP_SUB, &text, &text, &arena, &ret, &e), -1);
-	assert_string_equal(e.text, "The data types varchar and varchar are incompatible in the subtract operator.");
+	assert_string_equal(e.text,
+			    "The data types varchar and varchar are incompatible in the subtract operator.");
 }
 
 static void negation(void **state)
 {
-	static const struct { const char *type, *value, *expected; int number; } lines[] = {
-		{ "int", "5", "-5", 0 }, { "int", "-2147483648", NULL, 8115 }, { "bigint", "-9223372036854775808", NULL, 8115 },
-		{ "tinyint", "255", "-255", 0 }, { "decimal(5,2)", "1.50", "-1.50", 0 }, { "decimal(5,2)", "0", "0.00", 0 },
-		{ "money", "1.5", "-1.50", 0 }, { "float", "1.5", "-1.5", 0 }, { "varchar(5)", "1", NULL, 8117 }, { "bit", "1", NULL, 8117 },
-		{ "datetime", "2008-01-31", NULL, 8117 }, { "int", "NULL", "NULL", 0 },
+	static const struct {
+		const char *type, *value, *expected;
+		int number;
+	} lines[] = {
+		{ "int", "5", "-5", 0 },
+		{ "int", "-2147483648", NULL, 8115 },
+		{ "bigint", "-9223372036854775808", NULL, 8115 },
+		{ "tinyint", "255", "-255", 0 },
+		{ "decimal(5,2)", "1.50", "-1.50", 0 },
+		{ "decimal(5,2)", "0", "0.00", 0 },
+		{ "money", "1.5", "-1.50", 0 },
+		{ "float", "1.5", "-1.5", 0 },
+		{ "varchar(5)", "1", NULL, 8117 },
+		{ "bit", "1", NULL, 8117 },
+		{ "datetime", "2008-01-31", NULL, 8117 },
+		{ "int", "NULL", "NULL", 0 },
 	};
 
 	(void)state;

@@ -10,7 +10,10 @@
 
 static void pairs_in_order(void **state)
 {
-	static const struct { const char *type_a, *a, *type_b, *b; int expected; } cases[] = {
+	static const struct {
+		const char *type_a, *a, *type_b, *b;
+		int expected;
+	} cases[] = {
 		{ "int", "1", "int", "2", -1 },
 		{ "tinyint", "200", "bigint", "-5", 1 },
 		{ "int", "1", "decimal(9,2)", "1.00", 0 },
@@ -38,11 +41,13 @@ static void pairs_in_order(void **state)
 		{ "varbinary(4)", "01", "varbinary(4)", "0100", 0 },
 		{ "varbinary(4)", "01", "varbinary(4)", "0001", 1 },
 		{ "varbinary(4)", "FF", "int", "255", 0 },
-		{ "uniqueidentifier", "00000000-0000-0000-0000-000000000001", "varchar(40)", "00000000-0000-0000-0000-000000000002", -1 },
+		{ "uniqueidentifier", "00000000-0000-0000-0000-000000000001", "varchar(40)",
+		  "00000000-0000-0000-0000-000000000002", -1 },
 		{ "datetime", "2008-01-31", "varchar(40)", "Jan 31 2008 12:00AM", 0 },
 		{ "datetime", "2008-01-31", "date", "2008-01-31", 0 },
 		{ "datetime", "2008-01-31 00:00:00.003", "datetime2(7)", "2008-01-31 00:00:00.003", 1 },
-		{ "datetimeoffset(0)", "2008-01-31 01:00:00 +01:00", "datetimeoffset(0)", "2008-01-31 00:00:00 +00:00", 0 },
+		{ "datetimeoffset(0)", "2008-01-31 01:00:00 +01:00", "datetimeoffset(0)",
+		  "2008-01-31 00:00:00 +00:00", 0 },
 		{ "time(7)", "01:00:00", "time(0)", "00:59:59", 1 },
 		{ "date", "2008-01-31", "date", "2008-02-01", -1 },
 		{ "float", "-1", "real", "1", -1 },
@@ -50,7 +55,8 @@ static void pairs_in_order(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct value a = value_from(cases[i].type_a, cases[i].a), b = value_from(cases[i].type_b, cases[i].b);
+		struct value a = value_from(cases[i].type_a, cases[i].a),
+			     b = value_from(cases[i].type_b, cases[i].b);
 		struct err e;
 		int order;
 
@@ -65,7 +71,8 @@ static void pairs_in_order(void **state)
 
 static void what_cannot_be_compared(void **state)
 {
-	struct value text = value_varchar("abc"), number = value_int(TYPE_INT, 1), xml = value_from("xml", "<a/>");
+	struct value text = value_varchar("abc"), number = value_int(TYPE_INT, 1),
+		     xml = value_from("xml", "<a/>");
 	struct value guid = value_from("uniqueidentifier", "00000000-0000-0000-0000-000000000001");
 	struct err e;
 	int order;
@@ -96,7 +103,9 @@ static void variants_compare_as_what_they_hold(void **state)
 
 static void common_types(void **state)
 {
-	static const struct { const char *a, *b, *expected; } cases[] = {
+	static const struct {
+		const char *a, *b, *expected;
+	} cases[] = {
 		{ "int", "bigint", "bigint" },
 		{ "int", "varchar(10)", "int" },
 		{ "varchar(10)", "varchar(20)", "varchar(20)" },

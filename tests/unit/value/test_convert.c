@@ -13,7 +13,7 @@
 
 struct line {
 	const char *from, *value, *to, *expected;
-	int number;                 /* when expected is NULL */
+	int number; /* when expected is NULL */
 };
 
 static void run(enum convert_mode mode, const struct line *lines, size_t n)
@@ -29,8 +29,9 @@ static void run(enum convert_mode mode, const struct line *lines, size_t n)
 			if (rc == 0)
 				fail_msg("%s '%s' as %s: %s", l->from, l->value, l->to, shown(&ret));
 			if (e.number != l->number)
-				fail_msg("%s '%s' as %s: %d %s", l->from, l->value, l->to, (int)e.number, e.text);
-			assert_int_equal(ret.u.i, 77);      /* untouched */
+				fail_msg("%s '%s' as %s: %d %s", l->from, l->value, l->to, (int)e.number,
+					 e.text);
+			assert_int_equal(ret.u.i, 77); /* untouched */
 			if (e.number == 8114)
 				assert_int_equal(e.state, mode == CONVERT_OUTPUT ? 2 : 5);
 			continue;
@@ -38,7 +39,8 @@ static void run(enum convert_mode mode, const struct line *lines, size_t n)
 		if (rc != 0)
 			fail_msg("%s '%s' as %s: %d %s", l->from, l->value, l->to, (int)e.number, e.text);
 		if (strcmp(shown(&ret), l->expected) != 0)
-			fail_msg("%s '%s' as %s: '%s', not '%s'", l->from, l->value, l->to, shown(&ret), l->expected);
+			fail_msg("%s '%s' as %s: '%s', not '%s'", l->from, l->value, l->to, shown(&ret),
+				 l->expected);
 		assert_type_equal(&ret.type, &to);
 	}
 }
@@ -109,13 +111,17 @@ static void arguments(void **state)
 		{ "varchar(20)", "", "money", "0.00", 0 },
 		{ "varchar(20)", "1x", "money", NULL, 8114 },
 		/* text to GUID */
-		{ "nvarchar(40)", "{00112233-4455-6677-8899-aabbccddeeff}", "uniqueidentifier", "00112233-4455-6677-8899-AABBCCDDEEFF", 0 },
+		{ "nvarchar(40)", "{00112233-4455-6677-8899-aabbccddeeff}", "uniqueidentifier",
+		  "00112233-4455-6677-8899-AABBCCDDEEFF", 0 },
 		{ "nvarchar(40)", "00112233", "uniqueidentifier", NULL, 8114 },
 		{ "nvarchar(40)", "", "uniqueidentifier", NULL, 8114 },
-		{ "varbinary(16)", "33221100554477668899AABBCCDDEEFF", "uniqueidentifier", "00112233-4455-6677-8899-AABBCCDDEEFF", 0 },
+		{ "varbinary(16)", "33221100554477668899AABBCCDDEEFF", "uniqueidentifier",
+		  "00112233-4455-6677-8899-AABBCCDDEEFF", 0 },
 		{ "varbinary(17)", "33221100554477668899AABBCCDDEEFF00", "uniqueidentifier", NULL, 8114 },
-		{ "uniqueidentifier", "00112233-4455-6677-8899-aabbccddeeff", "varbinary(16)", "33221100554477668899AABBCCDDEEFF", 0 },
-		{ "uniqueidentifier", "00112233-4455-6677-8899-aabbccddeeff", "nvarchar(36)", "00112233-4455-6677-8899-AABBCCDDEEFF", 0 },
+		{ "uniqueidentifier", "00112233-4455-6677-8899-aabbccddeeff", "varbinary(16)",
+		  "33221100554477668899AABBCCDDEEFF", 0 },
+		{ "uniqueidentifier", "00112233-4455-6677-8899-aabbccddeeff", "nvarchar(36)",
+		  "00112233-4455-6677-8899-AABBCCDDEEFF", 0 },
 		{ "uniqueidentifier", "00112233-4455-6677-8899-aabbccddeeff", "nvarchar(35)", NULL, 8152 },
 		{ "int", "1", "uniqueidentifier", NULL, 8114 },
 		{ "uniqueidentifier", "00112233-4455-6677-8899-aabbccddeeff", "int", NULL, 8114 },
@@ -125,12 +131,14 @@ static void arguments(void **state)
 		{ "varchar(40)", "9999-12-31 23:59:59.998", "datetime", "9999-12-31 23:59:59.997", 0 },
 		{ "varchar(40)", "9999-12-31 23:59:59.999", "datetime", NULL, 8114 },
 		{ "varchar(40)", "2008-01-31T01:01:01.1234", "datetime", NULL, 8114 },
-		{ "varchar(40)", "2008-01-31T01:01:01.1234", "datetime2(7)", "2008-01-31 01:01:01.1234000", 0 },
+		{ "varchar(40)", "2008-01-31T01:01:01.1234", "datetime2(7)", "2008-01-31 01:01:01.1234000",
+		  0 },
 		{ "varchar(40)", "2008-01-31T01:01:01.12345678", "datetime2(7)", NULL, 8114 },
 		{ "varchar(40)", "2008-01-31T01:01:01Z", "datetime", "2008-01-31 01:01:01.000", 0 },
 		{ "varchar(40)", "2008-01-31T01:01:01+01:00", "datetime", NULL, 8114 },
 		{ "varchar(40)", "2008-01-31T01:01:01+01:00", "datetime2(0)", "2008-01-31 01:01:01", 0 },
-		{ "varchar(40)", "2008-01-31T01:01:01+01:00", "datetimeoffset(0)", "2008-01-31 01:01:01 +01:00", 0 },
+		{ "varchar(40)", "2008-01-31T01:01:01+01:00", "datetimeoffset(0)",
+		  "2008-01-31 01:01:01 +01:00", 0 },
 		{ "varchar(40)", "1752-12-31", "datetime", NULL, 8114 },
 		{ "varchar(40)", "2008-02-30", "datetime", NULL, 8114 },
 		{ "varchar(40)", "not a date", "datetime", NULL, 8114 },
@@ -145,13 +153,16 @@ static void arguments(void **state)
 		{ "datetime2(7)", "2008-01-31 23:59:59.9999999", "datetime", "2008-02-01 00:00:00.000", 0 },
 		{ "datetime2(7)", "9999-12-31 23:59:59.9999999", "datetime", NULL, 8114 },
 		{ "datetime2(7)", "9999-12-31 23:59:59.9999999", "datetime2(0)", NULL, 8114 },
-		{ "datetime2(7)", "2008-01-31 23:59:59.9999999", "datetime2(3)", "2008-02-01 00:00:00.000", 0 },
+		{ "datetime2(7)", "2008-01-31 23:59:59.9999999", "datetime2(3)", "2008-02-01 00:00:00.000",
+		  0 },
 		{ "datetime2(7)", "1600-01-01", "datetime", NULL, 8114 },
 		{ "time(7)", "23:59:59.9999999", "time(0)", "00:00:00", 0 },
 		{ "time(7)", "10:20:30", "datetime", "1900-01-01 10:20:30.000", 0 },
 		{ "date", "2008-01-31", "time(7)", NULL, 8114 },
-		{ "datetimeoffset(7)", "2008-01-31 23:00:00 -05:00", "datetime", "2008-01-31 23:00:00.000", 0 },
-		{ "datetimeoffset(7)", "2008-01-31 23:00:00 -05:00", "datetime2(0)", "2008-01-31 23:00:00", 0 },
+		{ "datetimeoffset(7)", "2008-01-31 23:00:00 -05:00", "datetime", "2008-01-31 23:00:00.000",
+		  0 },
+		{ "datetimeoffset(7)", "2008-01-31 23:00:00 -05:00", "datetime2(0)", "2008-01-31 23:00:00",
+		  0 },
 		{ "datetime", "2008-01-31 23:00:00", "datetimeoffset(0)", "2008-01-31 23:00:00 +00:00", 0 },
 		{ "int", "1", "datetime", "1900-01-02 00:00:00.000", 0 },
 		{ "float", "-0.5", "datetime", "1899-12-31 12:00:00.000", 0 },
@@ -289,10 +300,18 @@ static void casts(void **state)
 		{ "varbinary(10)", "07240B", "date", "2000-01-01", 0 },
 		{ "varbinary(10)", "070068C46108", "time(0)", "01:00:00", 0 },
 		{ "varbinary(10)", "08000000000000", "time(0)", NULL, 241 },
-		{ "datetime2(3)", "2000-01-01 01:00:00.5", "varbinary(10)", "0374F03600" "07240B", 0 },
+		{ "datetime2(3)", "2000-01-01 01:00:00.5", "varbinary(10)",
+		  "0374F03600"
+		  "07240B",
+		  0 },
 		{ "varbinary(10)", "0374F0360007240B", "datetime2(1)", "2000-01-01 01:00:00.5", 0 },
-		{ "datetimeoffset(7)", "2000-01-01 02:00:00 +01:00", "varbinary(20)", "070068C46108" "07240B" "3C00", 0 },
-		{ "varbinary(20)", "070068C4610807240B3C00", "datetimeoffset(0)", "2000-01-01 02:00:00 +01:00", 0 },
+		{ "datetimeoffset(7)", "2000-01-01 02:00:00 +01:00", "varbinary(20)",
+		  "070068C46108"
+		  "07240B"
+		  "3C00",
+		  0 },
+		{ "varbinary(20)", "070068C4610807240B3C00", "datetimeoffset(0)",
+		  "2000-01-01 02:00:00 +01:00", 0 },
 		{ "varbinary(20)", "070068C4610807240B4903", "datetimeoffset(0)", NULL, 8115 },
 		{ "varbinary(20)", "070068C46108FFFFFF", "datetime2(0)", NULL, 8115 },
 		{ "varbinary(20)", "0700C069FFFF07240B", "datetime2(0)", NULL, 8115 },
@@ -336,7 +355,8 @@ static void outputs(void **state)
 
 static void messages_name_what_they_mean(void **state)
 {
-	struct type varchar3 = TYPE_LEN(TYPE_VARCHAR, 3), number = TYPE_OF(TYPE_INT), dec = TYPE_NUM(TYPE_DECIMAL, 3, 0);
+	struct type varchar3 = TYPE_LEN(TYPE_VARCHAR, 3), number = TYPE_OF(TYPE_INT),
+		    dec = TYPE_NUM(TYPE_DECIMAL, 3, 0);
 	struct value v = value_nvarchar("abcd"), ret;
 	struct err e;
 
@@ -350,10 +370,12 @@ static void messages_name_what_they_mean(void **state)
 	assert_int_equal(value_convert(&v, &dec, CONVERT_ARGUMENT, "@id", &arena, &ret, &e), -1);
 	assert_string_equal(e.text, "Error converting data type nvarchar to numeric.");
 	assert_int_equal(value_convert(&v, &number, CONVERT_ASSIGN, NULL, &arena, &ret, &e), -1);
-	assert_string_equal(e.text, "Conversion failed when converting the nvarchar value 'abcd' to data type int.");
+	assert_string_equal(e.text,
+			    "Conversion failed when converting the nvarchar value 'abcd' to data type int.");
 	v = value_nvarchar("ő");
 	assert_int_equal(value_convert(&v, &varchar3, CONVERT_ARGUMENT, "@id", &arena, &ret, &e), -1);
-	assert_string_equal(e.text, "The value for @id has a character that code page 1252 lacks; nothing was changed.");
+	assert_string_equal(
+		e.text, "The value for @id has a character that code page 1252 lacks; nothing was changed.");
 	v = value_int(TYPE_BIGINT, INT64_MAX);
 	assert_int_equal(value_convert(&v, &number, CONVERT_ASSIGN, NULL, &arena, &ret, &e), -1);
 	assert_string_equal(e.text, "Arithmetic overflow error converting expression to data type int.");
@@ -362,7 +384,11 @@ static void messages_name_what_they_mean(void **state)
 
 static void xml_remembers_how_to_be_read(void **state)
 {
-	static const struct { const char *from, *text; int encoding; size_t n; } cases[] = {
+	static const struct {
+		const char *from, *text;
+		int encoding;
+		size_t n;
+	} cases[] = {
 		{ "nvarchar(100)", "<a>é</a>", XML_UTF8_FROM_UNICODE, 9 },
 		{ "nvarchar(100)", "<?xml version='1.0' encoding='utf-8'?><a/>", XML_UTF8_FROM_UNICODE, 42 },
 		{ "varchar(100)", "<a>é</a>", XML_UTF8_FROM_UNICODE, 9 },
@@ -421,7 +447,12 @@ static void variants_are_unwrapped_and_wrapped(void **state)
 
 static void styles_of_convert(void **state)
 {
-	static const struct { const char *from, *value, *to; int style; const char *expected; int number; } cases[] = {
+	static const struct {
+		const char *from, *value, *to;
+		int style;
+		const char *expected;
+		int number;
+	} cases[] = {
 		{ "datetime", "2008-01-31 13:00:00", "varchar(30)", 112, "20080131", 0 },
 		{ "datetime", "2008-01-31 13:00:00", "varchar(30)", 126, "2008-01-31T13:00:00", 0 },
 		{ "datetime", "2008-01-31 13:00:00", "varchar(30)", 77, NULL, 281 },
@@ -474,11 +505,38 @@ static void styles_of_convert(void **state)
 /* Every type to every type, in every place: an answer or a numbered error, and never more than the target holds. */
 static void every_pair_has_an_answer(void **state)
 {
-	static const char *const texts[] = { "", "1", "2008-01-31", "abcdefghij", "😀", "00112233-4455-6677-8899-AABBCCDDEEFF" };
+	static const char *const texts[] = { "",           "1", "2008-01-31",
+					     "abcdefghij", "😀", "00112233-4455-6677-8899-AABBCCDDEEFF" };
 	static const char *const names[] = {
-		"bit", "tinyint", "smallint", "int", "bigint", "decimal(5,2)", "numeric(38,10)", "smallmoney", "money", "real", "float", "char(3)",
-		"varchar(3)", "text", "nchar(3)", "nvarchar(3)", "ntext", "xml", "binary(3)", "varbinary(3)", "image", "uniqueidentifier", "date",
-		"time(2)", "smalldatetime", "datetime", "datetime2(2)", "datetimeoffset(2)", "sql_variant",
+		"bit",
+		"tinyint",
+		"smallint",
+		"int",
+		"bigint",
+		"decimal(5,2)",
+		"numeric(38,10)",
+		"smallmoney",
+		"money",
+		"real",
+		"float",
+		"char(3)",
+		"varchar(3)",
+		"text",
+		"nchar(3)",
+		"nvarchar(3)",
+		"ntext",
+		"xml",
+		"binary(3)",
+		"varbinary(3)",
+		"image",
+		"uniqueidentifier",
+		"date",
+		"time(2)",
+		"smalldatetime",
+		"datetime",
+		"datetime2(2)",
+		"datetimeoffset(2)",
+		"sql_variant",
 	};
 
 	struct arena none;
@@ -498,10 +556,13 @@ static void every_pair_has_an_answer(void **state)
 				struct type to = type_from(names[k / 4]);
 
 				e.number = 0;
-				if (value_convert(&v, &to, (enum convert_mode)(k % 4), NULL, &none, &ret, &e) < 0)
-					assert_true(e.number > 0);      /* 701 where memory would have been needed */
+				if (value_convert(&v, &to, (enum convert_mode)(k % 4), NULL, &none, &ret,
+						  &e) < 0)
+					assert_true(e.number >
+						    0); /* 701 where memory would have been needed */
 				e.number = 0;
-				if (value_convert(&v, &to, (enum convert_mode)(k % 4), NULL, &arena, &ret, &e) < 0) {
+				if (value_convert(&v, &to, (enum convert_mode)(k % 4), NULL, &arena, &ret,
+						  &e) < 0) {
 					assert_true(e.number > 0 && e.severity == 16);
 					continue;
 				}
@@ -517,7 +578,8 @@ static void every_pair_has_an_answer(void **state)
 static void lack_of_memory_is_an_error(void **state)
 {
 	struct type t = TYPE_LEN(TYPE_NCHAR, 4000), hexed = TYPE_LEN(TYPE_VARCHAR, TYPE_MAX);
-	struct value v = value_nvarchar("abc"), bytes = value_bytes(TYPE_LEN(TYPE_VARBINARY, 8), "12345678", 8), ret;
+	struct value v = value_nvarchar("abc"),
+		     bytes = value_bytes(TYPE_LEN(TYPE_VARBINARY, 8), "12345678", 8), ret;
 	struct arena small;
 	struct err e;
 

@@ -20,7 +20,8 @@ static void every_day_there_and_back(void **state)
 		struct civil c;
 
 		civil_from_day(n, &c);
-		if (c.year != year || c.month != month || c.day != day || day_from_civil(year, month, day) != n)
+		if (c.year != year || c.month != month || c.day != day ||
+		    day_from_civil(year, month, day) != n)
 			fail_msg("day %d: %d-%d-%d", n, c.year, c.month, c.day);
 		c.day = ++day;
 		if (!civil_valid(&c)) {
@@ -92,7 +93,10 @@ static void the_range_of_datetime(void **state)
 
 static void texts_that_are_dates(void **state)
 {
-	static const struct { const char *text, *expected; int digits, offset; } cases[] = {
+	static const struct {
+		const char *text, *expected;
+		int digits, offset;
+	} cases[] = {
 		{ "Jan 31 2008 01:01:01:000AM", "2008-01-31 01:01:01.000000000", 3, 0 },
 		{ "Dec 31 9999 11:59:59:997 PM", "9999-12-31 23:59:59.997000000", 3, 0 },
 		{ "Jan 31 2008  1:01AM", "2008-01-31 01:01:00.000000000", 0, 0 },
@@ -143,8 +147,8 @@ static void texts_that_are_dates(void **state)
 
 		if (!datetime_parse(str_of(cases[i].text), &c, &digits, &has_offset))
 			fail_msg("not read: '%s'", cases[i].text);
-		snprintf(text, sizeof(text), "%04d-%02d-%02d %02d:%02d:%02d.%09d", c.year, c.month, c.day, c.hour, c.minute, c.second,
-			 (int)c.nanosecond);
+		snprintf(text, sizeof(text), "%04d-%02d-%02d %02d:%02d:%02d.%09d", c.year, c.month, c.day,
+			 c.hour, c.minute, c.second, (int)c.nanosecond);
 		assert_string_equal(text, cases[i].expected);
 		assert_int_equal(digits, cases[i].digits);
 		assert_int_equal(c.offset, cases[i].offset);
@@ -154,12 +158,53 @@ static void texts_that_are_dates(void **state)
 static void texts_that_are_not(void **state)
 {
 	static const char *const bad[] = {
-		"x", "2008-13-01", "2008-02-30", "2008-00-01", "2008-01-32", "13/13/2008", "31/1/2008", "2008-01-31 24:00:00", "2008-01-31 10:60",
-		"2008-01-31 10:00:60", "2008-01-31T", "T10:00:00", "2008-01-31T10:00:00T", "10:00:00.", "10:00:00:1234", "10:00 13AM", "13:00AM",
-		"0:00PM", "Jan", "Jan 31", "Jan Jan 31 2008", "31", "123", "12345", "1234567", "123456789", "1234567890", "2008-01", "2008-01-",
-		"2008-01-31-", "2008/01-31", "10:", ":10", "2008-01-31 10:00 +15:00", "2008-01-31 10:00 +1", "2008-01-31 10:00 +01:60",
-		"2008-01-31 2008-01-31", "10:00 11:00", "1 2 3 4", "2008-01-31é", "0000-01-01", "Jan 32 2008", "Janu 31 2008", "2008-01-31 10:00XM",
-		"100-01-01", "-1-1-2008", "2008-01-31 10:00:00.1234567890",
+		"x",
+		"2008-13-01",
+		"2008-02-30",
+		"2008-00-01",
+		"2008-01-32",
+		"13/13/2008",
+		"31/1/2008",
+		"2008-01-31 24:00:00",
+		"2008-01-31 10:60",
+		"2008-01-31 10:00:60",
+		"2008-01-31T",
+		"T10:00:00",
+		"2008-01-31T10:00:00T",
+		"10:00:00.",
+		"10:00:00:1234",
+		"10:00 13AM",
+		"13:00AM",
+		"0:00PM",
+		"Jan",
+		"Jan 31",
+		"Jan Jan 31 2008",
+		"31",
+		"123",
+		"12345",
+		"1234567",
+		"123456789",
+		"1234567890",
+		"2008-01",
+		"2008-01-",
+		"2008-01-31-",
+		"2008/01-31",
+		"10:",
+		":10",
+		"2008-01-31 10:00 +15:00",
+		"2008-01-31 10:00 +1",
+		"2008-01-31 10:00 +01:60",
+		"2008-01-31 2008-01-31",
+		"10:00 11:00",
+		"1 2 3 4",
+		"2008-01-31é",
+		"0000-01-01",
+		"Jan 32 2008",
+		"Janu 31 2008",
+		"2008-01-31 10:00XM",
+		"100-01-01",
+		"-1-1-2008",
+		"2008-01-31 10:00:00.1234567890",
 	};
 	struct civil c;
 
@@ -227,22 +272,54 @@ static struct value moment_value(enum type_id id, int scale, const char *text)
 
 static void styles(void **state)
 {
-	static const struct { int style; const char *expected; } cases[] = {
-		{ 0, "Jan  3 2008  1:02PM" }, { 1, "01/03/08" }, { 2, "08.01.03" }, { 3, "03/01/08" }, { 4, "03.01.08" }, { 5, "03-01-08" },
-		{ 6, "03 Jan 08" }, { 7, "Jan 03, 08" }, { 8, "13:02:04" }, { 9, "Jan  3 2008  1:02:04:997PM" }, { 10, "01-03-08" },
-		{ 11, "08/01/03" }, { 12, "080103" }, { 13, "03 Jan 2008 13:02:04:997" }, { 14, "13:02:04:997" }, { 20, "2008-01-03 13:02:04" },
-		{ 21, "2008-01-03 13:02:04.997" }, { 100, "Jan  3 2008  1:02PM" }, { 101, "01/03/2008" }, { 102, "2008.01.03" },
-		{ 103, "03/01/2008" }, { 104, "03.01.2008" }, { 105, "03-01-2008" }, { 106, "03 Jan 2008" }, { 107, "Jan 03, 2008" },
-		{ 108, "13:02:04" }, { 109, "Jan  3 2008  1:02:04:997PM" }, { 110, "01-03-2008" }, { 111, "2008/01/03" }, { 112, "20080103" },
-		{ 113, "03 Jan 2008 13:02:04:997" }, { 114, "13:02:04:997" }, { 120, "2008-01-03 13:02:04" }, { 121, "2008-01-03 13:02:04.997" },
-		{ 126, "2008-01-03T13:02:04.997" }, { 127, "2008-01-03T13:02:04.997" },
+	static const struct {
+		int style;
+		const char *expected;
+	} cases[] = {
+		{ 0, "Jan  3 2008  1:02PM" },
+		{ 1, "01/03/08" },
+		{ 2, "08.01.03" },
+		{ 3, "03/01/08" },
+		{ 4, "03.01.08" },
+		{ 5, "03-01-08" },
+		{ 6, "03 Jan 08" },
+		{ 7, "Jan 03, 08" },
+		{ 8, "13:02:04" },
+		{ 9, "Jan  3 2008  1:02:04:997PM" },
+		{ 10, "01-03-08" },
+		{ 11, "08/01/03" },
+		{ 12, "080103" },
+		{ 13, "03 Jan 2008 13:02:04:997" },
+		{ 14, "13:02:04:997" },
+		{ 20, "2008-01-03 13:02:04" },
+		{ 21, "2008-01-03 13:02:04.997" },
+		{ 100, "Jan  3 2008  1:02PM" },
+		{ 101, "01/03/2008" },
+		{ 102, "2008.01.03" },
+		{ 103, "03/01/2008" },
+		{ 104, "03.01.2008" },
+		{ 105, "03-01-2008" },
+		{ 106, "03 Jan 2008" },
+		{ 107, "Jan 03, 2008" },
+		{ 108, "13:02:04" },
+		{ 109, "Jan  3 2008  1:02:04:997PM" },
+		{ 110, "01-03-2008" },
+		{ 111, "2008/01/03" },
+		{ 112, "20080103" },
+		{ 113, "03 Jan 2008 13:02:04:997" },
+		{ 114, "13:02:04:997" },
+		{ 120, "2008-01-03 13:02:04" },
+		{ 121, "2008-01-03 13:02:04.997" },
+		{ 126, "2008-01-03T13:02:04.997" },
+		{ 127, "2008-01-03T13:02:04.997" },
 	};
 	struct value v = datetime_value("2008-01-03 13:02:04.997");
 	char text[64];
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		assert_int_equal(datetime_format_style(&v, cases[i].style, text, sizeof(text)), strlen(cases[i].expected));
+		assert_int_equal(datetime_format_style(&v, cases[i].style, text, sizeof(text)),
+				 strlen(cases[i].expected));
 		assert_string_equal(text, cases[i].expected);
 	}
 	assert_int_equal(datetime_format_style(&v, 99, text, sizeof(text)), 0);

@@ -18,7 +18,7 @@ static const struct {
 	uint8_t p2, s2;
 	const char *b;
 	uint8_t p, s;
-	const char *expected;       /* NULL: overflow */
+	const char *expected; /* NULL: overflow */
 } cases[] = {
 #include "decimal_cases.def"
 };
@@ -39,14 +39,16 @@ static void arithmetic_agrees_with_python(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct value a = decimal_value(cases[i].a, cases[i].p1, cases[i].s1), b = decimal_value(cases[i].b, cases[i].p2, cases[i].s2);
+		struct value a = decimal_value(cases[i].a, cases[i].p1, cases[i].s1),
+			     b = decimal_value(cases[i].b, cases[i].p2, cases[i].s2);
 		struct type t = decimal_result(cases[i].op, &a.type, &b.type);
 		char text[DECIMAL_TEXT] = "";
 		struct decimal d;
 		bool ok;
 
 		if (t.precision != cases[i].p || t.scale != cases[i].s)
-			fail_msg("%s %c %s: numeric(%d,%d)", cases[i].a, cases[i].op, cases[i].b, t.precision, t.scale);
+			fail_msg("%s %c %s: numeric(%d,%d)", cases[i].a, cases[i].op, cases[i].b, t.precision,
+				 t.scale);
 		ok = decimal_arith(cases[i].op, &a, &b, &t, &d);
 		if (ok != (cases[i].expected != NULL))
 			fail_msg("%s %c %s: %d", cases[i].a, cases[i].op, cases[i].b, ok);
@@ -54,22 +56,38 @@ static void arithmetic_agrees_with_python(void **state)
 			continue;
 		decimal_format(&d, t.scale, text, sizeof(text));
 		if (strcmp(text, cases[i].expected) != 0)
-			fail_msg("%s %c %s: %s, not %s", cases[i].a, cases[i].op, cases[i].b, text, cases[i].expected);
+			fail_msg("%s %c %s: %s, not %s", cases[i].a, cases[i].op, cases[i].b, text,
+				 cases[i].expected);
 	}
 }
 
 static void texts_there_and_back(void **state)
 {
-	static const struct { const char *in, *out; int precision, scale; } good[] = {
-		{ "0", "0", 1, 0 }, { "-0", "0", 1, 0 }, { "-0.00", "0.00", 2, 2 }, { "+12.50", "12.50", 4, 2 }, { ".5", "0.5", 1, 1 },
-		{ "12.", "12", 2, 0 }, { "000012", "12", 2, 0 }, { "0.000001", "0.000001", 6, 6 }, { "-1.05", "-1.05", 3, 2 },
+	static const struct {
+		const char *in, *out;
+		int precision, scale;
+	} good[] = {
+		{ "0", "0", 1, 0 },
+		{ "-0", "0", 1, 0 },
+		{ "-0.00", "0.00", 2, 2 },
+		{ "+12.50", "12.50", 4, 2 },
+		{ ".5", "0.5", 1, 1 },
+		{ "12.", "12", 2, 0 },
+		{ "000012", "12", 2, 0 },
+		{ "0.000001", "0.000001", 6, 6 },
+		{ "-1.05", "-1.05", 3, 2 },
 		{ "99999999999999999999999999999999999999", "99999999999999999999999999999999999999", 38, 0 },
-		{ "-0.99999999999999999999999999999999999999", "-0.99999999999999999999999999999999999999", 38, 38 },
-		{ "0.000000000000000000000000000000000000005", "0.00000000000000000000000000000000000001", 38, 38 },
-		{ "1.00000000000000000000000000000000000005", "1.0000000000000000000000000000000000001", 38, 37 },
-		{ "1.000000000000000000000000000000000000049999", "1.0000000000000000000000000000000000000", 38, 37 },
+		{ "-0.99999999999999999999999999999999999999", "-0.99999999999999999999999999999999999999",
+		  38, 38 },
+		{ "0.000000000000000000000000000000000000005", "0.00000000000000000000000000000000000001", 38,
+		  38 },
+		{ "1.00000000000000000000000000000000000005", "1.0000000000000000000000000000000000001", 38,
+		  37 },
+		{ "1.000000000000000000000000000000000000049999", "1.0000000000000000000000000000000000000",
+		  38, 37 },
 	};
-	static const char *const bad[] = { "", "+", "-", ".", "1.2.3", "1e3", " 1", "1 ", "0x1", "--1", "1-", "1,000" };
+	static const char *const bad[] = { "",   "+",  "-",   ".",   "1.2.3", "1e3",
+					   " 1", "1 ", "0x1", "--1", "1-",    "1,000" };
 	char text[DECIMAL_TEXT];
 	int precision, scale;
 	struct decimal d;
@@ -87,7 +105,8 @@ static void texts_there_and_back(void **state)
 		assert_false(decimal_parse(str_of(bad[i]), &d, &precision, &scale, &overflow));
 		assert_false(overflow);
 	}
-	assert_false(decimal_parse(STR("100000000000000000000000000000000000000"), &d, &precision, &scale, &overflow));
+	assert_false(decimal_parse(STR("100000000000000000000000000000000000000"), &d, &precision, &scale,
+				   &overflow));
 	assert_true(overflow);
 }
 
@@ -150,7 +169,8 @@ static void doubles(void **state)
 
 static void order_over_scales(void **state)
 {
-	struct decimal a = decimal_from_int(15), b = decimal_from_int(150), zero = decimal_from_int(0), n = decimal_from_int(-150);
+	struct decimal a = decimal_from_int(15), b = decimal_from_int(150), zero = decimal_from_int(0),
+		       n = decimal_from_int(-150);
 
 	(void)state;
 	assert_int_equal(decimal_compare(&a, 1, &b, 2), 0);

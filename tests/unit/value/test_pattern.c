@@ -26,7 +26,10 @@ static int find(struct str text, struct str pattern, struct meter *m, size_t *re
 
 /* ---- the definition: every way to spread the text over the pattern is tried ---- */
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
 
 /* Where the set at p ends (behind its ']'), NULL: nowhere. */
 static const char *set(const char *p, char c, bool *ret)
@@ -100,7 +103,8 @@ static void is_as_defined(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 300000; i++) {
-		char text[12], pattern[12], escape[2] = { random_below(3) == 0 ? "!%_"[random_below(3)] : '\0' };
+		char text[12], pattern[12],
+			escape[2] = { random_below(3) == 0 ? "!%_"[random_below(3)] : '\0' };
 		struct str e = { escape, escape[0] == '\0' ? 0 : 1 };
 		int rc;
 
@@ -128,7 +132,8 @@ static void is_found_where_it_matches(void **state)
 			if (defined(text + k, pattern + strspn(pattern, "%"), '\0'))
 				expected = k + 1;
 		if (rc != (expected > 0) || (rc > 0 && at + 1 != expected))
-			fail_msg("patindex('%s', '%s') is %d at %zu, not %zu", pattern, text, rc, at, expected);
+			fail_msg("patindex('%s', '%s') is %d at %zu, not %zu", pattern, text, rc, at,
+				 expected);
 	}
 }
 
@@ -168,10 +173,14 @@ static void can_be_stopped(void **state)
 	memset(pattern, 'a', sizeof(pattern));
 	pattern[0] = pattern[sizeof(pattern) - 1] = '%';
 	pattern[sizeof(pattern) - 2] = 'b';
-	assert_int_equal(like((struct str){ text, sizeof(text) }, (struct str){ pattern, sizeof(pattern) }, STR(""), &m), -1);
+	assert_int_equal(like((struct str){ text, sizeof(text) }, (struct str){ pattern, sizeof(pattern) },
+			      STR(""), &m),
+			 -1);
 	assert_int_equal(asked, 1);
 	m = (struct meter){ .left = 1000000, .stop = yes, .arg = &asked };
-	assert_int_equal(find((struct str){ text, sizeof(text) }, (struct str){ pattern, sizeof(pattern) }, &m, &at), -1);
+	assert_int_equal(
+		find((struct str){ text, sizeof(text) }, (struct str){ pattern, sizeof(pattern) }, &m, &at),
+		-1);
 	assert_int_equal(asked, 2);
 }
 
@@ -187,15 +196,19 @@ static void short_failures_count(void **state)
 	memset(pattern, 'a', sizeof(pattern));
 	pattern[0] = '%';
 	pattern[sizeof(pattern) - 1] = 'b';
-	assert_int_equal(find((struct str){ text, sizeof(text) }, (struct str){ pattern, sizeof(pattern) }, &m, &at), 0);
+	assert_int_equal(
+		find((struct str){ text, sizeof(text) }, (struct str){ pattern, sizeof(pattern) }, &m, &at),
+		0);
 	assert_true(UINT64_MAX - m.left > (uint64_t)9000 * 1000);
 }
 
 static void an_escape_is_one_character(void **state)
 {
 	(void)state;
-	assert_true(pattern_is_escape(STR("!")) && pattern_is_escape(STR("é")) && pattern_is_escape(STR("€")));
-	assert_false(pattern_is_escape(STR("")) || pattern_is_escape(STR("!!")) || pattern_is_escape(STR("é!")));
+	assert_true(pattern_is_escape(STR("!")) && pattern_is_escape(STR("é")) &&
+		    pattern_is_escape(STR("€")));
+	assert_false(pattern_is_escape(STR("")) || pattern_is_escape(STR("!!")) ||
+		     pattern_is_escape(STR("é!")));
 	assert_int_equal(like(STR("50%"), STR("50€%"), STR("€"), NULL), 1);
 	assert_int_equal(like(STR("500"), STR("50€%"), STR("€"), NULL), 0);
 }

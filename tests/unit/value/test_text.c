@@ -29,14 +29,17 @@ static void found_wherever_it_is(void **state)
 	}
 }
 
-static void replaced(const char *s, const char *searched, const char *what, const char *with, const char *expected)
+static void replaced(const char *s, const char *searched, const char *what, const char *with,
+		     const char *expected)
 {
 	char dst[64];
 	size_t n = 0, again = 0;
 
-	assert_int_equal(text_replace(str_of(s), str_of(searched), str_of(what), str_of(with), NULL, NULL, &n), 0);
+	assert_int_equal(
+		text_replace(str_of(s), str_of(searched), str_of(what), str_of(with), NULL, NULL, &n), 0);
 	assert_int_equal(n, strlen(expected));
-	assert_int_equal(text_replace(str_of(s), str_of(searched), str_of(what), str_of(with), NULL, dst, &again), 0);
+	assert_int_equal(
+		text_replace(str_of(s), str_of(searched), str_of(what), str_of(with), NULL, dst, &again), 0);
 	assert_int_equal(again, n);
 	assert_memory_equal(dst, expected, n);
 }
@@ -68,7 +71,9 @@ static void can_be_stopped(void **state)
 	memset(where, 'a', sizeof(where));
 	assert_int_equal(text_find((struct str){ where, sizeof(where) }, 0, STR("b"), &m, &n), -1);
 	m = (struct meter){ .left = 100000, .stop = yes, .arg = &asked };
-	assert_int_equal(text_replace((struct str){ where, sizeof(where) }, (struct str){ where, sizeof(where) }, STR("aa"), STR(""), &m, NULL, &n), -1);
+	assert_int_equal(text_replace((struct str){ where, sizeof(where) },
+				      (struct str){ where, sizeof(where) }, STR("aa"), STR(""), &m, NULL, &n),
+			 -1);
 	assert_int_equal(asked, 2);
 }
 
@@ -80,7 +85,7 @@ static void is(struct str got, struct str expected)
 
 static void parts_count_code_units(void **state)
 {
-	struct str s = STR("a\0é€\U0001F600z ");          /* 1 + 1 + 1 + 1 + 2 + 1 + 1 units */
+	struct str s = STR("a\0é€\U0001F600z "); /* 1 + 1 + 1 + 1 + 2 + 1 + 1 units */
 
 	(void)state;
 	assert_int_equal(text_length(s), 7);
@@ -91,7 +96,7 @@ static void parts_count_code_units(void **state)
 	is(text_part(s, INT64_MIN, INT64_MAX), STR(""));
 	is(text_part(s, 0, INT64_MAX), s);
 	is(text_part(s, INT64_MAX, INT64_MAX), STR(""));
-	is(text_part(s, 5, 1), STR(""));                /* no character is torn */
+	is(text_part(s, 5, 1), STR("")); /* no character is torn */
 	is(text_part(s, 5, 2), STR("\U0001F600"));
 	is(text_right(s, 2), STR("z "));
 	is(text_right(s, 0), STR(""));
@@ -117,8 +122,10 @@ static void case_and_blanks(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(found_wherever_it_is), cmocka_unit_test(replaces_all), cmocka_unit_test(can_be_stopped),
-		cmocka_unit_test(parts_count_code_units), cmocka_unit_test(case_and_blanks) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(found_wherever_it_is),
+					    cmocka_unit_test(replaces_all), cmocka_unit_test(can_be_stopped),
+					    cmocka_unit_test(parts_count_code_units),
+					    cmocka_unit_test(case_and_blanks) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

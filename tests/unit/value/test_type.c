@@ -35,7 +35,8 @@ static void precedence_has_no_ties_but_decimal_and_numeric(void **state)
 	for (int a = TYPE_BIT; a < TYPE_COUNT; a++)
 		for (int b = a + 1; b < TYPE_COUNT; b++)
 			if (!(a == TYPE_DECIMAL && b == TYPE_NUMERIC))
-				assert_int_not_equal(type_info((enum type_id)a)->precedence, type_info((enum type_id)b)->precedence);
+				assert_int_not_equal(type_info((enum type_id)a)->precedence,
+						     type_info((enum type_id)b)->precedence);
 }
 
 static void check(const char *name, const char *expected, int bytes)

@@ -22,7 +22,8 @@ static int read(char **names, char **cells, size_t n, struct job_row *ret)
 
 static void columns_are_found_by_name(void **state)
 {
-	char *names[] = { "x", "disabled", "DISPLAYNAME", "NextDueTime", "JobData", "Recurrence", "JobId", "Class", "Assembly", "y" };
+	char *names[] = { "x",          "disabled", "DISPLAYNAME", "NextDueTime", "JobData",
+			  "Recurrence", "JobId",    "Class",       "Assembly",    "y" };
 	char *cells[] = { "?", "1", NULL, "9999-12-31 23:59:59.997", "d", "r", ID, "c", "a", NULL };
 	struct job_row row;
 
@@ -42,8 +43,10 @@ static void columns_are_found_by_name(void **state)
 
 static void values_that_are_none_are_refused(void **state)
 {
-	static char *const wrong[][2] = { { "0", NULL }, { NULL, "2026-01-01" }, { "2", "2026-01-01" }, { "", "2026-01-01" }, { "0", "soon" }, { "0", "" } };
-	char *names[] = { "Assembly", "Class", "JobId", "Recurrence", "JobData", "DisplayName", "Disabled", "NextDueTime" };
+	static char *const wrong[][2] = { { "0", NULL },        { NULL, "2026-01-01" }, { "2", "2026-01-01" },
+					  { "", "2026-01-01" }, { "0", "soon" },        { "0", "" } };
+	char *names[] = { "Assembly", "Class",       "JobId",    "Recurrence",
+			  "JobData",  "DisplayName", "Disabled", "NextDueTime" };
 	struct job_row row;
 
 	(void)state;
@@ -51,14 +54,18 @@ static void values_that_are_none_are_refused(void **state)
 		char *cells[] = { "a", "c", ID, NULL, NULL, NULL, wrong[i][0], wrong[i][1] };
 		assert_int_equal(read(names, cells, 8, &row), -1);
 	}
-	assert_int_equal(read(names, (char *[]){ "a", "c", "id", NULL, NULL, NULL, "0", "2026-01-01" }, 8, &row), -1);
-	assert_int_equal(read(names, (char *[]){ NULL, "c", ID, NULL, NULL, NULL, "0", "2026-01-01" }, 8, &row), -1);
-	assert_int_equal(read(names, (char *[]){ "a", "c", ID, NULL, NULL, NULL, "0", "2026-01-01" }, 8, &row), 0);
+	assert_int_equal(
+		read(names, (char *[]){ "a", "c", "id", NULL, NULL, NULL, "0", "2026-01-01" }, 8, &row), -1);
+	assert_int_equal(
+		read(names, (char *[]){ NULL, "c", ID, NULL, NULL, NULL, "0", "2026-01-01" }, 8, &row), -1);
+	assert_int_equal(
+		read(names, (char *[]){ "a", "c", ID, NULL, NULL, NULL, "0", "2026-01-01" }, 8, &row), 0);
 }
 
 static void times_go_out_and_come_back(void **state)
 {
-	static const char *const times[] = { "1753-01-01T00:00:00.000", "2026-02-28T23:59:59.997", "9999-12-31T23:59:59.997", "1899-12-31T12:00:00.003" };
+	static const char *const times[] = { "1753-01-01T00:00:00.000", "2026-02-28T23:59:59.997",
+					     "9999-12-31T23:59:59.997", "1899-12-31T12:00:00.003" };
 	char text[JOB_TIME_MAX];
 	int64_t ticks;
 

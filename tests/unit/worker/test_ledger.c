@@ -35,7 +35,12 @@ static int remove_dir(void **state)
 
 static struct taken *one(const char *id, int64_t due, const char *data)
 {
-	struct job_row row = { .assembly = "a", .class = "c\\N", .id = id, .data = data, .display_name = "tab\tline\nback\\slash \"q\" ü", .due = 7 };
+	struct job_row row = { .assembly = "a",
+			       .class = "c\\N",
+			       .id = id,
+			       .data = data,
+			       .display_name = "tab\tline\nback\\slash \"q\" ü",
+			       .due = 7 };
 	struct taken *t = taken_new(&row, due, due + 5);
 
 	assert_non_null(t);
@@ -102,7 +107,7 @@ static void doubts_are_settled_by_row(void **state)
 	taken_free_list(doubt);
 	ledger_settle(l, "x", 7, true);
 	assert_int_equal(ledger_count(l, TAKEN_WAITS), 2);
-	ledger_settle(l, "y", 8, false);        /* read at another time: not this one */
+	ledger_settle(l, "y", 8, false); /* read at another time: not this one */
 	assert_int_equal(ledger_count(l, TAKEN_DOUBT), 1);
 	ledger_settle(l, "y", 7, false);
 	assert_null(ledger_doubt(l));
@@ -124,7 +129,7 @@ static void all_of_it_is_there_after_a_restart(void **state)
 	ledger_close(l);
 
 	l = opened(dir);
-	assert_int_equal(ledger_count(l, TAKEN_RUNS), 0);       /* interrupted: in the history */
+	assert_int_equal(ledger_count(l, TAKEN_RUNS), 0); /* interrupted: in the history */
 	assert_int_equal(ledger_count(l, TAKEN_DOUBT), 1);
 	t = start(l, 1000);
 	assert_string_equal(t->row.id, "waits");
@@ -156,7 +161,7 @@ static void what_is_held_stays(void **state)
 	bool withdrawn;
 
 	(void)state;
-	ledger_settle(l, "doubt", 7, false);            /* of the test before */
+	ledger_settle(l, "doubt", 7, false); /* of the test before */
 	assert_int_equal(ledger_add(l, one("x", 10, NULL), &e), 0);
 	assert_int_equal(ledger_add(l, one("y", 11, NULL), &e), 0);
 	ledger_confirm(l);
@@ -167,7 +172,7 @@ static void what_is_held_stays(void **state)
 		assert_int_equal(ledger_next_start(l), INT64_MAX);
 		ledger_close(l);
 		l = opened(dir);
-		assert_int_equal(ledger_count(l, TAKEN_WAITS), 2);      /* looked at anew */
+		assert_int_equal(ledger_count(l, TAKEN_WAITS), 2); /* looked at anew */
 	}
 	ledger_mark(l, ledger_due(l, 1000, &withdrawn), TAKEN_HELD);
 	ledger_mark(l, ledger_due(l, 1000, &withdrawn), TAKEN_HELD);
@@ -235,7 +240,9 @@ static void damaged_lines_are_left_out(void **state)
 	snprintf(path, sizeof(path), "%s/journal", dir);
 	f = fopen(path, "w");
 	assert_non_null(f);
-	fputs("waits\t1\t2\n\nwaits\t1\t10\t15\t99\tid\ta\tc\t\\N\t\\N\t\\N\nwaits\t1\t1\t1\t1\t\\N\ta\tc\t\\N\t\\N\t\\N\nwaits\t1\t10", f);
+	fputs("waits\t1\t2\n\nwaits\t1\t10\t15\t99\tid\ta\tc\t\\N\t\\N\t\\N\nwaits\t1\t1\t1\t1\t\\N\ta\tc\t\\"
+	      "N\t\\N\t\\N\nwaits\t1\t10",
+	      f);
 	fclose(f);
 	l = opened(dir);
 	assert_int_equal(ledger_count(l, TAKEN_WAITS), 1);

@@ -26,7 +26,12 @@ static struct job_row row_of(const char *class, const char *recurrence, const ch
 	const struct job_class *c = job_class_by_name(str_of(class));
 
 	assert_non_null(c);
-	return (struct job_row){ .assembly = c->assembly, .class = c->class, .id = ID, .recurrence = recurrence, .data = data, .due = at("2026-01-01 01:00:00") };
+	return (struct job_row){ .assembly = c->assembly,
+				 .class = c->class,
+				 .id = ID,
+				 .recurrence = recurrence,
+				 .data = data,
+				 .due = at("2026-01-01 01:00:00") };
 }
 
 static enum verdict verdict_of(struct job_row row)
@@ -45,9 +50,11 @@ static void each_kind_of_row(void **state)
 	assert_int_equal(verdict_of(row), VERDICT_TAKE);
 	assert_int_equal(verdict_of(row_of("DLImportJob", "daily at 01:00:00", "")), VERDICT_TAKE);
 	assert_int_equal(verdict_of(row_of("DLImportJob", "daily at 1:00", "")), VERDICT_UNKNOWN_RECURRENCE);
-	assert_int_equal(verdict_of(row_of("UserProfileImportJob", NULL, NULL)), VERDICT_TAKE);         /* nobody can run it, but it was handed out */
+	assert_int_equal(verdict_of(row_of("UserProfileImportJob", NULL, NULL)),
+			 VERDICT_TAKE); /* nobody can run it, but it was handed out */
 	assert_int_equal(verdict_of(row_of("PWASSPSubmitSiteCreationTimerJob", NULL, NULL)), VERDICT_IGNORE);
-	assert_int_equal(verdict_of(row_of("PWASSPSubmitServerScheduledTimerJob", "daily at 01:00:00", NULL)), VERDICT_IGNORE);
+	assert_int_equal(verdict_of(row_of("PWASSPSubmitServerScheduledTimerJob", "daily at 01:00:00", NULL)),
+			 VERDICT_IGNORE);
 	row.disabled = true;
 	assert_int_equal(verdict_of(row), VERDICT_IGNORE);
 	row.recurrence = "daily at 01:00:00";
@@ -97,7 +104,8 @@ static size_t count(const struct job_row *row, const char *now, int seconds, int
 
 static void occurrences_of_an_interval(void **state)
 {
-	struct job_row daily = row_of("DLImportJob", "daily at 01:00:00", NULL), seconds = row_of("DLImportJob", "every 10 seconds", NULL),
+	struct job_row daily = row_of("DLImportJob", "daily at 01:00:00", NULL),
+		       seconds = row_of("DLImportJob", "every 10 seconds", NULL),
 		       once = row_of("DLImportJob", NULL, NULL);
 	int64_t next;
 
@@ -106,7 +114,7 @@ static void occurrences_of_an_interval(void **state)
 	assert_int_equal(next, at("2026-01-02 01:00:00"));
 	assert_int_equal(count(&once, "2026-01-01 00:59:30", 60, &next), 1);
 	assert_int_equal(next, DATETIME_MAX);
-	assert_int_equal(count(&seconds, "2026-01-01 00:59:30", 60, &next), 3);         /* :00 :10 :20 */
+	assert_int_equal(count(&seconds, "2026-01-01 00:59:30", 60, &next), 3); /* :00 :10 :20 */
 	assert_int_equal(next, at("2026-01-01 01:00:30"));
 	/* Overdue for five days: once for all that was missed, then those to come. */
 	assert_int_equal(count(&seconds, "2026-01-06 00:00:05", 60, &next), 7);

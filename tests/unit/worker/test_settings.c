@@ -29,7 +29,8 @@ static void commands_are_split_like_a_shell_does(void **state)
 	(void)state;
 	assert_words("/bin/a", (const char *[]){ "/bin/a", NULL });
 	assert_words("  /bin/a \t b  c ", (const char *[]){ "/bin/a", "b", "c", NULL });
-	assert_words("/bin/a 'b c' \"d 'e'\" f\\ g ''", (const char *[]){ "/bin/a", "b c", "d 'e'", "f g", "", NULL });
+	assert_words("/bin/a 'b c' \"d 'e'\" f\\ g ''",
+		     (const char *[]){ "/bin/a", "b c", "d 'e'", "f g", "", NULL });
 	assert_words("/bin/a x'y'\"z\" '\\' \"\\\"\"", (const char *[]){ "/bin/a", "xyz", "\\", "\"", NULL });
 	assert_words("/bin/a \\", (const char *[]){ "/bin/a", "\\", NULL });
 	assert_null(settings_split(""));
@@ -63,7 +64,10 @@ static void defaults_and_values(void **state)
 	assert_int_equal(s.interval_s, 60);
 	assert_int_equal(s.nhandlers, 0);
 	settings_fini(&s);
-	assert_int_equal(load("[scheduler]\ninterval = 5 ; short\nstate=/x\nstate=/y\nin_doubt = skip\n[handler:dlimportjob]\ncommand=/bin/true a\ntimeout = 7\n", &s, &e), 0);
+	assert_int_equal(load("[scheduler]\ninterval = 5 ; short\nstate=/x\nstate=/y\nin_doubt = "
+			      "skip\n[handler:dlimportjob]\ncommand=/bin/true a\ntimeout = 7\n",
+			      &s, &e),
+			 0);
 	assert_int_equal(s.interval_s, 5);
 	assert_string_equal(s.state, "/y");
 	assert_false(s.run_in_doubt);
@@ -77,9 +81,16 @@ static void defaults_and_values(void **state)
 
 static void mistakes_name_their_line(void **state)
 {
-	static const char *const wrong[] = { "[scheduler]\nmax_running = 0\n", "[scheduler]\nmax_running = 1001\n", "[scheduler]\ninterval = -1\n",
-		"[scheduler]\ninterval = 6x\n", "[scheduler]\nx = 1\n", "[handler:X]\ncommand = /a\n", "[handler:DLImportJob]\ncommand = a\n",
-		"[handler:DLImportJob]\nx = /a\n", "nothing\n", "[x]\ny = z\n" };
+	static const char *const wrong[] = { "[scheduler]\nmax_running = 0\n",
+					     "[scheduler]\nmax_running = 1001\n",
+					     "[scheduler]\ninterval = -1\n",
+					     "[scheduler]\ninterval = 6x\n",
+					     "[scheduler]\nx = 1\n",
+					     "[handler:X]\ncommand = /a\n",
+					     "[handler:DLImportJob]\ncommand = a\n",
+					     "[handler:DLImportJob]\nx = /a\n",
+					     "nothing\n",
+					     "[x]\ny = z\n" };
 	struct settings s;
 	struct err e;
 
