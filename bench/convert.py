@@ -1,0 +1,189 @@
+"""Converting 40 documents to PDF: the converter's engine beside LibreOffice as people use it, on the same machine in the same run."""
+import os
+import pathlib
+import resource
+import shutil
+import statistics
+import subprocess
+import threading
+import time
+
+import documents
+from daemons import BENCH
+
+OFFICE = pathlib.Path("/usr/lib/libreoffice/program")
+# As LibreOffice does by itself, so that both do the same work.
+SETTINGS = ("<ConversionJobSettings><OutputFormat>PDF</OutputFormat><FixedFormatSettings><IncludeDocumentStructure>false"
+            "</IncludeDocumentStructure></FixedFormatSettings></ConversionJobSettings>")
+LIMIT = 600
+
+
+def need():
+    for path, package in ((OFFICE / "libswlo.so", "libreoffice-writer"), (OFFICE / "pyuno.so", "python3-uno")):
+        if not path.exists() and not list(pathlib.Path("/usr/lib/python3/dist-packages").glob("pyuno*")):
+            raise RuntimeError(f"{path} is not there: sudo apt-get install {package}")
+
+
+def children_cpu():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def checked(folder, files):
+    made = [folder / (f.stem + ".pdf") for f in files]
+    missing = [p.name for p in made if not p.exists() or p.read_bytes()[:5] != b"%PDF-"]
+    if missing:
+        raise RuntimeError(f"no PDF: {missing}")
+
+
+def timed(way, files, folder, run, slots=1):
+    """Runs it and looks at every output. CPU is that of everything that was waited for, and what the run itself says."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    before, began = children_cpu(), time.monotonic()
+    more = run(folder) or {}
+    seconds, cpu = time.monotonic() - began, children_cpu() - before
+    seconds, cpu = more.pop("seconds", seconds), more.pop("cpu", cpu)
+    checked(folder, files)
+    return {"way": way, "slots": slots, "documents": len(files), "per_minute": len(files) / seconds * 60,
+            "cpu_s_per_document": cpu / len(files), **more}
+
+
+# --- the converter ---
+
+class Engine:
+    """tests/support/enginedriver.c: the engine without a server."""
+
+    def __init__(self, tools, **options):
+        self.began = time.monotonic()
+        self.process = subprocess.Popen(
+            [str(tools / "enginedriver"), *(f"{k}={v}" for k, v in options.items())], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True, bufsize=1, env=dict(os.environ, PROCESSION_LIBEXEC=str(tools / "src/convert")))
+        if self.process.stdout.readline() != "ready\n":
+            raise RuntimeError("the converter did not start")
+
+    def convert(self, files, folder):
+        for i, f in enumerate(files):
+            self.process.stdin.write(f"convert\t{i}\t{f}\t{folder / (f.stem + '.pdf')}\t1\t{LIMIT}\t{SETTINGS}\n")
+        cpu, wall = 0, []
+        for _ in files:
+            kind, _, error, _, cpu_ms, wall_ms, text = self.process.stdout.readline().rstrip("\n").split("\t")
+            if kind != "result" or error != "0":
+                raise RuntimeError(f"conversion: {text}")
+            cpu += int(cpu_ms)
+            wall.append(int(wall_ms))
+        return {"cpu": cpu / 1000, "p50_ms": statistics.median(wall)}
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait(LIMIT)
+
+
+def by_engine(bench, files, slots, jail="on", way="engine"):
+    engine = Engine(bench.tools, slots=slots, jail=jail)
+    try:
+        engine.convert(files[:1], bench.folder)         # LibreOffice is ready
+        return timed(way, files, bench.folder / f"{way}-{slots}-{jail}", lambda folder: engine.convert(files, folder), slots) | {"jail": jail}
+    finally:
+        engine.stop()
+
+
+def first_document(bench, files):
+    """From the start of a worker's engine to its first PDF."""
+    engine = Engine(bench.tools, slots=1)
+    try:
+        engine.convert(files[:1], bench.folder)
+        return {"way": "first", "seconds": time.monotonic() - engine.began}
+    finally:
+        engine.stop()
+
+
+# --- LibreOffice as people use it ---
+
+def soffice(profile, files, folder):
+    subprocess.run([str(OFFICE / "soffice"), "--headless", f"-env:UserInstallation=file://{profile}", "--convert-to", "pdf", "--outdir", str(folder),
+                    *map(str, files)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=LIMIT)
+
+
+def once_a_document(bench, files):
+    def run(folder):
+        for f in files:
+            soffice(bench.folder / "profile", [f], folder)
+    return timed("soffice-each", files, bench.folder / "each", run)
+
+
+def all_at_once(bench, files):
+    return timed("soffice-all", files, bench.folder / "all", lambda folder: soffice(bench.folder / "profile", files, folder))
+
+
+def over_uno(bench, files):
+    """Two instances that run all the time, each fed by its own client."""
+    offices = []
+    for i in range(2):
+        pipe = f"procession-bench-{os.getpid()}-{i}"
+        process = subprocess.Popen(
+            [str(OFFICE / "soffice.bin"), "--headless", "--norestore", f"-env:UserInstallation=file://{bench.folder}/uno{i}",
+             f"--accept=pipe,name={pipe};urp;"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        offices.append((process, pipe))
+
+    def feed(i, part, folder):
+        subprocess.run(["/usr/bin/python3", str(BENCH / "peers/uno_client.py"), offices[i][1], str(folder), *map(str, part)], check=True, timeout=LIMIT)
+
+    def cpu():
+        total = 0
+        for process, _ in offices:
+            fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+            total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return total
+
+    def run(folder):
+        for i in range(2):
+            feed(i, files[:1], folder)                  # they are ready
+        before, began = cpu(), time.monotonic()
+        threads = [threading.Thread(target=feed, args=(i, files[i::2], folder)) for i in range(2)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        return {"seconds": time.monotonic() - began, "cpu": cpu() - before}
+
+    try:
+        return timed("soffice-uno", files, bench.folder / "uno", run, 2)
+    finally:
+        for process, _ in offices:
+            process.terminate()
+            process.wait(LIMIT)
+
+
+# --- the scenario ---
+
+def best(runs):
+    return max(runs, key=lambda r: r["per_minute"])
+
+
+def convert(bench):
+    """Documents to PDF: the converter beside plain LibreOffice."""
+    need()
+    source = bench.folder / "documents"
+    source.mkdir()
+    kinds = documents.write(source)
+    files = [f for kind in kinds.values() for f in kind]
+    soffice(bench.folder / "profile", files[:1], bench.folder)          # its first start makes a profile
+    ways = {
+        "one slot": lambda: by_engine(bench, files, 1),
+        "two slots": lambda: by_engine(bench, files, 2),
+        "each": lambda: once_a_document(bench, files),
+        "all": lambda: all_at_once(bench, files),
+        "uno": lambda: over_uno(bench, files),
+        "short": lambda: by_engine(bench, kinds["short"] * 3, 1, way="engine-short"),
+        "short, no jail": lambda: by_engine(bench, kinds["short"] * 3, 1, "off", way="engine-short"),
+    }
+    runs = {}
+    for _ in range(3 if bench.args.full else 2):
+        for name, way in ways.items():
+            result = way()
+            print(f"  {name:15} {result['per_minute']:6.0f} documents a minute, {result['cpu_s_per_document']:.3f} s CPU a document", flush=True)
+            runs.setdefault(name, []).append(result)
+        runs.setdefault("first", []).append(first_document(bench, kinds["short"]))
+    out = [best(r) for name, r in runs.items() if name != "first"] + [min(runs["first"], key=lambda r: r["seconds"])]
+    bench.save("convert", [r | {"load": os.getloadavg()[0]} for r in out])

@@ -1,0 +1,121 @@
+"""A worker from its start to its end: it finds work, reports, gives back, and waits for its server."""
+import itertools
+import time
+
+from support.workers import KEEP, is_whole_pdf, wait_for
+
+JOBS = itertools.count(1)
+
+
+def test_short_documents_end_to_end(queue, folder, new_worker):
+    """Submitted while the worker waits, converted and reported; those that fail say why, and whether they were tried again."""
+    folder.fill(4)
+    (folder.path / "broken.docx").write_bytes(b"no document at all")
+    job, worker = next(JOBS), new_worker().start()
+    wait_for("the connection", lambda: worker.events("connected"))
+    queue.add(job, folder.names + ["broken.docx", "missing.docx"], folder.path)
+    counts = queue.wait(job)
+    assert (counts["succeeded"], counts["failed"]) == (4, 2)
+    assert queue.errors(job) == {1: None, 2: None, 3: None, 4: None, 5: 17, 6: 2}
+    assert all(is_whole_pdf(path) for path in folder.outputs())
+    assert not folder.parts()
+    said = {line["input"]: line for line in worker.history()}
+    assert said["broken.docx"]["name"] == "InputFileCorrupt" and said["broken.docx"]["final"]
+    assert said["missing.docx"]["name"] == "InputFileNotFound" and "missing.docx" in said["missing.docx"]["text"]
+    assert len(worker.history()) == 2       # neither is tried again
+    worker.stop()
+
+
+def test_once_ends_when_nothing_waits(queue, folder, new_worker):
+    folder.fill(2)
+    job, worker = next(JOBS), new_worker()
+    queue.add(job, folder.names, folder.path)
+    assert worker.start("--once").process.wait(180) == 0
+    assert queue.counts(job)["succeeded"] == 2
+
+
+def test_sigterm_puts_back_what_runs(queue, folder, new_worker):
+    """Nothing is lost: another worker does it."""
+    folder.fill(6)
+    job, worker = next(JOBS), new_worker(grace=0)
+    queue.add(job, folder.names, folder.path, attempts=5)
+    worker.start()
+    wait_for("a document that runs", lambda: worker.events("begun"))
+    worker.stop()
+    counts = queue.counts(job)
+    assert counts["in_progress"] == 0 and counts["failed"] == 0
+    assert not folder.parts()
+    assert new_worker().start("--once").process.wait(180) == 0
+    assert queue.counts(job)["succeeded"] == 6
+
+
+def test_an_existing_output_is_kept_unless_the_settings_say_so(queue, folder, new_worker):
+    folder.fill(2)
+    (folder.path / "d1.pdf").write_bytes(b"precious")
+    job = next(JOBS)
+    queue.add(job, folder.names, folder.path, settings=KEEP)
+    assert new_worker().start("--once").process.wait(180) == 0
+    assert queue.errors(job) == {1: 101, 2: None}
+    assert (folder.path / "d1.pdf").read_bytes() == b"precious"
+    job = next(JOBS)
+    queue.add(job, folder.names[:1], folder.path)
+    assert new_worker().start("--once").process.wait(180) == 0
+    assert is_whole_pdf(folder.path / "d1.pdf")
+
+
+def test_stale_items_are_taken_over_and_hopeless_ones_given_up(queue, folder, new_worker):
+    """[MS-WORDSSP2] 3.2.5.11: what somebody began too long ago is begun again, or fails when its attempts are used up."""
+    folder.fill(2)
+    first, second = next(JOBS), next(JOBS)
+    queue.add(first, folder.names[:1], folder.path, attempts=2)
+    queue.add(second, folder.names[1:], folder.path, attempts=1)
+    space = "http://schemas.microsoft.com/office/server/word/2009/08/databaseBatchUpdate"
+    started = "".join(f'<item job="{job}" group="1" id="1" wsi="b00ae9a1-0474-474e-b348-f6a8bcc95331"/>' for job in (first, second))
+    queue.run("EXEC proc_UpdateConversionBatch @BatchXml = %s", f'<batch xmlns="{space}"><start>{started}</start><failed/></batch>')
+    worker = new_worker(time_limit=4, stale_after=5).start()
+    assert queue.wait(first)["succeeded"] == 1
+    assert queue.wait(second)["failed"] == 1
+    assert queue.errors(second) == {1: 9}
+    worker.stop()
+
+
+def test_a_server_that_goes_away_and_comes_back(new_server, folder, new_worker):
+    """What ended meanwhile is reported afterwards, and the rest is done."""
+    from support.workers import Queue
+    server = new_server()
+    port = server.port
+    queue = Queue(server)
+    folder.fill(8)
+    queue.add(1, folder.names, folder.path, attempts=9)
+    worker = new_worker(server=server).start()
+    wait_for("a document that runs", lambda: worker.events("begun"))
+    server.kill()
+    server.settings["listen"] = f"127.0.0.1:{port}"
+    wait_for("the loss to be noticed", lambda: worker.events("server"))
+    time.sleep(0.3)
+    server.start()
+    assert queue.wait(1)["succeeded"] == 8
+    assert all(is_whole_pdf(path) for path in folder.outputs()) and not folder.parts()
+    worker.stop()
+
+
+def test_two_workers_never_have_the_same_item(queue, folder, new_worker):
+    folder.fill(16)
+    job, workers = next(JOBS), [new_worker(), new_worker()]
+    queue.add(job, folder.names, folder.path)
+    for worker in workers:
+        worker.start("--once")
+    for worker in workers:
+        assert worker.process.wait(180) == 0
+    assert queue.counts(job)["succeeded"] == 16
+    begun = [line.split(" item=")[1].split()[0] for worker in workers for line in worker.events("begun")]
+    assert sorted(begun, key=int) == [str(n) for n in range(1, 17)]
+
+
+def test_settings_that_cannot_be_are_refused(own_server, folder, new_worker):
+    worker = new_worker(root="/nowhere/at/all")
+    assert worker.start().process.wait(60) == 2
+    assert "/nowhere/at/all" in worker.log()
+    worker = new_worker(time_limit=100, stale_after=101)
+    assert worker.start().process.wait(60) == 2
+    assert "stale_after" in worker.log()

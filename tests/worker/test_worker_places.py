@@ -1,0 +1,104 @@
+"""Where documents may be: folders that nothing leads out of, hosts of a list, and no redirect into the worker's own network."""
+import http.server
+import itertools
+import os
+import threading
+
+import pytest
+
+from support.workers import KEEP, REPLACE, is_whole_pdf, short_docx
+
+JOBS = itertools.count(1)
+
+
+def run(queue, worker, names, root, **options):
+    """Error codes of the items, in order."""
+    job = next(JOBS)
+    queue.add(job, names, root, **options)
+    assert worker.start("--once").process.wait(180) == 0
+    return [error for _, error in sorted(queue.errors(job).items())]
+
+
+def test_no_way_leads_out_of_the_roots(queue, folder, new_worker, tmp_path):
+    folder.fill(1)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.docx").write_bytes(short_docx("secret"))
+    os.symlink(outside / "secret.docx", folder.path / "link.docx")
+    os.symlink(outside, folder.path / "away")
+    os.symlink("d1.docx", folder.path / "inside.docx")
+    worker = new_worker()
+    assert run(queue, worker, ["d1.docx", "link.docx", "away/secret.docx", "../outside/secret.docx", "inside.docx"], folder.path) == [None, 102, 102, 102, None]
+    assert run(queue, worker, ["secret.docx"], outside) == [102]
+    targets = iter(["away/x.pdf", "../outside/y.pdf"])
+    assert run(queue, worker, ["d1.docx", "d1.docx"], folder.path, out=lambda name: next(targets)) == [102, 102]
+    assert run(queue, worker, ["d1.docx"], folder.path, out_root="file:///etc") == [102]
+    assert run(queue, worker, ["d1.docx"], f"file://{folder.path}", out=lambda name: "new/folder/x%20y.pdf") == [None]
+    assert is_whole_pdf(folder.path / "new/folder/x y.pdf")
+    assert sorted(p.name for p in outside.iterdir()) == ["secret.docx"]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.seen.append(("GET", self.path))
+        if self.path in self.server.moved:
+            self.send_response(302)
+            self.send_header("Location", self.server.moved[self.path])
+            self.end_headers()
+            return
+        data = self.server.files.get(self.path)
+        self.send_response(200 if data is not None else 404)
+        self.send_header("Content-Length", str(len(data or b"")))
+        self.end_headers()
+        self.wfile.write(data or b"")
+
+    def do_PUT(self):
+        self.server.seen.append(("PUT", self.path))
+        data = self.rfile.read(int(self.headers["Content-Length"]))
+        refused = self.headers.get("If-None-Match") == "*" and self.path in self.server.files
+        if not refused:
+            self.server.files[self.path] = data
+        self.send_response(412 if refused else 201)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def site():
+    made = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    made.seen, made.moved, made.files = [], {}, {"/a%20b.docx": short_docx("from elsewhere")}
+    made.url = f"http://127.0.0.1:{made.server_port}"
+    thread = threading.Thread(target=made.serve_forever, daemon=True)
+    thread.start()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+def test_documents_of_a_host_in_the_list(queue, folder, new_worker, site):
+    """Fetched by GET, stored by PUT; what is there is replaced only if the settings say so."""
+    worker = new_worker(hosts=f"127.0.0.1:{site.server_port}", max_input=1)
+    assert run(queue, worker, ["a%20b.docx", "none.docx"], site.url, settings=KEEP) == [None, 2]
+    assert site.files["/a%20b.pdf"].startswith(b"%PDF-")
+    assert run(queue, worker, ["a%20b.docx"], site.url, settings=KEEP) == [101]
+    assert run(queue, worker, ["a%20b.docx"], site.url, settings=REPLACE) == [None]
+    site.files["/large.docx"] = b"x" * (2 << 20)
+    assert run(queue, worker, ["large.docx"], site.url, out_root=folder.path) == [15]
+
+
+def test_hosts_that_are_not_in_the_list_are_not_asked(queue, folder, new_worker, site):
+    assert run(queue, new_worker(), ["a%20b.docx"], site.url, out_root=folder.path) == [103]
+    assert run(queue, new_worker(hosts=f"127.0.0.1:{site.server_port + 1 if site.server_port < 65535 else 1}"), ["a%20b.docx"], site.url, out_root=folder.path) == [103]
+    # A pattern allows the name, but not an address of the own network.
+    assert run(queue, new_worker(hosts="*"), ["a%20b.docx"], site.url, out_root=folder.path) == [103]
+    assert site.seen == []
+
+
+def test_no_redirect_leads_to_a_private_address(queue, folder, new_worker, site):
+    site.moved = {"/moved.docx": f"{site.url}/a%20b.docx", "/far.docx": "http://other.example/x.docx", "/file.docx": "file:///etc/passwd"}
+    worker = new_worker(hosts=f"127.0.0.1:{site.server_port}")
+    assert run(queue, worker, ["moved.docx", "far.docx", "file.docx"], site.url, out_root=folder.path) == [103, 103, 103]
+    assert ("GET", "/a%20b.docx") not in site.seen
