@@ -9,7 +9,7 @@ FUZZ_TIME ?= 60
 
 MESON_DIR := build/meson
 
-.PHONY: all build run test mutants bench fuzz lint format-check install clean help setup setup-test
+.PHONY: all build run test mutants bench fuzz lint format install clean help setup setup-test
 .DEFAULT_GOAL := build
 
 all: build
@@ -22,7 +22,7 @@ help:
 	@echo 'make bench         repeatable measurements beside PostgreSQL and Redis; BENCH="--only tls", BENCH=--full'
 	@echo 'make fuzz          the fuzz targets, FUZZ_TIME=$(FUZZ_TIME) seconds each (fuzz/)'
 	@echo 'make lint          clang-tidy, cppcheck and our own checkers'
-	@echo 'make format-check  what clang-format would change (advice)'
+	@echo 'make format        clang-format over all C; make lint fails on what it would change'
 	@echo 'make install       DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)'
 	@echo 'make clean         remove build/ (data stays)'
 	@echo 'On Debian 12, missing packages are installed by tools/setup.sh (root or sudo).'
@@ -55,8 +55,8 @@ fuzz: setup-test
 lint: setup-test
 	@tools/lint.sh
 
-format-check:
-	@clang-format --dry-run $$(find src -name '*.[ch]')
+format: setup-test
+	@tools/format.sh
 
 install: setup
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' tools/install.sh

@@ -13,7 +13,8 @@
 /* What one read may bring, several records of the largest size. */
 #define READ_AHEAD 65536
 
-/* OpenSSL's way to the socket: the system calls of clear text, so that both differ by TLS alone. (Its own BIO uses read and write, which cost more.) */
+/* OpenSSL's way to the socket: the system calls of clear text, so that both differ by TLS alone.
+ * (Its own BIO uses read and write, which cost more.) */
 static int bio_recv(BIO *b, char *dst, size_t size, size_t *ret)
 {
 	const struct channel *ch = BIO_get_data(b);
@@ -74,7 +75,8 @@ static SSL_CTX *context(void)
 		ctx = SSL_CTX_new(TLS_client_method());
 		if (ctx == NULL)
 			return NULL;
-		/* The server's certificate is its own; a benchmark of loopback has nobody to fear. Every handshake is a full one. */
+		/* The server's certificate is its own; a benchmark of loopback has nobody to
+		 * fear. Every handshake is a full one. */
 		SSL_CTX_set_verify(ctx, SSL_VERIFY_NONE, NULL);
 		SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 		SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);

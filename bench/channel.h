@@ -1,4 +1,5 @@
-/* channel.h — a TCP connection, in clear text or with TLS from the first byte (TDS 8.0, "strict"). Nothing here waits. */
+/* channel.h — a TCP connection, in clear text or with TLS from the first byte (TDS 8.0,
+ * "strict"). Nothing here waits. */
 #ifndef BENCH_CHANNEL_H
 #define BENCH_CHANNEL_H
 
@@ -11,7 +12,8 @@ struct channel {
 	struct ssl_st *ssl; /* NULL: clear text */
 };
 
-/* nth: which connection of this process it is; spreads them over the addresses of loopback, so that their ports do not run out. */
+/* nth: which connection of this process it is; spreads them over the addresses of loopback, so
+ * that their ports do not run out. */
 bool channel_open(struct channel *ch, const struct sockaddr_in *to, bool tls, unsigned nth);
 void channel_close(struct channel *ch);
 

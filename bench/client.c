@@ -138,7 +138,8 @@ static void client_open(struct client *c)
 	handshake(c);
 }
 
-/* A call ends with the last byte of its answer; checking a large one takes the load generator a while. */
+/* A call ends with the last byte of its answer; checking a large one takes the load generator a
+ * while. */
 static void count(const struct client *c, size_t bytes, uint64_t arrived_ns)
 {
 	uint64_t ns = arrived_ns - c->sent_ns;
@@ -231,7 +232,8 @@ static void ready(struct client *c, uint32_t events)
 		flush(c);
 	if ((events & ~(uint32_t)EPOLLOUT) == 0)
 		return;
-	/* No read only to learn that there is nothing: epoll tells of what is left in the socket. */
+	/* No read only to learn that there is nothing: epoll tells of what is left in the
+	 * socket. */
 	while (read_some(c) && c->phase != HANDSHAKE && channel_pending(&c->channel))
 		;
 }

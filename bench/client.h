@@ -1,4 +1,5 @@
-/* client.h — many connections from one thread: each runs the script of a workload, and every answer is checked. */
+/* client.h — many connections from one thread: each runs the script of a workload, and every
+ * answer is checked. */
 #ifndef BENCH_CLIENT_H
 #define BENCH_CLIENT_H
 
@@ -33,7 +34,8 @@ extern bool measuring; /* answers are counted while this is set */
 uint64_t now_ns(void);
 __attribute__((noreturn)) void die(const char *what, const char *why);
 
-/* Connects and logs in all of them; returns when all are, or at once for workloads that end by themselves. */
+/* Connects and logs in all of them; returns when all are, or at once for workloads that end by
+ * themselves. */
 void clients_open(void);
 /* Lets them work for a time, or until the workload has ended. */
 void clients_run(double seconds);

@@ -1,4 +1,5 @@
-/* histogram.h — latencies in 32 steps for each power of two nanoseconds, so that any percentile is right to 3 %. */
+/* histogram.h — latencies in 32 steps for each power of two nanoseconds, so that any percentile
+ * is right to 3 %. */
 #ifndef BENCH_HISTOGRAM_H
 #define BENCH_HISTOGRAM_H
 

@@ -1,4 +1,5 @@
-/* load.c — the load generator: requests encoded in advance, every answer checked. Prints one line of JSON. Without a list of options: its help. */
+/* load.c — the load generator: requests encoded in advance, every answer checked. Prints one
+ * line of JSON. Without a list of options: its help. */
 #define _GNU_SOURCE /* SCHED_BATCH */
 #include <arpa/inet.h>
 #include <getopt.h>
@@ -213,7 +214,8 @@ static void report(const struct measure *idle, const struct measure *from, const
 	printf("}\n");
 }
 
-/* A client on another machine could not take the core from a server in the middle of its answers; woken by the first of them, this one would. */
+/* A client on another machine could not take the core from a server in the middle of its
+ * answers; woken by the first of them, this one would. */
 static void wait_for_a_free_core(void)
 {
 	const struct sched_param none = { 0 };

@@ -1,4 +1,5 @@
-/* protocol.c — see protocol.h. Of RESP only what FCALL and its answers need: strings, numbers, arrays, nil, errors. */
+/* protocol.c — see protocol.h. Of RESP only what FCALL and its answers need: strings, numbers,
+ * arrays, nil, errors. */
 #include "protocol.h"
 
 #include <stdio.h>

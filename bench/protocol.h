@@ -1,4 +1,5 @@
-/* protocol.h — how the answers of a kind of server are cut and read, and whether it wants a login first. */
+/* protocol.h — how the answers of a kind of server are cut and read, and whether it wants a
+ * login first. */
 #ifndef BENCH_PROTOCOL_H
 #define BENCH_PROTOCOL_H
 
@@ -6,7 +7,8 @@
 
 struct protocol {
 	bool login; /* PRELOGIN and LOGIN7 come first */
-	/* Length of the whole answer at p, or 0 when it is not complete yet. *at is the protocol's own mark, 0 at first. */
+	/* Length of the whole answer at p, or 0 when it is not complete yet. *at is the
+	 * protocol's own mark, 0 at first. */
 	size_t (*length)(const uint8_t *p, size_t n, size_t *at);
 	/* Reads it; false: the bytes make no sense. scratch: at least n bytes. */
 	bool (*read)(const uint8_t *p, size_t n, uint8_t *scratch, struct answer *ret);

@@ -144,11 +144,18 @@ def size_targets(r, t):
             t.at_most(f"{run['what']} with {run['items']:,} items, to ready", run["seconds_to_ready"], 1, " s")
 
 
+def translation_targets(r, t):
+    command = r.find("translate", what="apertium, once a document")
+    for slots in (1, 2):
+        t.ratio(f"short docx by Apertium, slots: {slots}, documents a second to the apertium command", r.find("translate", what=f"procession, slots: {slots}"), command, 3)
+
+
 def targets(r):
     t = Targets()
     call_targets(r, t)
     other_targets(r, t)
     size_targets(r, t)
+    translation_targets(r, t)
     return t.rows
 
 
@@ -234,6 +241,9 @@ def other_tables(r):
             for x in r.runs("scale") if "workload" in x and "what" not in x]
     if rows:
         text += "\n### Number of items in the database, 8 connections\n\n" + table(("workload", "items", "calls/s", "p50 µs", "CPU µs a call"), rows)
+    rows = [(x["what"], x["documents"], number(60 * x["calls_per_s"])) for x in r.runs("translate")]
+    if rows:
+        text += "\n### Short docx translated by Apertium\n\n" + table(("", "documents", "a minute"), rows)
     return text
 
 

@@ -23,6 +23,8 @@ import time
 
 import machine
 import report
+import translation
+from convert import convert
 from daemons import BENCH, Echo, Postgres, Procession, Redis, Store
 
 ROOT = BENCH.parent
@@ -383,7 +385,8 @@ def scale(bench):
     bench.save("scale", runs)
 
 
-SCENARIOS = {f.__name__: f for f in (calls, tls, login, idle, large, items, scale)}
+SCENARIOS = {f.__name__: f for f in (calls, tls, login, idle, large, items, scale, convert)}
+SCENARIOS["translate"] = translation.scenario
 
 
 def parse():

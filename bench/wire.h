@@ -1,4 +1,5 @@
-/* wire.h — just enough of a TDS client to load a server: requests are encoded once, answers are walked token by token and checked. */
+/* wire.h — just enough of a TDS client to load a server: requests are encoded once, answers are
+ * walked token by token and checked. */
 #ifndef BENCH_WIRE_H
 #define BENCH_WIRE_H
 
@@ -17,7 +18,8 @@ void message_prelogin(struct message *m);
 void message_login(struct message *m, const char *user, const char *password, const char *database,
 		   const char *app);
 void message_batch(struct message *m, const char *text);
-/* RPC by name; then parameters; then message_end. Each returns the offset of the value's bytes, so that it can be changed before it is sent again. */
+/* RPC by name; then parameters; then message_end. Each returns the offset of the value's bytes,
+ * so that it can be changed before it is sent again. */
 void message_rpc(struct message *m, const char *name);
 size_t message_int(struct message *m, const char *param, int32_t v);
 size_t message_bigint(struct message *m, const char *param, int64_t v);
@@ -42,9 +44,11 @@ struct answer {
 	int32_t last_int; /* value of the last int output */
 	bool has_int;
 };
-/* Length of the whole response message at p, or 0 when it is not complete yet. *at: the packets seen so far, 0 at first. */
+/* Length of the whole response message at p, or 0 when it is not complete yet. *at: the packets
+ * seen so far, 0 at first. */
 size_t answer_length(const uint8_t *p, size_t n, size_t *at);
-/* Walks the tokens of one message; false: the stream cannot be read (the benchmark stops). scratch: at least n bytes. */
+/* Walks the tokens of one message; false: the stream cannot be read (the benchmark stops).
+ * scratch: at least n bytes. */
 bool answer_read(const uint8_t *p, size_t n, uint8_t *scratch, struct answer *ret);
 
 #endif

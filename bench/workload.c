@@ -1,5 +1,6 @@
-/* workload.c — the list of workloads, what their scripts share, and the smallest of them: select1, text, echo, sched_cycle.
- * Each connection works on keys of its own, so that no lock is refused and every answer can be checked. */
+/* workload.c — the list of workloads, what their scripts share, and the smallest of them:
+ * select1, text, echo, sched_cycle. Each connection works on keys of its own, so that no lock is
+ * refused and every answer can be checked. */
 #include "workload.h"
 
 #include <stdio.h>

@@ -41,8 +41,9 @@ struct workload {
 	const struct message *(*next)(struct script *s, const struct answer *last);
 	/* Is this answer right? NULL: no error is enough. */
 	const char *(*check)(const struct script *s, const struct answer *a);
-	bool once;                /* ends by itself (fill) */
-	const char *const *kinds; /* names of the kinds of request, NULL at the end; NULL: one kind */
+	bool once; /* ends by itself (fill) */
+	/* names of the kinds of request, NULL at the end; NULL: one kind */
+	const char *const *kinds;
 };
 
 const struct workload *workload_find(const char *name);
@@ -58,7 +59,8 @@ uint64_t script_random(struct script *s);
 /* A random key among those of this connection. */
 uint64_t script_own_key(struct script *s);
 uint64_t script_few_keys(struct script *s);
-/* A number that no earlier run has used, and that still fits a bigint when multiplied by the number of connections. */
+/* A number that no earlier run has used, and that still fits a bigint when multiplied by the
+ * number of connections. */
 uint64_t script_first_round(void);
 /* The number of the job that this connection works on in this round. */
 uint64_t script_job(const struct script *s);
@@ -76,7 +78,7 @@ const char *check_found(const struct script *s, const struct answer *a);
 #define WORD_URI "http://schemas.microsoft.com/office/server/word/2009/08/"
 #define TRANSLATION_URI "http://schemas.microsoft.com/office/server/translation/2010/11/"
 
-size_t jobs_add(struct message *m, bool word); /* all return the offset of @JobId */
+size_t scheduler_jobs_add(struct message *m, bool word); /* all return the offset of @JobId */
 size_t jobs_group(struct message *m, const char *uri, uint64_t items);
 size_t jobs_one_id(struct message *m, const char *proc);
 size_t jobs_done(struct message *m, size_t *ret_item_at);

@@ -1,4 +1,5 @@
-/* workload_jobs.c — a job's life in WordAutomation and Translation: added, submitted, handed out, worked on item by item, looked at. */
+/* workload_jobs.c — a job's life in WordAutomation and Translation: added, submitted, handed
+ * out, worked on item by item, looked at. */
 #include "workload.h"
 
 #include <stdio.h>
@@ -18,7 +19,7 @@ static const char *const kinds[] = { "AddJob",
 				     "GetJobStatus",
 				     NULL };
 
-size_t jobs_add(struct message *m, bool word)
+size_t scheduler_jobs_add(struct message *m, bool word)
 {
 	size_t at;
 
@@ -113,7 +114,7 @@ static void prepare(struct script *s, const char *uri, bool word)
 {
 	struct message *m = s->messages;
 
-	s->at[JOB_ADD][0] = jobs_add(&m[JOB_ADD], word);
+	s->at[JOB_ADD][0] = scheduler_jobs_add(&m[JOB_ADD], word);
 	s->at[JOB_GROUP][0] = jobs_group(&m[JOB_GROUP], uri, ITEMS);
 	s->at[JOB_SUBMIT][0] = jobs_one_id(&m[JOB_SUBMIT], "proc_SubmitJob");
 	jobs_fetch(&m[JOB_FETCH], ITEMS);

@@ -1,4 +1,5 @@
-/* workload_redis.c — the StateService workloads against Redis, with the functions of peers/redis/state.lua. */
+/* workload_redis.c — the StateService workloads against Redis, with the functions of
+ * peers/redis/state.lua. */
 #include "workload.h"
 
 #include <stdio.h>
@@ -79,8 +80,8 @@ static const struct message *fill_next(struct script *s, const struct answer *la
 	return s->key < KEYS ? send_kind(s, ADD) : NULL;
 }
 
-/* Writes answer 1 when they changed something; the last number of a read is the cookie. An item may still have the lock of an earlier run that
- * ended between two calls: its cookie unlocks it. */
+/* Writes answer 1 when they changed something; the last number of a read is the cookie. An item
+ * may still have the lock of an earlier run that ended between two calls: its cookie unlocks it. */
 static const char *check(const struct script *s, const struct answer *a)
 {
 	if (a->has_int && a->last_int > 0)

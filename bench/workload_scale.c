@@ -1,7 +1,9 @@
-/* workload_scale.c — what should cost the same however full WordAutomation and Translation are, and what fills them.
+/* workload_scale.c — what should cost the same however full WordAutomation and Translation are,
+ * and what fills them.
  *
- * word_fill and translation_fill make jobs of 100 items, numbered from 1. The items of all but the last 50 jobs are finished; the others wait, so that there is always
- * a batch to fetch. word_group makes one job with one group of very many items, word_items reads them all. */
+ * word_fill and translation_fill make jobs of 100 items, numbered from 1. The items of all but
+ * the last 50 jobs are finished; the others wait, so that there is always a batch to fetch.
+ * word_group makes one job with one group of very many items, word_items reads them all. */
 #include "workload.h"
 
 #include <stdio.h>
@@ -20,7 +22,7 @@ static const char *uri_of(const struct script *s)
 
 static void fill_prepare(struct script *s)
 {
-	s->at[FILL_ADD][0] = jobs_add(&s->messages[FILL_ADD], !s->translation);
+	s->at[FILL_ADD][0] = scheduler_jobs_add(&s->messages[FILL_ADD], !s->translation);
 	s->at[FILL_GROUP][0] = jobs_group(&s->messages[FILL_GROUP], uri_of(s), JOB_ITEMS);
 	s->at[FILL_SUBMIT][0] = jobs_one_id(&s->messages[FILL_SUBMIT], "proc_SubmitJob");
 }
@@ -139,7 +141,7 @@ static uint64_t big_job(const struct script *s)
 
 static void group_prepare(struct script *s)
 {
-	s->at[0][0] = jobs_add(&s->messages[0], true);
+	s->at[0][0] = scheduler_jobs_add(&s->messages[0], true);
 	s->at[1][0] = jobs_group(&s->messages[1], WORD_URI, s->sizes->items);
 }
 

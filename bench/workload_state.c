@@ -1,4 +1,5 @@
-/* workload_state.c — the StateService workloads: lock and update pairs, reads, and one large item. */
+/* workload_state.c — the StateService workloads: lock and update pairs, reads, and one large
+ * item. */
 #include "workload.h"
 
 #include <stdio.h>
@@ -80,7 +81,8 @@ static const struct message *send_kind(struct script *s, unsigned kind)
 	return &s->messages[kind];
 }
 
-/* Cookies of an item go up by one: it gets one body and the other in turn. A store need not write what has not changed. */
+/* Cookies of an item go up by one: it gets one body and the other in turn. A store need not
+ * write what has not changed. */
 static unsigned update_with(struct script *s, int32_t cookie)
 {
 	unsigned which = cookie % 2 == 0 ? UPDATE : UPDATE_OTHER;

@@ -1,5 +1,6 @@
-/* fuzz_batch.c — the text of a batch: lexer, parser, static types, the evaluator, and the translation of SELECTs. Everything that is handed out
- * is answered at once; loops stop after a few turns. Input: BYTE flags, then the text. */
+/* fuzz_batch.c — the text of a batch: lexer, parser, static types, the evaluator, and the
+ * translation of SELECTs. Everything that is handed out is answered at once; loops stop after a
+ * few turns. Input: BYTE flags, then the text. */
 #include <string.h>
 
 #include "fuzz.h"
@@ -86,10 +87,13 @@ static int use(struct tsql_host *h, struct str database, struct err *reterr)
 	return database.n % 2 == 0 ? 0 : err_set(reterr, ERR_NO_DATABASE_USE, "x");
 }
 
-static enum service service(struct tsql_host *h)
+static int database(struct tsql_host *h, struct str name, struct tsql_database *ret, struct err *reterr)
 {
 	(void)h;
-	return SERVICE_STATE;
+	*ret = (struct tsql_database){ .name = "Db1", .service = SERVICE_STATE, .may_select = true };
+	if (name.n % 3 == 1)
+		*ret = (struct tsql_database){ .name = "Db2", .service = SERVICE_WORD, .may_select = true };
+	return name.n % 3 == 2 ? err_set(reterr, ERR_NO_OBJECT, "") : 0;
 }
 
 static int end_session(struct tsql_host *h, int64_t session, struct err *reterr)
@@ -101,7 +105,7 @@ static int end_session(struct tsql_host *h, int64_t session, struct err *reterr)
 static const struct tsql_host_ops host_ops = { .statement_done = statement_done,
 					       .value = give_value,
 					       .use = use,
-					       .service = service,
+					       .database = database,
 					       .kill = end_session };
 
 static void check_query(const struct query *q)

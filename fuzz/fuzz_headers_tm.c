@@ -1,5 +1,5 @@
-/* fuzz_headers_tm.c — ALL_HEADERS and what follows them, read as a transaction manager request and as the text of a batch.
- * Input: BYTE version, then the message. */
+/* fuzz_headers_tm.c — ALL_HEADERS and what follows them, read as a transaction manager request
+ * and as the text of a batch. Input: BYTE version, then the message. */
 #include "base/utf.h"
 #include "fuzz.h"
 #include "tds/request.h"

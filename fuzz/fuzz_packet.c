@@ -1,4 +1,5 @@
-/* fuzz_packet.c — a stream of packets, arriving in pieces. Input: BYTE how it is cut, then the stream. */
+/* fuzz_packet.c — a stream of packets, arriving in pieces. Input: BYTE how it is cut, then the
+ * stream. */
 #include <string.h>
 
 #include "fuzz.h"

@@ -1,5 +1,6 @@
-/* fuzz_rpc.c — the body of an RPC message (headers already read), and every value that was accepted sent back: as an output value, and as
- * a column. Input: BYTE version, BYTE limit of a value in units of 64 bytes, then the body. */
+/* fuzz_rpc.c — the body of an RPC message (headers already read), and every value that was
+ * accepted sent back: as an output value, and as a column. Input: BYTE version, BYTE limit of a
+ * value in units of 64 bytes, then the body. */
 #include <string.h>
 
 #include "base/utf.h"
@@ -40,7 +41,7 @@ static void send_back(const struct tds_param *p, enum tds_version v)
 	tds_put_returnvalue(&o, 0, p->name, &p->wire, &p->value);
 	tds_put_colmetadata(&o, cols, 2);
 	tds_put_row(&o, cols, both, p->value.null ? 1 : 2);
-	HOLDS(!o.wire.failed);
+	HOLDS(!o.wire.bytes.failed);
 	tds_out_end(&o);
 	tds_out_fini(&o);
 }

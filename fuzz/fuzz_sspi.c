@@ -1,5 +1,6 @@
-/* fuzz_sspi.c — the SSPI phase: what is looked at in tokens, and whole exchanges with the NTLM and SPNEGO acceptors as far as this machine has them.
- * The input is a list of tokens, each behind its length in two bytes. Kerberos is left out: its keys would have to be made first. */
+/* fuzz_sspi.c — the SSPI phase: what is looked at in tokens, and whole exchanges with the NTLM
+ * and SPNEGO acceptors as far as this machine has them. The input is a list of tokens, each
+ * behind its length in two bytes. Kerberos is left out: its keys would have to be made first. */
 #include <string.h>
 #include <unistd.h>
 
@@ -36,11 +37,11 @@ static void check_token(const uint8_t *p, size_t n)
 	HOLDS(copy != NULL);
 	if (n > 0)
 		memcpy(copy, p, n);
-	(void)token_kind(copy, n, &kind);
-	(void)token_ntlm_is_old(copy, n);
-	if (token_ntlm_is_odd(copy, n)) {
-		mended = token_ntlm_mend(copy, n);
-		HOLDS(mended >= n && mended <= room && !token_ntlm_is_odd(copy, mended));
+	(void)auth_token_kind(copy, n, &kind);
+	(void)auth_token_ntlm_is_old(copy, n);
+	if (auth_token_ntlm_is_odd(copy, n)) {
+		mended = auth_token_ntlm_mend(copy, n);
+		HOLDS(mended >= n && mended <= room && !auth_token_ntlm_is_odd(copy, mended));
 	}
 	free(copy);
 }

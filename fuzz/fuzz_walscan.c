@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "store/sqlite/walscan.h"
+#include "engine/sqlite/store/walscan.h"
 
 struct input {
 	const uint8_t *data;
@@ -26,16 +26,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input in = { data, size };
 	struct walscan all, part;
 
-	HOLDS(walscan_run(read_input, &in, UINT32_MAX, &all) == 0);
+	HOLDS(store_walscan_run(read_input, &in, UINT32_MAX, &all) == 0);
 	HOLDS(all.committed <= all.frames);
 	HOLDS(all.sound || (all.frames == 0 && all.page_size == 0));
 	if (!all.sound)
 		return 0;
 	HOLDS(WAL_HEADER + (uint64_t)all.frames * (WAL_FRAME_HEADER + all.page_size) <= size);
-	in.size = WAL_HEADER + (size_t)all.committed *
-				       (WAL_FRAME_HEADER +
-					all.page_size); /* what is behind the last commit does not matter */
-	HOLDS(walscan_run(read_input, &in, UINT32_MAX, &part) == 0);
+	/* what is behind the last commit does not matter */
+	in.size = WAL_HEADER + (size_t)all.committed * (WAL_FRAME_HEADER + all.page_size);
+	HOLDS(store_walscan_run(read_input, &in, UINT32_MAX, &part) == 0);
 	HOLDS(part.frames == all.committed && part.committed == all.committed);
 	return 0;
 }

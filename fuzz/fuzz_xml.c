@@ -1,5 +1,6 @@
-/* fuzz_xml.c — documents in arguments: encodings, the look at the tags, libxml2 under our handlers, the content model, simple types.
- * Input: BYTE flags (how the value arrived; whether reading is stopped, and after how many steps), then the document. */
+/* fuzz_xml.c — documents in arguments: encodings, the look at the tags, libxml2 under our
+ * handlers, the content model, simple types. Input: BYTE flags (how the value arrived; whether
+ * reading is stopped, and after how many steps), then the document. */
 #include <string.h>
 
 #include "fuzz.h"
@@ -30,8 +31,8 @@ static int take_row(void *arg, int row, const struct value *fields, size_t nfiel
 	HOLDS(row == 1 && nfields == ARRAY_LEN(attributes) && !fields[0].null && !fields[1].null);
 	HOLDS(fields[1].u.i >= INT16_MIN && fields[1].u.i <= INT16_MAX);
 	HOLDS(fields[2].null || (fields[2].u.i >= INT32_MIN && fields[2].u.i <= INT32_MAX));
-	HOLDS(fields[4].null ||
-	      memchr(fields[4].u.s.p, '\0', fields[4].u.s.n) == NULL); /* no document has one */
+	/* no document has one */
+	HOLDS(fields[4].null || memchr(fields[4].u.s.p, '\0', fields[4].u.s.n) == NULL);
 	s->rows++;
 	return 0;
 }
@@ -52,9 +53,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	v.u.s = (struct str){ (const char *)data + 1, size - 1 };
 	if ((data[0] & 2) != 0)
 		meter.left = (uint64_t)(data[0] >> 4) * 16;
-	xml_init();
+	service_xml_init();
 	arena_init(&a, 32 << 20);
-	rc = xml_read(&v, &model, &meter, &a, take_row, &seen, &e);
+	rc = service_xml_read(&v, &model, &meter, &a, take_row, &seen, &e);
 	HOLDS(rc == 0 || e.number != 0);
 	HOLDS(rc < 0 || (e.number == 0 && !meter.gave_up)); /* who is told to stop does not succeed */
 	HOLDS(strlen(e.text) < sizeof(e.text));

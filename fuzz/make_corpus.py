@@ -4,6 +4,7 @@ Run from anywhere; what is there already under other names (findings) stays."""
 import pathlib
 import re
 import struct
+import sys
 
 CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
 TOKEN = re.compile(r"'([^']*)'|\"([^\"]*)\"|([0-9A-Fa-f]{2})|\s+")
@@ -231,7 +232,34 @@ def logs():
     write("walscan", "page-size", wal([], page=1000))
 
 
+def conversions():
+    sys.path.insert(0, str(CORPUS.parents[1] / "tests"))
+    from support import documents as made
+
+    def job(name, inner):
+        write("convert_settings", name, b"out.pdf\n<ConversionJobSettings>" + inner.encode() + b"</ConversionJobSettings>")
+
+    job("all", "<OutputFormat>PDF</OutputFormat><OutputSaveBehavior>AlwaysOverwrite</OutputSaveBehavior><UpdateFields>true</UpdateFields>"
+               "<RevisionState>Final</RevisionState><MarkupView>Comments Text Formatting</MarkupView><DefaultLanguage>de-DE</DefaultLanguage>"
+               "<FixedFormatSettings><UsePDFA>true</UsePDFA><PageRange>1,3-5</PageRange><Bookmarks>Headings</Bookmarks>"
+               "<OutputQuality>Minimum</OutputQuality></FixedFormatSettings>")
+    job("refused", "<AddThumbnail>true</AddThumbnail>")
+    job("namespace", '<x:OutputFormat xmlns:x="urn:x"><![CDATA[RTF]]></x:OutputFormat><!-- a remark -->')
+    write("convert_settings", "empty", b"a.docx\n")
+    write("convert_settings", "dtd", b"a.docx\n<!DOCTYPE a [<!ENTITY x 'PDF'>]><settings><OutputFormat>&x;</OutputFormat></settings>")
+    for name, content in {
+        "a.docx": made.docx(made.paragraph("text")), "b.docx": made.docx("", "dotm"), "c.xlsx": made.docx("", "xlsx"),
+        "a.odt": made.odt("<text:p>text</text:p>"), "b.odt": made.odt("", manifest_extra=made.ENCRYPTED_ENTRY),
+        "a.doc": made.compound({"WordDocument": b"\xEC\xA5\xC1\0"}), "b.doc": made.compound({"EncryptionInfo": b"", "EncryptedPackage": b""}),
+        "a.rtf": b"{\\rtf1 text}", "a.html": b"<!DOCTYPE html><html></html>", "a.txt": b"text", "b.txt": b"\xff\xfet\0",
+        "a.xml": b'<?xml version="1.0"?><w:wordDocument xmlns:w="http://schemas.microsoft.com/office/word/2003/wordml"/>',
+        "a.pdf": b"%PDF-1.4", "a.mht": b"MIME-Version: 1.0\nContent-Type: multipart/related\n",
+    }.items():
+        write("convert_sniff", name, name.encode() + b"\n" + content)
+
+
 if __name__ == "__main__":
+    conversions()
     xmls()
     logs()
     sspis()

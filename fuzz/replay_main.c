@@ -1,4 +1,5 @@
-/* replay_main.c — feeds every file of the given folders to a fuzz target once: what was found stays found, without libFuzzer. */
+/* replay_main.c — feeds every file of the given folders to a fuzz target once: what was found
+ * stays found, without libFuzzer. */
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>

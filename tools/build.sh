@@ -16,9 +16,22 @@ fuzz) options=(-Dfuzz=true -Dtests=false -Db_sanitize=address,undefined -Db_lund
 *) echo "build.sh: unknown flavour '$flavour' (plain, release, asan, tsan, fuzz)" >&2; exit 2 ;;
 esac
 
+say() { printf 'build: %s\n' "$*" >&2; }
+
+# A checkout that root has built, or that was moved since: meson would fail with a traceback.
+if [ -e build ] && [ -n "$(find build -maxdepth 2 ! -writable -print -quit)" ]; then
+    say "build/ belongs to another user: remove it with 'sudo make clean', then try again"
+    exit 1
+fi
 mkdir -p build
+if [ -f "$dir/build.ninja" ] && [ "$(cat "$dir/source-folder" 2>/dev/null)" != "$PWD" ]; then
+    say "the checkout was moved: building $dir anew"
+    rm -rf "$dir"
+fi
 if [ ! -f "$dir/build.ninja" ]; then
+    [ "$flavour" != plain ] || say "building the server and the command (about half a minute the first time)"
     meson setup "$dir" "${options[@]}" >build/setup-"$flavour".log 2>&1 || { cat build/setup-"$flavour".log >&2; exit 1; }
+    echo "$PWD" >"$dir/source-folder"
 fi
 # Silent unless something is wrong.
 ninja -C "$dir" --quiet >build/build-"$flavour".log 2>&1 || { cat build/build-"$flavour".log >&2; exit 1; }

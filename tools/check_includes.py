@@ -1,47 +1,42 @@
 """Compares the #include lines of src/ with the table of folders in docs/architecture.md: nothing includes upward, and
 nobody includes another folder's private header (<folder>_int.h or a header the owner's README calls private)."""
-import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import rooms
+
+ROOT = rooms.ROOT
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
-ROW = re.compile(r"^\| `src/([a-z]+)`[^|]*\|[^|]*\| ([^|]*) \|$")
 
 
 def table():
-    """Folder → folders it may include, from the table rows "| `src/x` | charter | `a` `b` |"."""
-    allowed = {}
-    for line in (ROOT / "docs/architecture.md").read_text().splitlines():
-        match = ROW.match(line)
-        if match:
-            allowed[match[1]] = set(re.findall(r"`([a-z]+)`", match[2]))
-    return allowed
+    """Folder → folders it may include."""
+    return {name: uses for name, (_, uses) in rooms.read().items()}
 
 
 def faults(allowed):
     src = ROOT / "src"
     for path in sorted(p for p in src.rglob("*.[ch]")):
-        folder = path.relative_to(src).parts[0]
-        if folder not in allowed:
-            yield f"{path.relative_to(ROOT)}: folder src/{folder} is not in the table of docs/architecture.md"
+        folder = rooms.of(path.relative_to(src), allowed)
+        if folder is None:
+            yield f"{path.relative_to(ROOT)}: its folder is not in the table of docs/architecture.md"
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
             match = INCLUDE.match(line)
             if not match:
                 continue
             where = f"{path.relative_to(ROOT)}:{number}"
-            target = match[1].split("/")
-            if len(target) < 2:
+            if "/" not in match[1]:
                 if not (path.parent / match[1]).exists() and (src / folder / match[1]).exists():
                     yield f'{where}: write "{folder}/{match[1]}"'
                 continue
-            if target[0] == folder:
+            target = rooms.of(match[1], allowed)
+            if target is None or target == folder:
                 continue
-            if target[0] not in allowed[folder] | {"base"} and (src / target[0]).is_dir():
-                yield f"{where}: src/{folder} may not include src/{target[0]}"
+            if target not in allowed[folder] | {"base"}:
+                yield f"{where}: src/{folder} may not include src/{target}"
             elif match[1].endswith("_int.h"):
-                yield f"{where}: {match[1]} is private to src/{target[0]}"
+                yield f"{where}: {match[1]} is private to src/{target}"
 
 
 def cycles(allowed):

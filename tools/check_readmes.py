@@ -16,14 +16,12 @@ def documents():
 
 def main():
     found = []
-    for folder in sorted(p for p in (ROOT / "src").iterdir() if p.is_dir()):
-        if not list(folder.rglob("*.[ch]")):
-            continue
+    for folder in sorted({p.parent for p in (ROOT / "src").rglob("*.[ch]")}):
         readme = folder / "README.md"
         if not readme.exists():
-            found.append(f"src/{folder.name}: no README.md")
+            found.append(f"{folder.relative_to(ROOT)}: no README.md")
         elif not re.search(r"^\s*1\. ", readme.read_text(), re.M):
-            found.append(f"src/{folder.name}/README.md: no numbered invariants")
+            found.append(f"{readme.relative_to(ROOT)}: no numbered invariants")
     for path in documents():
         for target in LINK.findall(path.read_text()):
             if "://" not in target and not target.startswith("mailto:") and not (path.parent / target).exists():

@@ -21,13 +21,17 @@ check() {
 
 own_checkers() {
     check includes $python tools/check_includes.py
+    if [ -d build/meson/src ]; then check prefixes $python tools/check_prefixes.py; fi
     check readmes $python tools/check_readmes.py
     check rooms $python tools/draw_rooms.py --check
     check settings $python tools/settings.py check
     check procedures $python tools/procgen.py --check
     check text $python tools/check_text.py
+    if command -v clang-format-14 >/dev/null; then check format tools/format.sh --check; fi
     check references $python tools/check_references.py
     check conformance $python tools/conformance.py --check
+    # The plain build's objects; without them there is nothing to look at yet.
+    if [ -d build/meson/src ]; then check globals $python tools/check_globals.py; fi
 }
 [ "${1:-}" = slow ] || own_checkers
 if [ "${1:-}" = quick ]; then exit $failed; fi

@@ -86,6 +86,7 @@ def parse(argv):
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="servers at once (default: 2)")
     parser.add_argument("--limit", type=float, default=240, metavar="SECONDS", help="for one mutant, after which it counts as undecided (default: 240)")
     parser.add_argument("--seconds", type=float, metavar="S", help="begin no more after this time; the rest counts as not tried")
+    parser.add_argument("--only", action="append", metavar="TEXT", help="only tests whose name contains TEXT; what these do not notice counts as undecided")
     parser.add_argument("--learn", action="store_true", help="write down which tests notice most (tools/mutate.order): they are run first from then on")
     parser.add_argument("--report", metavar="FILE", help="the result of every mutant, one a line, as they are done")
     parser.add_argument("--skip", action="append", metavar="FILE", default=[], help="not what FILE, a report, says was noticed: goes on where a run ended")
@@ -159,7 +160,7 @@ def main(argv):
     history = History(HISTORY)
     for key, test in listed.items():
         history.learn(key[0], test, 1000)
-    crew = Crew(ROOT, Factory(ROOT), history, args.jobs, args.limit)
+    crew = Crew(ROOT, Factory(ROOT), history, args.jobs, args.limit, args.only)
     report = open(args.report, "a", encoding="utf-8") if args.report else None
 
     def told(task):

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Every test, in the order in which failures are cheapest to learn. Ends with one line, "N passed, N failed",
 # and a status other than 0 when something failed. Reports are kept in build/reports.
-#   SUITES="unit lint behaviour model cli scheduler sspi drivers crash mutants"  picks parts;  JOBS=2  tests at once.
+#   SUITES="unit lint behaviour model cli scheduler worker sspi drivers crash mutants"  picks parts;  JOBS=2  tests at once.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-: "${SUITES:=unit lint behaviour model cli scheduler sspi drivers crash mutants}" "${JOBS:=2}"
+: "${SUITES:=unit lint behaviour model cli scheduler worker sspi drivers crash mutants}" "${JOBS:=2}"
 reports=$PWD/build/reports
 python=/usr/bin/python3
 [ -x $python ] || python=python3
@@ -71,7 +71,7 @@ if wanted unit; then
     check build-tsan tools/build.sh tsan
     [ -f build/tsan/build.ninja ] && meson_tests tsan --suite unit
 fi
-for suite in behaviour model cli scheduler sspi drivers crash; do
+for suite in behaviour model cli scheduler worker sspi drivers crash; do
     if wanted $suite; then
         step "$suite"
         pytest_suite $suite

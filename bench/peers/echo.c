@@ -1,8 +1,10 @@
-/* echo.c — the physical limit of the network part: the same message sizes through the same event loop as the server (libuv, as many loops as
- * it has threads), and nothing done in between. A request says how long it is and how long its answer shall be. Prints "ready HOST:PORT".
- * With TLS it keeps the server's rules: what TLS costs here is OpenSSL's and the kernel's.
+/* echo.c — the physical limit of the network part: the same message sizes through the same event
+ * loop as the server (libuv, as many loops as it has threads), and nothing done in between. A
+ * request says how long it is and how long its answer shall be. Prints "ready HOST:PORT". With
+ * TLS it keeps the server's rules: what TLS costs here is OpenSSL's and the kernel's.
  *
- *   echo [LOOPS [--tls CERTIFICATE KEY]]           (two files in PEM; every connection then begins with TLS) */
+ *   echo [LOOPS [--tls CERTIFICATE KEY]] (two files in PEM; every connection then begins with
+ *   TLS) */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <openssl/err.h>
@@ -93,7 +95,8 @@ static bool tls_init(const char *certificate, const char *key)
 	       SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1;
 }
 
-/* OpenSSL writes to the socket itself: a record is one write, and so is a flight of the handshake. */
+/* OpenSSL writes to the socket itself: a record is one write, and so is a flight of the
+ * handshake. */
 static void tls_begin(struct peer *p)
 {
 	BIO *input_bio = BIO_new(input_method), *output_bio;
@@ -186,7 +189,8 @@ static bool tls_requests(struct peer *p, size_t n)
 {
 	input.at = 0;
 	input.len = n;
-	/* OpenSSL is not asked for more than there is: its answer would cost as much as a small record. */
+	/* OpenSSL is not asked for more than there is: its answer would cost as much as a small
+	 * record. */
 	while (input.at < input.len || SSL_pending(p->ssl) > 0) {
 		size_t room = make_room(p);
 		int k = SSL_read(p->ssl, p->in + p->in_len, (int)room);
@@ -206,7 +210,8 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
 	if (n >= 0 && p->ssl == NULL)
 		requests(p, (size_t)n);
 	else if (n < 0 || !tls_requests(p, (size_t)n)) {
-		ERR_clear_error(); /* it is the thread's, and would be taken for the next peer's */
+		/* it is the thread's, and would be taken for the next peer's */
+		ERR_clear_error();
 		uv_close((uv_handle_t *)s, on_close);
 	}
 }

@@ -1,10 +1,15 @@
-/* store.c — the physical limit of the store: the statements of the StateService procedures on a database like the server's, in one thread, without a network, a queue or a
- * parser. What the server spares SQLite, its page cache and its way to write the log (src/store/sqlite), is spared here too. Prints one line of JSON, as load does.
+/* store.c — the physical limit of the store: the statements of the StateService procedures on a
+ * database like the server's, in one thread, without a network, a queue or a parser. What the
+ * server spares SQLite, its page cache and its way to write the log (src/store/sqlite), is
+ * spared here too. Prints one line of JSON, as load does.
  *
- *   store --workload state_read|state_rw --database FILE --schema procedures/state/schema.sql [--seconds S] [--warmup S] [--group N] [--connections N]
- *   store --workload state_large --bytes N …        one item of that size, locked and updated again and again, each time in a transaction of its own
+ *   store --workload state_read|state_rw --database FILE --schema procedures/state/schema.sql
+ *   [--seconds S] [--warmup S] [--group N] [--connections N]
+ *   store --workload state_large --bytes N … one item of that size, locked and updated again and
+ *   again, each time in a transaction of its own
  *
- * Creates and fills the file if it is not there. The calls are those of N connections in turn; as many as --group in one transaction, or many reads, as the server does. */
+ * Creates and fills the file if it is not there. The calls are those of N connections in turn;
+ * as many as --group in one transaction, or many reads, as the server does. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +19,7 @@
 #include <unistd.h>
 
 #include "../usage.h"
-#include "store/sqlite/sqlite_int.h"
+#include "engine/sqlite/store/store_int.h"
 
 #define ITEMS 100000
 #define TIMES_MAX 100000  /* updates whose time is kept */
@@ -30,7 +35,8 @@ static const struct workload {
 		  { "state_rw", true, false },
 		  { "state_large", true, true } };
 
-/* What the procedures in procedures/state do for an item that is there, is small and does not expire sooner than before. */
+/* What the procedures in procedures/state do for an item that is there, is small and does not
+ * expire sooner than before. */
 enum { BEGIN, COMMIT, ADD, ADD_BODY, GET, RENEW, LOOK, LOCK, FIND, UPDATE, UPDATE_BODY, STATEMENTS };
 #define STATE \
 	"CASE WHEN locked <> 0 THEN 1 ELSE 0 END, CASE WHEN locked <> 0 AND lock_time < ?2 THEN ?2 / 300 - " \
@@ -49,7 +55,7 @@ static const char *const sql[STATEMENTS] = {
 	[GET] = "SELECT item.n, " STATE ", cookie, " DATA,
 	[RENEW] = "UPDATE item SET expires = ?2 + timeout WHERE n = ?1",
 	[LOOK] = "SELECT item.n, " STATE ", CASE WHEN locked <> 0 THEN cookie WHEN cookie = 2147483647 THEN "
-					 "1 ELSE cookie + 1 END, " DATA,
+		 "1 ELSE cookie + 1 END, " DATA,
 	[LOCK] = "UPDATE item SET expires = ?2 + timeout, cookie = ?3, lock_time = CASE WHEN locked <> 0 "
 		 "THEN lock_time ELSE ?2 END, locked = 1 WHERE n = ?1",
 	[FIND] = "SELECT n, CASE WHEN sweep > (?2 + ?3 * 18000) / 18000 THEN (?2 + ?3 * 18000) / 18000 END "
@@ -77,13 +83,13 @@ static struct {
 };
 static const struct workload *workload;
 static sqlite3 *db;
-static struct sqlite_store store;
-static struct sqlite_conn conn = {
-	.store = &store
-}; /* for what the server does with large values: little memory beside them, many pages a read */
+static struct store store;
+/* for what the server does with large values: little memory beside them, many pages a read */
+static struct store_conn conn = { .store = &store };
 static sqlite3_stmt *statements[STATEMENTS];
 static struct connection connections[CONNECTIONS_MAX];
-static uint8_t *body; /* one byte more than an item has: the same from there on is another one */
+/* one byte more than an item has: the same from there on is another one */
+static uint8_t *body;
 static uint64_t seed = 88172645463325252u, calls;
 static struct {
 	double us[TIMES_MAX];
@@ -143,8 +149,8 @@ static sqlite3_stmt *with_body(int which, sqlite3_int64 n, bool other)
 {
 	sqlite3_bind_int64(statements[which], 1, n);
 	sqlite3_bind_blob(statements[which], 2, body + other, (int)opt.bytes, SQLITE_STATIC);
-	if (opt.bytes >= SQLITE_LARGE)
-		sqlite_narrow(&conn);
+	if (opt.bytes >= STORE_LARGE)
+		store_narrow(&conn);
 	return statements[which];
 }
 
@@ -176,12 +182,12 @@ static void fetch(sqlite3_int64 n)
 
 	if (room == NULL)
 		room = malloc(opt.bytes);
-	if (opt.bytes >= SQLITE_LARGE)
-		sqlite_narrow(&conn);
+	if (opt.bytes >= STORE_LARGE)
+		store_narrow(&conn);
 	if (room == NULL || sqlite3_blob_open(db, "main", "body", "data", n, 0, &b) != SQLITE_OK ||
 	    sqlite3_blob_read(b, room, (int)opt.bytes, 0) != SQLITE_OK)
 		die("the item's data");
-	sqlite_widen(&conn);
+	store_widen(&conn);
 	sqlite3_blob_close(b);
 }
 
@@ -225,7 +231,7 @@ static void update(const struct connection *c)
 	sqlite3_bind_int(statements[UPDATE], 3, TIMEOUT);
 	run(with_number(UPDATE, n, now));
 	run(with_body(UPDATE_BODY, n, c->cookie % 2 != 0));
-	sqlite_widen(&conn);
+	store_widen(&conn);
 }
 
 static void call(unsigned nth)
@@ -312,13 +318,13 @@ static void fill(void)
 		n = sqlite3_column_int64(s, 0);
 		sqlite3_reset(s);
 		run(with_body(ADD_BODY, n, false));
-		sqlite_widen(&conn);
+		store_widen(&conn);
 	}
 	run(statements[COMMIT]);
 	checkpoint();
 }
 
-/* The server's settings (src/store/sqlite/conn.c) and its default cache. */
+/* The server's settings (src/engine/sqlite/store/conn.c) and its default cache. */
 static void set_up(void)
 {
 	sqlite3_int64 mib = (sqlite3_int64)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) >> 20;
@@ -326,7 +332,7 @@ static void set_up(void)
 	script("PRAGMA mmap_size=0; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA "
 	       "temp_store=MEMORY; PRAGMA secure_delete=FAST");
 	store.cache_mib = mib / 16 > 256 ? 256 : mib / 16 < 16 ? 16 : (unsigned)(mib / 16);
-	if (sqlite_set_cache(&conn) != SQLITE_OK)
+	if (store_set_cache(&conn) != SQLITE_OK)
 		die("cache_size");
 	sqlite3_wal_hook(db, on_log, NULL);
 }
@@ -336,13 +342,13 @@ static void open_database(void)
 	bool is_new = access(opt.database, F_OK) != 0;
 
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* as the server */
-	sqlite_register_vfs();
+	store_register_vfs();
 	if (sqlite3_open_v2(opt.database, &db,
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-			    SQLITE_VFS_NAME) != SQLITE_OK)
+			    STORE_VFS_NAME) != SQLITE_OK)
 		die(opt.database);
 	conn.db = db;
-	if (sqlite_checksum_register(&conn) != SQLITE_OK) /* the schema uses it */
+	if (store_checksum_register(&conn) != SQLITE_OK) /* the schema uses it */
 		die("checksum()");
 	set_up();
 	if (is_new)
@@ -362,7 +368,7 @@ static void open_database(void)
 	script("SELECT sum(length(data)) FROM body; SELECT sum(expires) FROM item; SELECT count(id) FROM "
 	       "item");
 	/* A read renews, and its renewal may reach the disk later. */
-	sqlite_wal_set_lazy(db, !workload->writes);
+	store_wal_set_lazy(db, !workload->writes);
 }
 
 /* ---- the command ---- */

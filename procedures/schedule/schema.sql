@@ -1,5 +1,7 @@
 -- ScheduledJobs: one table. Times are datetime ticks; Dec 31 9999 11:59:59:997 PM, the due time of disabled jobs, is 76683386879999.
 
+-- ERROR 2627 job.id 'Violation of PRIMARY KEY constraint ''PK_ScheduledJobs''. Cannot insert duplicate key in object ''dbo.ScheduledJobs''. A scheduled job with this JobId exists already.'
+
 -- MIGRATION 1
 CREATE TABLE job (
     id           BLOB NOT NULL PRIMARY KEY,  -- JobId

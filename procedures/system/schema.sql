@@ -1,9 +1,9 @@
 -- The system store: logins, databases, permissions, and the catalogue described as rows (filled by the generator's metadata
 -- script whenever the declarations have changed). Times are datetime ticks (1/300 s since 1900-01-01 UTC).
 
--- ERROR 2627 login.name 'A login of this name exists already. Choose another name, or change it with procession_login_passwd.'
+-- ERROR 2627 login.name 'A login of this name exists already. Choose another name, or change its password: procession login passwd (procession_login_passwd).'
 -- ERROR 2627 database.name 'A database of this name exists already. Choose another name.'
--- ERROR 547 FOREIGN KEY 'The login does not exist. procession_login_list shows the logins there are.'
+-- ERROR 547 FOREIGN KEY 'The login does not exist. procession login list (procession_login_list) shows the logins there are.'
 
 -- MIGRATION 1
 CREATE TABLE login (

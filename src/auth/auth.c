@@ -1,5 +1,6 @@
-/* auth.c — the gate. A login passes the throttle (cheap), is read from the store (cheap), compared with what was right a moment ago (cheap), and only
- * then hashed (dear, on purpose). Whoever has no login, or a disabled one, costs the same time and is told the same. */
+/* auth.c — the gate. A login passes the throttle (cheap), is read from the store (cheap),
+ * compared with what was right a moment ago (cheap), and only then hashed (dear, on purpose).
+ * Whoever has no login, or a disabled one, costs the same time and is told the same. */
 #include "auth/auth.h"
 
 #include <stdlib.h>
@@ -20,7 +21,7 @@ int auth_open(const struct auth_options *o, struct auth **ret, struct err *reter
 	a->fail_delay_ms = o->fail_delay_ms;
 	a->generation = 1;
 	a->principal_map = strdup(o->principal_map == NULL ? "" : o->principal_map);
-	pthread_mutex_init(&a->db_lock, NULL);
+	a->system = o->system;
 	pthread_mutex_init(&a->lock, NULL);
 	a->verified = calloc((size_t)AUTH_CACHE_SETS * AUTH_CACHE_WAYS, sizeof(*a->verified));
 	a->rights = calloc(AUTH_RIGHTS_SLOTS, sizeof(*a->rights));
@@ -37,8 +38,6 @@ int auth_open(const struct auth_options *o, struct auth **ret, struct err *reter
 	if (auth_hash_password((struct str){ (const char *)a->key, sizeof(a->key) }, a->dummy_hash, reterr) <
 	    0)
 		goto fail;
-	if (auth_store_open(a, o->system_file, reterr) < 0)
-		goto fail;
 	*ret = a;
 	return 0;
 fail:
@@ -50,7 +49,6 @@ void auth_close(struct auth *a)
 {
 	if (a == NULL)
 		return;
-	auth_store_close(a);
 	auth_throttle_fini(&a->throttle);
 	auth_known_fini(&a->logins);
 	auth_known_fini(&a->peers);
@@ -60,7 +58,6 @@ void auth_close(struct auth *a)
 	free(a->rights);
 	free(a->principal_map);
 	pthread_mutex_destroy(&a->lock);
-	pthread_mutex_destroy(&a->db_lock);
 	explicit_bzero(a->key, sizeof(a->key));
 	free(a);
 }
@@ -97,7 +94,7 @@ const char *auth_result_text(enum auth_result r)
 	case AUTH_DISABLED: return "the login is disabled";
 	case AUTH_WRONG_PASSWORD: return "wrong password";
 	case AUTH_THROTTLED: return "too many failures, refused for a while";
-	case AUTH_LATER: return "too many failures of others for this login";
+	case AUTH_LATER: return "too many failures, waited for its turn in vain";
 	case AUTH_ERROR: return "the login cannot be checked now";
 	}
 	return "unknown";
@@ -159,7 +156,9 @@ static enum auth_result failed(struct auth *a, const struct attempt *at, enum au
 
 	pthread_mutex_lock(&a->lock);
 	now = a->clock();
-	auth_throttle_add(&a->throttle, &at->peer, now);
+	/* One program with a wrong password must not use up the patience with its whole address. */
+	if (auth_throttle_count(&a->throttle, &at->pair, now) < a->throttle.limit)
+		auth_throttle_add(&a->throttle, &at->peer, now);
 	auth_throttle_add(&a->throttle, &at->login, now);
 	auth_throttle_add(&a->throttle, &at->pair, now);
 	pthread_mutex_unlock(&a->lock);
@@ -176,6 +175,12 @@ void auth_failed(struct auth *a, const char *peer)
 	pthread_mutex_unlock(&a->lock);
 }
 
+/* Did the address fail so often that no single login can be the reason? The lock is held. */
+static bool peer_is_over(struct auth *a, const struct auth_digest *peer, int64_t now)
+{
+	return auth_throttle_count(&a->throttle, peer, now) >= (uint64_t)a->throttle.limit * AUTH_PEER_LOGINS;
+}
+
 bool auth_is_throttled(struct auth *a, const char *peer)
 {
 	struct auth_digest key;
@@ -183,7 +188,7 @@ bool auth_is_throttled(struct auth *a, const char *peer)
 
 	peer_key(a, peer, &key);
 	pthread_mutex_lock(&a->lock);
-	yes = auth_throttle_count(&a->throttle, &key, a->clock()) >= a->throttle.limit;
+	yes = peer_is_over(a, &key, a->clock());
 	pthread_mutex_unlock(&a->lock);
 	return yes;
 }
@@ -242,17 +247,20 @@ uint64_t auth_peer_number(const struct auth *a, const char *peer)
 	return number;
 }
 
-/* May the password be looked at at all? The lock is held. docs/security.md has the reasons for each line. */
+/* May the password be looked at at all? The lock is held. docs/security.md has the reasons for
+ * each line. */
 static enum auth_result admit(struct auth *a, const struct attempt *at)
 {
 	struct auth_throttle *t = &a->throttle;
 	int64_t now = a->clock();
 	unsigned own = auth_throttle_count(t, &at->pair, now);
 
+	if (own >= t->limit)
+		return auth_throttle_trickle(t, &at->pair, now) ? AUTH_OK : AUTH_LATER;
 	if (auth_known_find(&a->logins, &at->login, &at->pair, now))
-		return own >= t->limit ? AUTH_THROTTLED : AUTH_OK;
-	if (auth_throttle_count(t, &at->peer, now) >= t->limit)
-		return AUTH_THROTTLED;
+		return AUTH_OK;
+	if (peer_is_over(a, &at->peer, now))
+		return auth_throttle_trickle(t, &at->peer, now) ? AUTH_OK : AUTH_LATER;
 	if (at->local || auth_throttle_count(t, &at->login, now) < t->limit)
 		return AUTH_OK;
 	if (own > 0)
@@ -320,25 +328,6 @@ unsigned auth_penalty_ms(struct auth *a, const char *peer)
 	return ms < AUTH_PENALTY_MAX_MS ? ms : AUTH_PENALTY_MAX_MS;
 }
 
-/* From the store: 0 or -1. */
-static int read_rights(struct auth *a, const char *login, const char *database, uint8_t *ret)
-{
-	struct auth_row row;
-	int found = auth_store_login(a, str_of(login), &row);
-
-	if (found < 0)
-		return -1;
-	if (!found || row.disabled) {
-		*ret = 0;
-		return 0;
-	}
-	if (row.login.admin) {
-		*ret = AUTH_ALL_RIGHTS;
-		return 0;
-	}
-	return auth_store_rights(a, login, database, ret);
-}
-
 uint8_t auth_rights(struct auth *a, const char *login, const char *database)
 {
 	struct auth_right *slot;
@@ -358,9 +347,10 @@ uint8_t auth_rights(struct auth *a, const char *login, const char *database)
 	pthread_mutex_unlock(&a->lock);
 	if (hit)
 		return rights;
-	if (read_rights(a, login, database, &rights) < 0)
+	if (auth_store_rights(a, login, database, &rights) < 0)
 		return 0;
-	/* Kept under the generation in which the reading began: a reload meanwhile makes it stale at once. */
+	/* Kept under the generation in which the reading began: a reload meanwhile makes it
+	 * stale at once. */
 	pthread_mutex_lock(&a->lock);
 	str_copy(slot->login, sizeof(slot->login), str_of(login));
 	str_copy(slot->database, sizeof(slot->database), str_of(database));

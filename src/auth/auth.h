@@ -1,4 +1,6 @@
-/* auth.h — who is it, and may they. Logins live in the system store; this module reads them through a connection of its own. */
+/* auth.h — who is it, and may they. Logins live in the system database; this module asks for
+ * them by procedures that only the server itself may call. What it is told, it keeps for a
+ * while. */
 #ifndef AUTH_AUTH_H
 #define AUTH_AUTH_H
 
@@ -6,11 +8,13 @@
 #include "base/str.h"
 
 struct auth;
+struct engine_database;
 
 struct auth_options {
-	const char *system_file; /* DIR/system.db */
-	unsigned fail_delay_ms;  /* first delay of the throttle */
-	unsigned fail_limit;     /* failures per address and per login before it is refused for a while */
+	struct engine_database *system; /* borrowed: outlives it */
+	unsigned fail_delay_ms;         /* first delay of the throttle */
+	/* failures per address and per login before it is refused for a while */
+	unsigned fail_limit;
 	unsigned fail_window_s;
 	const char *principal_map; /* "PATTERN=LOGIN; …": shell patterns over "REALM\\name" */
 };
@@ -25,7 +29,9 @@ enum auth_result {
 	AUTH_DISABLED,
 	AUTH_WRONG_PASSWORD,
 	AUTH_THROTTLED, /* too many failures */
-	AUTH_LATER, /* others fail with this login: strangers are let to it one at a time. Nothing was looked at; ask again after AUTH_LATER_MS */
+	/* too many failures, of this client or of others with this login: one attempt a second.
+	 * Nothing was looked at; ask again after AUTH_LATER_MS */
+	AUTH_LATER,
 	AUTH_ERROR, /* trouble with the store or memory: no verdict, and never counted as a failure */
 };
 #define AUTH_LATER_MS 500u
@@ -44,15 +50,17 @@ struct auth_identity {
 	size_t sid_len; /* 1 for sa, 16 for the others */
 	bool admin;
 };
-/* Which login is asked for: by name, by number or by security identifier; what is not asked for is empty. */
+/* Which login is asked for: by name, by number or by security identifier; what is not asked for
+ * is empty. */
 struct auth_question {
 	struct str name, sid;
 	int64_t id;
 };
-/* 1: found, 0: there is none, -1: store trouble (logged). Reads the store, as quickly as auth_rights does the first time. */
+/* 1: found, 0: there is none, -1: store trouble (logged). Reads the store, as quickly as
+ * auth_rights does the first time. */
 int auth_identify(struct auth *a, const struct auth_question *q, struct auth_identity *ret);
-/* Blocks (memory-hard hash): on a work thread only. peer is the address without port. A password that was right a moment ago is recognised by a keyed digest in
- * memory, without hashing again. */
+/* Blocks (memory-hard hash): on a work thread only. peer is the address without port. A password
+ * that was right a moment ago is recognised by a keyed digest in memory, without hashing again. */
 enum auth_result auth_check_password(struct auth *a, struct str login, struct str password, const char *peer,
 				     struct auth_login *ret);
 /* A failure that another module found (a refused token): counts for the throttle. */
@@ -65,8 +73,9 @@ bool auth_knows_peer(struct auth *a, const char *peer);
 uint64_t auth_peer_number(const struct auth *a, const char *peer);
 /* Too many failures from there: nothing is to be looked at. */
 bool auth_is_throttled(struct auth *a, const char *peer);
-/* The login of a principal that a mechanism has proved ("REALM\\name"): its own (added with --windows), else the first rule of principal_map whose pattern fits. Blocks
- * for the store. AUTH_NO_LOGIN: nobody knows it. */
+/* The login of a principal that a mechanism has proved ("REALM\\name"): its own (added with
+ * --windows), else the first rule of principal_map whose pattern fits. Blocks for the store.
+ * AUTH_NO_LOGIN: nobody knows it. */
 enum auth_result auth_find_principal(struct auth *a, const char *principal, struct auth_login *ret);
 /* How long the answer to a failed login is held back, in ms. */
 unsigned auth_penalty_ms(struct auth *a, const char *peer);

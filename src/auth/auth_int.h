@@ -1,8 +1,9 @@
 /* auth_int.h — what the files of this folder know about each other.
  *
- * auth.c      the gate: throttle, login, remembered password, hash — in this order     throttle.c  who failed how often of late
- * password.c  argon2id                                                                logins.c    the tables login and permission
- * cache.c     passwords that were right, rights that were looked up                     known.c     who was let in of late */
+ * auth.c: the gate (throttle, login, remembered password, hash, in this order). throttle.c: who
+ * failed how often of late. password.c: argon2id. logins.c: logins and rights, asked of the
+ * system database. cache.c: passwords that were right, rights that were looked up. known.c: who
+ * was let in of late. */
 #ifndef AUTH_AUTH_INT_H
 #define AUTH_AUTH_INT_H
 
@@ -10,9 +11,6 @@
 
 #include "auth/auth.h"
 #include "base/list.h"
-
-struct sqlite3;
-struct sqlite3_stmt;
 
 #define AUTH_DIGEST 32
 #define AUTH_ALL_RIGHTS 7u /* every bit of enum call_right */
@@ -22,7 +20,9 @@ struct sqlite3_stmt;
 #define AUTH_RIGHTS_SLOTS 256u
 #define AUTH_THROTTLE_MAX 16384u /* addresses, logins, and logins from an address remembered */
 #define AUTH_THROTTLE_BUCKETS 8192u
-#define AUTH_TRICKLE_MS 1000 /* a login under attack is tried for strangers so often */
+#define AUTH_TRICKLE_MS 1000 /* who has failed too often is tried so often */
+/* With so many logins over the limit, the address itself is slowed down. */
+#define AUTH_PEER_LOGINS 4
 #define AUTH_KNOWN_SETS 128u
 #define AUTH_KNOWN_WAYS 64u /* addresses remembered for a login */
 #define AUTH_KNOWN_MS (24 * 60 * 60 * 1000)
@@ -51,7 +51,8 @@ struct auth_right {
 	unsigned generation; /* 0: free */
 };
 
-/* Failures of one address or login, in two adjoining windows: the older one counts less the further it is gone. */
+/* Failures of one address or login, in two adjoining windows: the older one counts less the
+ * further it is gone. */
 struct auth_failures {
 	struct list by_age;         /* oldest first */
 	struct auth_failures *next; /* in its bucket */
@@ -87,11 +88,9 @@ struct auth {
 
 	char *principal_map; /* owned */
 
-	pthread_mutex_t db_lock; /* guards the connection and its statements */
-	struct sqlite3 *db;
-	struct sqlite3_stmt *find_login, *find_rights, *identify;
+	struct engine_database *system; /* borrowed: where logins are asked for */
 
-	pthread_mutex_t lock; /* guards the rest; never held while hashing or reading the store */
+	pthread_mutex_t lock; /* guards the rest; never held while hashing or asking */
 	struct auth_throttle throttle;
 	struct auth_known logins;       /* let in from an address */
 	struct auth_known peers;        /* addresses from which anybody was let in */
@@ -105,10 +104,9 @@ void auth_set_clock(struct auth *a, auth_clock *clock);
 unsigned auth_hashed(struct auth *a);
 
 /* logins.c */
-MUST_CHECK int auth_store_open(struct auth *a, const char *file, struct err *reterr);
-void auth_store_close(struct auth *a);
-/* 1: found, 0: there is none, -1: store trouble (logged). */
+/* 1: found, 0: there is none, -1: it cannot be asked (logged). */
 int auth_store_login(struct auth *a, struct str name, struct auth_row *ret);
+/* Those of a login that exists and is not disabled; 0: none, also when there is no such login. */
 int auth_store_rights(struct auth *a, const char *login, const char *database, uint8_t *ret);
 
 /* cache.c; the lock is held, except for the digests */
@@ -130,10 +128,12 @@ void auth_throttle_add(struct auth_throttle *t, const struct auth_digest *key, i
 void auth_throttle_forget(struct auth_throttle *t, const struct auth_digest *key);
 /* True once in AUTH_TRICKLE_MS, for a key that has failures. */
 bool auth_throttle_trickle(struct auth_throttle *t, const struct auth_digest *key, int64_t now);
-/* The part of an address that one client cannot change at will: all of IPv4, the network half of IPv6. */
+/* The part of an address that one client cannot change at will: all of IPv4, the network half of
+ * IPv6. */
 void auth_throttle_peer(const char *peer, char dst[64]);
 
-/* 127.0.0.1 and ::1: this machine. The rest of 127/8 counts like any address: forwarders bind to one of them. */
+/* 127.0.0.1 and ::1: this machine. The rest of 127/8 counts like any address: forwarders bind to
+ * one of them. */
 bool auth_throttle_is_local(const char *peer);
 
 /* known.c; the lock is held. set chooses where it is looked for: what may push each other out. */

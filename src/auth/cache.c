@@ -1,5 +1,6 @@
-/* cache.c — what need not be worked out again: passwords that were right a moment ago (as keyed digests, never the passwords), and rights.
- * A digest includes the stored hash, so a changed password does not match its old entry. Both tables have a fixed size. */
+/* cache.c — what need not be worked out again: passwords that were right a moment ago (as keyed
+ * digests, never the passwords), and rights. A digest includes the stored hash, so a changed
+ * password does not match its old entry. Both tables have a fixed size. */
 #include "auth/auth_int.h"
 
 #include <string.h>
@@ -14,7 +15,8 @@ void auth_digest(const struct auth *a, const struct str *parts, size_t n, struct
 	unsigned len = AUTH_DIGEST;
 	size_t at = 0;
 
-	/* A digest of each part, then one of all: the parts may be long, and cannot run into each other. */
+	/* A digest of each part, then one of all: the parts may be long, and cannot run into
+	 * each other. */
 	memset(ret->bytes, 0, sizeof(ret->bytes));
 	for (size_t i = 0; i < n && at + AUTH_DIGEST <= sizeof(inner); i++) {
 		HMAC(EVP_sha256(), a->key, sizeof(a->key),

@@ -1,4 +1,5 @@
-/* gss.c — see gss.h. The first token says which kind it is: raw NTLM, raw Kerberos or SPNEGO; each kind has credentials of its own. */
+/* gss.c — see gss.h. The first token says which kind it is: raw NTLM, raw Kerberos or SPNEGO;
+ * each kind has credentials of its own. */
 #define _GNU_SOURCE /* memrchr */
 #include "auth/gss.h"
 
@@ -21,9 +22,9 @@
 		sizeof(bytes) - 1, (void *)(bytes) \
 	}
 
-static gss_OID_desc oid_krb5 = OID("\x2a\x86\x48\x86\xf7\x12\x01\x02\x02");
-static gss_OID_desc oid_spnego = OID("\x2b\x06\x01\x05\x05\x02");
-static gss_OID_desc oid_ntlm = OID("\x2b\x06\x01\x04\x01\x82\x37\x02\x02\x0a");
+static const gss_OID_desc oid_krb5 = OID("\x2a\x86\x48\x86\xf7\x12\x01\x02\x02");
+static const gss_OID_desc oid_spnego = OID("\x2b\x06\x01\x05\x05\x02");
+static const gss_OID_desc oid_ntlm = OID("\x2b\x06\x01\x04\x01\x82\x37\x02\x02\x0a");
 
 struct auth_gss {
 	gss_cred_id_t creds[TOKEN_KINDS]; /* GSS_C_NO_CREDENTIAL: switched off or not to be had */
@@ -62,9 +63,11 @@ static void describe(OM_uint32 major, OM_uint32 minor, gss_OID mech, char *dst, 
 }
 
 /* again: for tokens that the replay cache has already let pass. */
-static gss_cred_id_t acquire(gss_OID mech, bool again, const char *name)
+/* What nobody has set up is off without a word: a server without a domain is the usual one. */
+static gss_cred_id_t acquire(const gss_OID_desc *mech, bool again, bool set_up, const char *name)
 {
-	gss_OID_set_desc set = { 1, mech };
+	gss_OID_desc one = *mech; /* GSSAPI has no word for what it only reads */
+	gss_OID_set_desc set = { 1, &one };
 	gss_key_value_element_desc element = { "rcache", "none:" };
 	gss_key_value_set_desc store = { 1, &element };
 	gss_cred_id_t cred = GSS_C_NO_CREDENTIAL;
@@ -75,8 +78,9 @@ static gss_cred_id_t acquire(gss_OID mech, bool again, const char *name)
 				      again ? &store : GSS_C_NO_CRED_STORE, &cred, NULL, NULL);
 	if (!GSS_ERROR(major))
 		return cred;
-	describe(major, minor, mech, why, sizeof(why));
-	LOG(LOG_INFO, NULL, "mechanism_off", F_STR("mechanism", name), F_STR("reason", why));
+	describe(major, minor, &one, why, sizeof(why));
+	LOG(set_up ? LOG_INFO : LOG_DEBUG, NULL, "mechanism_off", F_STR("mechanism", name),
+	    F_STR("reason", why));
 	return GSS_C_NO_CREDENTIAL;
 }
 
@@ -94,7 +98,7 @@ static gss_cred_id_t acquire_spnego(bool again, bool kerberos, bool ntlm)
 		mechs[set.count++] = oid_ntlm;
 	if (set.count == 0)
 		return GSS_C_NO_CREDENTIAL;
-	cred = acquire(&oid_spnego, again, "spnego");
+	cred = acquire(&oid_spnego, again, true, "spnego");
 	if (cred != GSS_C_NO_CREDENTIAL && GSS_ERROR(gss_set_neg_mechs(&minor, cred, &set))) {
 		LOG(LOG_WARN, NULL, "mechanism_off", F_STR("mechanism", "spnego"),
 		    F_STR("reason", "its choice cannot be limited"));
@@ -103,22 +107,24 @@ static gss_cred_id_t acquire_spnego(bool again, bool kerberos, bool ntlm)
 	return cred;
 }
 
-/* The second credentials never know NTLM: its mechanism has no replay cache, and makes unusable credentials when it is told about one. */
+/* The second credentials never know NTLM: its mechanism has no replay cache, and makes unusable
+ * credentials when it is told about one. */
 static void acquire_all(struct auth_gss *g, const struct auth_gss_options *o)
 {
 	if (o->kerberos)
-		g->creds[TOKEN_KERBEROS] = acquire(&oid_krb5, false, "kerberos");
+		g->creds[TOKEN_KERBEROS] = acquire(&oid_krb5, false, o->keytab[0] != '\0', "kerberos");
 	if (o->ntlm)
-		g->creds[TOKEN_NTLM] = acquire(&oid_ntlm, false, "ntlm");
+		g->creds[TOKEN_NTLM] = acquire(&oid_ntlm, false, true, "ntlm");
 	g->creds[TOKEN_SPNEGO] = acquire_spnego(false, g->creds[TOKEN_KERBEROS] != GSS_C_NO_CREDENTIAL,
 						g->creds[TOKEN_NTLM] != GSS_C_NO_CREDENTIAL);
 	if (!o->channel_binding || g->creds[TOKEN_KERBEROS] == GSS_C_NO_CREDENTIAL)
 		return;
-	g->again[TOKEN_KERBEROS] = acquire(&oid_krb5, true, "kerberos");
+	g->again[TOKEN_KERBEROS] = acquire(&oid_krb5, true, true, "kerberos");
 	g->again[TOKEN_SPNEGO] = acquire_spnego(true, true, false);
 }
 
-/* Both are read by the mechanisms for the whole process: a credential store for one of them would be shown to the others, too. */
+/* Both are read by the mechanisms for the whole process: a credential store for one of them
+ * would be shown to the others, too. */
 static bool name_files(const struct auth_gss_options *o)
 {
 	if (o->ntlm && o->ntlm_user_file[0] != '\0' && setenv("NTLM_USER_FILE", o->ntlm_user_file, 1) < 0)
@@ -206,7 +212,8 @@ static bool is_mech(const gss_OID_desc *mech, const gss_OID_desc *wanted)
 	       memcmp(mech->elements, wanted->elements, mech->length) == 0;
 }
 
-/* Kerberos: "user@REALM". An escaped character (a backslash, a second @) would let a name of one realm look like one of another. */
+/* Kerberos: "user@REALM". An escaped character (a backslash, a second @) would let a name of one
+ * realm look like one of another. */
 static bool split_kerberos(struct str name, struct str *ret_realm, struct str *ret_user)
 {
 	const char *at = memrchr(name.p, '@', name.n);
@@ -281,8 +288,10 @@ static void accept_with(struct auth_exchange *x, gss_cred_id_t cred, gss_buffer_
 					    &ret->mech, &x->out, &ret->flags, NULL, NULL);
 }
 
-/* Clients may bind to the connection in two ways, and do not say in which: Kerberos tokens are tried with both. The replay cache has seen the token in
- * the first try and would take the second for a replay; so the second goes without it. A token that is a replay already fails the first try. */
+/* Clients may bind to the connection in two ways, and do not say in which: Kerberos tokens are
+ * tried with both. The replay cache has seen the token in the first try and would take the
+ * second for a replay; so the second goes without it. A token that is a replay already fails the
+ * first try. */
 static bool may_try_again(const struct auth_exchange *x, const struct accepted *r)
 {
 	return GSS_ROUTINE_ERROR(r->major) == GSS_S_BAD_BINDINGS && x->legs == 1 && x->bindings.n > 1 &&
@@ -329,8 +338,9 @@ static enum auth_step accept_mended(struct auth_exchange *x, const uint8_t *toke
 	if (in.value == NULL)
 		return no_memory(x);
 	memcpy(in.value, token, n);
-	in.length = token_ntlm_mend(in.value, n);
-	step = token_ntlm_is_old(in.value, in.length) ? refuse(x, "older than NTLMv2") : accept_token(x, &in);
+	in.length = auth_token_ntlm_mend(in.value, n);
+	step = auth_token_ntlm_is_old(in.value, in.length) ? refuse(x, "older than NTLMv2")
+							   : accept_token(x, &in);
 	free(in.value);
 	return step;
 }
@@ -339,9 +349,9 @@ static enum auth_step accept_any(struct auth_exchange *x, const uint8_t *token, 
 {
 	gss_buffer_desc in = { n, (void *)token };
 
-	if (x->kind == TOKEN_NTLM && token_ntlm_is_odd(token, n))
+	if (x->kind == TOKEN_NTLM && auth_token_ntlm_is_odd(token, n))
 		return accept_mended(x, token, n);
-	if (x->kind != TOKEN_KERBEROS && token_ntlm_is_old(token, n))
+	if (x->kind != TOKEN_KERBEROS && auth_token_ntlm_is_old(token, n))
 		return refuse(x, "older than NTLMv2");
 	return accept_token(x, &in);
 }
@@ -358,7 +368,7 @@ enum auth_step auth_exchange_step(struct auth_exchange *x, const uint8_t *token,
 	*ret_token = (struct str){ "", 0 };
 	if (++x->legs > LEGS_MAX)
 		return refuse(x, "too many legs");
-	if (x->legs == 1 && !token_kind(token, n, &x->kind))
+	if (x->legs == 1 && !auth_token_kind(token, n, &x->kind))
 		return refuse(x, "not a Kerberos, NTLM or SPNEGO token");
 	if (x->legs == 1)
 		x->mechanism = kind_names[x->kind];

@@ -1,5 +1,7 @@
-/* known.c — who was let in of late: addresses, and logins from an address. Only a success writes here, so that strangers cannot push anybody out, and each set is
- * chosen by what is known (the login, the address): whoever has one login can fill the places of that one only. Keys are digests; the size is fixed. */
+/* known.c — who was let in of late: addresses, and logins from an address. Only a success writes
+ * here, so that strangers cannot push anybody out, and each set is chosen by what is known (the
+ * login, the address): whoever has one login can fill the places of that one only. Keys are
+ * digests; the size is fixed. */
 #include "auth/auth_int.h"
 
 #include <stdlib.h>
@@ -49,8 +51,8 @@ void auth_known_put(struct auth_known *k, const struct auth_digest *set, const s
 	if (s == NULL) {
 		s = first;
 		for (unsigned i = 1; i < AUTH_KNOWN_WAYS; i++)
-			if (first[i].until <
-			    s->until) /* free, or least recently used: all live equally long */
+			/* free, or least recently used: all live equally long */
+			if (first[i].until < s->until)
 				s = &first[i];
 		memcpy(s->key, key->bytes, sizeof(s->key));
 	}

@@ -1,5 +1,6 @@
-/* password.c — argon2id with the parameters that OWASP gives as a minimum for interactive logins: 19 MiB, two passes, one lane.
- * The PHC string carries them, so that stored hashes stay good when they change. */
+/* password.c — argon2id with the parameters that OWASP gives as a minimum for interactive
+ * logins: 19 MiB, two passes, one lane. The PHC string carries them, so that stored hashes stay
+ * good when they change. */
 #include "auth/auth.h"
 
 #include <argon2.h>
@@ -27,7 +28,8 @@ int auth_hash_password(struct str password, char dst[256], struct err *reterr)
 	return 0;
 }
 
-/* The library compares in constant time; a string that is no argon2id hash fits no password. What keeps the library from finding out is no verdict. */
+/* The library compares in constant time; a string that is no argon2id hash fits no password.
+ * What keeps the library from finding out is no verdict. */
 int auth_verify_password(struct str password, const char *hash)
 {
 	int rc = argon2id_verify(hash, password.p, password.n);

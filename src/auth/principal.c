@@ -1,4 +1,5 @@
-/* principal.c — from a proved principal to a login: a row of its own, or a rule of the setting principal_map. */
+/* principal.c — from a proved principal to a login: a row of its own, or a rule of the setting
+ * principal_map. */
 #define _GNU_SOURCE /* FNM_CASEFOLD, memrchr */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -22,7 +23,8 @@ static enum auth_result take(struct auth *a, struct str name, struct auth_login 
 	return AUTH_OK;
 }
 
-/* One rule, "PATTERN=LOGIN"; true: it names the login for this principal. Letter case does not matter, as in Windows names. */
+/* One rule, "PATTERN=LOGIN"; true: it names the login for this principal. Letter case does not
+ * matter, as in Windows names. */
 static bool rule_fits(struct str rule, const char *principal, struct str *ret_login)
 {
 	const char *equals = memrchr(rule.p, '=', rule.n);

@@ -1,5 +1,6 @@
-/* throttle.c — who failed how often of late. Keys are digests, so an entry is small whatever the name was; the table is bounded and forgets
- * the oldest. The count is that of a sliding window, from two adjoining fixed ones: the older one weighs as much of itself as still overlaps. */
+/* throttle.c — who failed how often of late. Keys are digests, so an entry is small whatever the
+ * name was; the table is bounded and forgets the oldest. The count is that of a sliding window,
+ * from two adjoining fixed ones: the older one weighs as much of itself as still overlaps. */
 #include "auth/auth_int.h"
 
 #include <arpa/inet.h>

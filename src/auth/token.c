@@ -13,10 +13,8 @@ enum {
 	AUTHENTICATE_FLAGS = 60,
 	AUTHENTICATE_VERSION = 64
 };
-enum {
-	PROOF_LEN = 16,
-	ANSWER_OLD = 24
-};                              /* LM and NTLMv1 have 24 bytes; NTLMv2 has the proof and 28 more at least */
+/* LM and NTLMv1 have 24 bytes; NTLMv2 has the proof and 28 more at least */
+enum { PROOF_LEN = 16, ANSWER_OLD = 24 };
 #define REQUEST_TARGET 0x04u    /* in the first byte of the flags */
 #define NEGOTIATE_VERSION 0x02u /* in the last */
 
@@ -28,7 +26,8 @@ static bool is_ntlm(const uint8_t *p, size_t n)
 	return n >= 12 && memcmp(p, "NTLMSSP", 8) == 0;
 }
 
-/* RFC 2743 3.1: 60, DER length, 06, length and bytes of the mechanism's OID. Cuts the OID out; the mechanism itself checks the lengths against each other. */
+/* RFC 2743 3.1: 60, DER length, 06, length and bytes of the mechanism's OID. Cuts the OID out;
+ * the mechanism itself checks the lengths against each other. */
 static bool framed_oid(const uint8_t *p, size_t n, const uint8_t **ret, size_t *ret_n)
 {
 	size_t at = 2;
@@ -44,7 +43,7 @@ static bool framed_oid(const uint8_t *p, size_t n, const uint8_t **ret, size_t *
 	return true;
 }
 
-bool token_kind(const uint8_t *p, size_t n, enum token_kind *ret)
+bool auth_token_kind(const uint8_t *p, size_t n, enum token_kind *ret)
 {
 	const uint8_t *oid;
 	size_t len;
@@ -92,7 +91,8 @@ static unsigned le16(const uint8_t *p)
 	return p[0] | (unsigned)p[1] << 8;
 }
 
-/* Six fields (length, room, offset) point to the data behind the head: some of it begins where the version should be. */
+/* Six fields (length, room, offset) point to the data behind the head: some of it begins where
+ * the version should be. */
 static bool lies_about_version(const uint8_t *p, size_t n)
 {
 	if (!is_message(p, n, NTLM_AUTHENTICATE, AUTHENTICATE_VERSION) ||
@@ -123,12 +123,12 @@ static bool cuts_answer_short(const uint8_t *p, size_t n)
 	return true;
 }
 
-bool token_ntlm_is_odd(const uint8_t *p, size_t n)
+bool auth_token_ntlm_is_odd(const uint8_t *p, size_t n)
 {
 	return lacks_target(p, n) || ends_early(p, n) || lies_about_version(p, n) || cuts_answer_short(p, n);
 }
 
-size_t token_ntlm_mend(uint8_t *p, size_t n)
+size_t auth_token_ntlm_mend(uint8_t *p, size_t n)
 {
 	if (lacks_target(p, n))
 		p[NEGOTIATE_FLAGS] |= REQUEST_TARGET;
@@ -143,7 +143,7 @@ size_t token_ntlm_mend(uint8_t *p, size_t n)
 	return ends_early(p, n) ? TOKEN_NTLM_ROOM : n;
 }
 
-bool token_ntlm_is_old(const uint8_t *p, size_t n)
+bool auth_token_ntlm_is_old(const uint8_t *p, size_t n)
 {
 	static const uint8_t head[] = "NTLMSSP\0\3\0\0"; /* and the literal's own zero */
 	const uint8_t *end = p + n, *at = p;

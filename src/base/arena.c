@@ -1,5 +1,6 @@
-/* arena.c — chunks cut from front to back. Small requests share the newest chunk; a large one gets a chunk of its own,
- * put behind the newest so that the room left there stays in use. Under the address sanitizer the room not handed out is poisoned. */
+/* arena.c — chunks cut from front to back. Small requests share the newest chunk; a large one
+ * gets a chunk of its own, put behind the newest so that the room left there stays in use. Under
+ * the address sanitizer the room not handed out is poisoned. */
 #include "base/arena.h"
 
 #include <assert.h>
@@ -72,7 +73,8 @@ void arena_reset(struct arena *a)
 	}
 }
 
-/* A chunk with room for size bytes, not yet in the list; NULL when the limit or memory is exhausted. */
+/* A chunk with room for size bytes, not yet in the list; NULL when the limit or memory is
+ * exhausted. */
 static struct arena_chunk *chunk_new(struct arena *a, size_t size)
 {
 	struct arena_chunk *c;

@@ -1,6 +1,8 @@
-/* block.c — see block.h. A value of 64 MiB passes through several buffers, and touching one for the first time is 16,384 page faults in small pages: it took longer
- * than copying the value. Huge pages leave the zeroing, which still takes as long as the copying; so a few freed blocks are kept as spares. The system may take
- * their pages at any time (MADV_FREE), and what they add to the process is bounded. */
+/* block.c — see block.h. A value of 64 MiB passes through several buffers, and touching one for
+ * the first time is 16,384 page faults in small pages: it took longer than copying the value.
+ * Huge pages leave the zeroing, which still takes as long as the copying; so a few freed blocks
+ * are kept as spares. The system may take their pages at any time (MADV_FREE), and what they add
+ * to the process is bounded. */
 #define _GNU_SOURCE
 #include "base/block.h"
 
@@ -31,9 +33,9 @@ struct mapping {
 
 static struct {
 	pthread_mutex_t lock;
-	struct mapping *all[SPARES]; /* owned; NULL: no spare here */
-	size_t length;               /* of all of them */
-} spares = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct mapping *all[SPARES];              /* owned; NULL: no spare here */
+	size_t length;                            /* of all of them */
+} spares = { .lock = PTHREAD_MUTEX_INITIALIZER }; /* global: as malloc's own spares are */
 
 static bool is_large(size_t size)
 {

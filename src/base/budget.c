@@ -1,5 +1,6 @@
-/* budget.c — see budget.h. A limit may be passed for a moment by what is then refused: others that ask in this moment may be refused, too, which is as good as
- * their having come a moment later. */
+/* budget.c — see budget.h. A limit may be passed for a moment by what is then refused: others
+ * that ask in this moment may be refused, too, which is as good as their having come a moment
+ * later. */
 #include "base/budget.h"
 
 #include <assert.h>

@@ -1,5 +1,6 @@
-/* budget.h — accounts of memory, one above the other: a session's below its login's below the server's. What is taken from one is taken from all above it, and
- * refused where it is more than any of them may have. Whoever allocates asks first. Thread-safe, without a lock. */
+/* budget.h — accounts of memory, one above the other: a session's below its login's below the
+ * server's. What is taken from one is taken from all above it, and refused where it is more than
+ * any of them may have. Whoever allocates asks first. Thread-safe, without a lock. */
 #ifndef BASE_BUDGET_H
 #define BASE_BUDGET_H
 

@@ -1,4 +1,5 @@
-/* buf.c — the growable byte buffer. Writers need not look at every put: after the first failure all of them do nothing. */
+/* buf.c — the growable byte buffer. Writers need not look at every put: after the first failure
+ * all of them do nothing. */
 #include "base/buf.h"
 
 #include <assert.h>
@@ -35,8 +36,9 @@ void buf_charge(struct buf *b, struct budget *a)
 	b->budget = a;
 }
 
-/* Capacity for need bytes, and more in proportion so that appending stays linear. Large blocks grow without being copied (base/block.h), so small steps do; and a block
- * of little more than the value is one of those that are kept for the next. */
+/* Capacity for need bytes, and more in proportion so that appending stays linear. Large blocks
+ * grow without being copied (base/block.h), so small steps do; and a block of little more than
+ * the value is one of those that are kept for the next. */
 static bool buf_grow(struct buf *b, size_t need)
 {
 	size_t cap = b->cap < BUF_SMALLEST ? BUF_SMALLEST : b->cap, more = cap < BUF_LARGE ? cap : cap / 8;
@@ -48,7 +50,8 @@ static bool buf_grow(struct buf *b, size_t need)
 		cap = b->max;
 	if (cap < need)
 		cap = need;
-	/* Near the limit: a part of it, down to what is needed. Not that at once, or every few bytes more would move all that is there. */
+	/* Near the limit: a part of it, down to what is needed. Not that at once, or every few
+	 * bytes more would move all that is there. */
 	while (!budget_take(b->budget, cap - b->cap)) {
 		if (cap == need)
 			return false;

@@ -1,4 +1,5 @@
-/* buf.h — the one growable byte buffer. Failure (memory, bound) is remembered and looked at once, at the end. */
+/* buf.h — the one growable byte buffer. Failure (memory, bound) is remembered and looked at
+ * once, at the end. */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
@@ -18,7 +19,8 @@ void buf_init(struct buf *b, size_t max);
 /* From now on its memory is taken from this account. While it has none. */
 void buf_charge(struct buf *b, struct budget *a);
 void buf_fini(struct buf *b);
-/* Its memory is somebody else's now, who has copied the struct: it is empty, with the same bound and account. */
+/* Its memory is somebody else's now, who has copied the struct: it is empty, with the same bound
+ * and account. */
 void buf_forget(struct buf *b);
 /* Room for n more bytes: where to write them, or NULL (and failed). Does not change len. */
 MUST_CHECK uint8_t *buf_reserve(struct buf *b, size_t n);

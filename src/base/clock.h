@@ -1,4 +1,5 @@
-/* clock.h — the two clocks. Wall time in datetime ticks (1/300 s since 1900-01-01 UTC), rounded down [E-COM-05]. */
+/* clock.h — the two clocks. Wall time in datetime ticks (1/300 s since 1900-01-01 UTC), rounded
+ * down [E-COM-05]. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 

@@ -22,9 +22,11 @@ struct err {
 	char text[1024]; /* UTF-8, cut at a character */
 };
 
-/* Fills *reterr (which may be NULL) from the table and returns -1; arguments as the entry's text wants them. */
+/* Fills *reterr (which may be NULL) from the table and returns -1; arguments as the entry's text
+ * wants them. */
 int err_set(struct err *reterr, enum err_id id, ...);
-/* The same for a number and text that are not in the table (texts declared by procedures, XML messages). */
+/* The same for a number and text that are not in the table (texts declared by procedures, XML
+ * messages). */
 int err_raise(struct err *reterr, int32_t number, uint8_t severity, uint8_t state, const char *fmt, ...)
 	PRINTF_LIKE(5, 6);
 int err_nomem(struct err *reterr);
@@ -36,7 +38,8 @@ static inline bool err_is_error(const struct err *e)
 }
 
 #ifdef __clang_analyzer__
-/* The static analyzer sees one file at a time and does not know that these always fail: without this it follows paths that cannot be. */
+/* The static analyzer sees one file at a time and does not know that these always fail: without
+ * this it follows paths that cannot be. */
 #define err_set(...) ((void)err_set(__VA_ARGS__), -1)
 #define err_raise(...) ((void)err_raise(__VA_ARGS__), -1)
 #define err_nomem(e) ((void)err_nomem(e), -1)

@@ -1,5 +1,6 @@
-/* log.c — one logfmt line per event on stderr, built on the stack and handed on whole (log_out.c), so that lines of different
- * threads never mix. Whatever could end a line or begin a field is escaped here. */
+/* log.c — one logfmt line per event on stderr, built on the stack and handed on whole
+ * (log_out.c), so that lines of different threads never mix. Whatever could end a line or begin
+ * a field is escaped here. */
 #include "base/log.h"
 
 #include <pthread.h>
@@ -17,6 +18,7 @@
 
 static const char *const level_names[] = { "error", "warn", "info", "debug" };
 
+/* global: one log for the process, so that logging needs no handle; so are the next two */
 static atomic_int current_level = LOG_INFO;
 
 /* Volume bound. Lines are counted per second of the monotonic clock. */
@@ -26,7 +28,7 @@ static struct {
 	int64_t second;
 	unsigned written;
 	unsigned long left_out;
-} volume = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} volume = { .lock = PTHREAD_MUTEX_INITIALIZER }; /* global: of the log */
 
 struct line {
 	char text[LOG_LINE_MAX];
@@ -62,7 +64,8 @@ void log_set_rate(unsigned lines_per_second)
 	pthread_mutex_unlock(&volume.lock);
 }
 
-/* May one more line go out? *ret_left_out: lines dropped in earlier seconds that nobody was told of yet. */
+/* May one more line go out? *ret_left_out: lines dropped in earlier seconds that nobody was told
+ * of yet. */
 static bool volume_admits(unsigned long *ret_left_out)
 {
 	int64_t second = clock_mono_ms() / 1000;
@@ -106,8 +109,9 @@ static void line_put_str(struct line *l, const char *s)
 	line_put(l, s, strlen(s));
 }
 
-/* Length of the character at s if it can stand in a line as it is; 0 if it must be escaped: controls, broken UTF-8, and the
- * characters that some terminals take for a line's end or that turn the direction of text. */
+/* Length of the character at s if it can stand in a line as it is; 0 if it must be escaped:
+ * controls, broken UTF-8, and the characters that some terminals take for a line's end or that
+ * turn the direction of text. */
 static size_t plain_char(const char *s, size_t n)
 {
 	unsigned char c = (unsigned char)s[0];

@@ -1,8 +1,11 @@
-/* log_out.c — lines on their way to standard error, which may be a pipe that nobody reads. Whoever logs must not wait for that: a server would stand still.
- * Until log_start_writer every line is simply written, as a program that is about to end wants it. From then on a file is still written at once, and a socket
- * (journald's) as far as it takes it without waiting; all else goes through a ring of whole lines, which a thread of its own empties with writes that may block.
- * When the ring is full, lines are dropped and counted, and the count is told where they are missing. Making the descriptor non-blocking would be simpler, but
- * it is not ours alone: who shares it (a shell, a supervisor) would find it changed. */
+/* log_out.c — lines on their way to standard error, which may be a pipe that nobody reads.
+ * Whoever logs must not wait for that: a server would stand still. Until log_start_writer every
+ * line is simply written, as a program that is about to end wants it. From then on a file is
+ * still written at once, and a socket (journald's) as far as it takes it without waiting; all
+ * else goes through a ring of whole lines, which a thread of its own empties with writes that
+ * may block. When the ring is full, lines are dropped and counted, and the count is told where
+ * they are missing. Making the descriptor non-blocking would be simpler, but it is not ours
+ * alone: who shares it (a shell, a supervisor) would find it changed. */
 #include "base/log_out.h"
 
 #include <assert.h>
@@ -22,8 +25,8 @@
 
 enum out_kind { OUT_PLAIN, OUT_FILE, OUT_SOCKET, OUT_SLOW };
 
-/* Invariant: the bytes from head to tail (counted on without end, so tail - head <= RING_BYTES) are lines, the first perhaps without its begin. Only the thread
- * moves head. */
+/* Invariant: the bytes from head to tail (counted on without end, so tail - head <= RING_BYTES)
+ * are lines, the first perhaps without its begin. Only the thread moves head. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t filled, emptied;
@@ -31,6 +34,7 @@ static struct {
 	size_t head, tail;
 	unsigned long dropped; /* lines since the last that was told */
 	char bytes[RING_BYTES];
+	/* global: of the log, as its level is */
 } out = { .lock = PTHREAD_MUTEX_INITIALIZER,
 	  .filled = PTHREAD_COND_INITIALIZER,
 	  .emptied = PTHREAD_COND_INITIALIZER };
@@ -130,8 +134,8 @@ static size_t write_waiting(const char *p, size_t n)
 		return 0;
 	if (errno != EAGAIN && errno != EWOULDBLOCK)
 		return n; /* closed: nobody will ever read it */
-	nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000 * 1000 },
-		  NULL); /* somebody else has made it non-blocking */
+	/* somebody else has made it non-blocking */
+	nanosleep(&(struct timespec){ .tv_nsec = 20 * 1000 * 1000 }, NULL);
 	return 0;
 }
 

@@ -7,7 +7,8 @@
 /* The whole line, with its end, at most LOG_LINE_MAX bytes. */
 #define LOG_LINE_MAX 4096
 void log_out(const char *line, size_t n);
-/* Makes the line that tells of lines that nobody took; dst has LOG_LINE_MAX bytes. In log.c. Gives its length. */
+/* Makes the line that tells of lines that nobody took; dst has LOG_LINE_MAX bytes. In log.c.
+ * Gives its length. */
 size_t log_line_dropped(char *dst, unsigned long lines);
 
 #endif

@@ -1,6 +1,8 @@
-/* meter.h — counts the steps of a computation whose length a client decides. When the steps at hand are used up, somebody is asked whether to go on: on a work thread
- * that is who knows of cancellation and time limits; without anybody the computation is given up, and whoever began it may begin it again elsewhere.
- * Whatever is given up has changed nothing yet: it is the computation's duty to spend before it acts. */
+/* meter.h — counts the steps of a computation whose length a client decides. When the steps at
+ * hand are used up, somebody is asked whether to go on: on a work thread that is who knows of
+ * cancellation and time limits; without anybody the computation is given up, and whoever began
+ * it may begin it again elsewhere. Whatever is given up has changed nothing yet: it is the
+ * computation's duty to spend before it acts. */
 #ifndef BASE_METER_H
 #define BASE_METER_H
 
@@ -16,7 +18,8 @@ struct meter {
 /* The slow path of meter_spend. */
 bool meter_ask(struct meter *m);
 
-/* A step is about a byte that is looked at, or a node of a tree. NULL: nobody counts. False: give up. */
+/* A step is about a byte that is looked at, or a node of a tree. NULL: nobody counts. False:
+ * give up. */
 static inline bool meter_spend(struct meter *m, uint64_t steps)
 {
 	if (m == NULL)

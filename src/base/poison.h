@@ -1,4 +1,5 @@
-/* poison.h — for memory that is kept and not in use: under the address sanitizer touching it is an error, as if it had been freed. */
+/* poison.h — for memory that is kept and not in use: under the address sanitizer touching it is
+ * an error, as if it had been freed. */
 #ifndef BASE_POISON_H
 #define BASE_POISON_H
 

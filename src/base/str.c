@@ -1,4 +1,5 @@
-/* str.c — comparing, trimming and copying slices. Case is ASCII case only: names of procedures and settings need no more [E-COM-09]. */
+/* str.c — comparing, trimming and copying slices. Case is ASCII case only: names of procedures
+ * and settings need no more [E-COM-09]. */
 #include "base/str.h"
 
 static unsigned char lower(unsigned char c)
@@ -69,7 +70,8 @@ void str_copy(char *dst, size_t size, struct str s)
 		return;
 	if (n >= size) {
 		n = size - 1;
-		/* Back to the beginning of the character that is cut: at most three trailing bytes. */
+		/* Back to the beginning of the character that is cut: at most three trailing
+		 * bytes. */
 		for (int i = 0; i < 3 && n > 0 && ((unsigned char)s.p[n] & 0xC0) == 0x80; i++)
 			n--;
 	}

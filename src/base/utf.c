@@ -1,5 +1,6 @@
-/* utf.c — UTF-16LE and Windows-1252 to UTF-8 and back. Nearly all text is ASCII, so each direction first moves runs of ASCII eight bytes
- * a step, and looks at single characters only where a run ends. */
+/* utf.c — UTF-16LE and Windows-1252 to UTF-8 and back. Nearly all text is ASCII, so each
+ * direction first moves runs of ASCII eight bytes a step, and looks at single characters only
+ * where a run ends. */
 #include "base/utf.h"
 
 #include <string.h>
@@ -61,7 +62,8 @@ static uint64_t spread(uint64_t v)
 	return (v | v << 8) & UINT64_C(0x00FF00FF00FF00FF);
 }
 
-/* Eight at once, and back; of ASCII only. Compilers make vector instructions of it where there are any. */
+/* Eight at once, and back; of ASCII only. Compilers make vector instructions of it where there
+ * are any. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 typedef uint8_t bytes8 __attribute__((vector_size(8)));
 typedef uint16_t units8 __attribute__((vector_size(16)));
@@ -135,7 +137,8 @@ static size_t put_utf8(char *dst, uint32_t c)
 	return 4;
 }
 
-/* Decodes one character; its length, or 0 when the bytes are no character. Surrogates (lone ones, kept) are characters here. */
+/* Decodes one character; its length, or 0 when the bytes are no character. Surrogates (lone
+ * ones, kept) are characters here. */
 static size_t get_utf8(const char *s, size_t n, uint32_t *ret)
 {
 	const unsigned char *p = (const unsigned char *)s;
@@ -213,8 +216,8 @@ size_t utf8_from_utf16le(char *dst, const uint8_t *src, size_t n)
 			src += 8;
 			to += 4;
 		}
-		if (end - src < 8 && src - begin >= 8 &&
-		    (load64(end - 8) & ASCII4X2) == 0) { /* the last ones, with some of those before */
+		if (end - src < 8 && src - begin >= 8 && (load64(end - 8) & ASCII4X2) == 0) {
+			/* the last ones, with some of those before */
 			size_t rest = (size_t)(end - src) / 2;
 
 			store32(to + rest - 4, (uint32_t)squeeze(load64(end - 8)));
@@ -260,14 +263,14 @@ size_t utf16le_from_utf8(uint8_t *dst, const char *src, size_t n)
 			i += 8;
 			to += 16;
 		}
-		if (n - i < 8 && i >= 8 &&
-		    (load64(src + n - 8) & ASCII8) == 0) { /* the last ones, with some of those before */
+		if (n - i < 8 && i >= 8 && (load64(src + n - 8) & ASCII8) == 0) {
+			/* the last ones, with some of those before */
 			to += 2 * (n - i);
 			spread8(to - 16, src + n - 8);
 			break;
 		}
-		if (n < 8 && n >= 4 &&
-		    ((load32(src) | load32(src + n - 4)) & (uint32_t)ASCII8) == 0) { /* a short name */
+		if (n < 8 && n >= 4 && ((load32(src) | load32(src + n - 4)) & (uint32_t)ASCII8) == 0) {
+			/* a short name */
 			store64(to, spread(load32(src)));
 			store64(to + 2 * (n - 4), spread(load32(src + n - 4)));
 			to += 2 * n;
@@ -327,7 +330,8 @@ size_t utf8_prefix(const char *src, size_t n, size_t units)
 	return i;
 }
 
-/* Windows-1252 80 … 9F; the five bytes without a character stand for the control of the same number (errata, clarification 13). */
+/* Windows-1252 80 … 9F; the five bytes without a character stand for the control of the same
+ * number (errata, clarification 13). */
 static const uint16_t cp1252_high[32] = {
 	0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
 	0x2039, 0x0152, 0x008D, 0x017D, 0x008F, 0x0090, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022,

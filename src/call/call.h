@@ -1,9 +1,11 @@
-/* call.h — the currency between wire and database: one call of a procedure (or one query, or one transaction step), its
- * arguments, the sink its results go to, and what came of it. Made by session/rpc/tsql, admitted by the catalogue, run by an executor.
- * From executor_submit() until complete() is called the call and everything it points to belong to the executor. */
+/* call.h — the currency between wire and database: one call of a procedure (or one query, or one
+ * transaction step), its arguments, the sink its results go to, and what came of it. Made by
+ * session and tsql, admitted by the catalogue, run by the engine. From engine_submit() until
+ * complete() is called the call and everything it points to belong to the engine. */
 #ifndef CALL_CALL_H
 #define CALL_CALL_H
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -15,7 +17,7 @@
 
 struct proc;  /* catalogue/proc.h */
 struct query; /* catalogue/query.h: a translated SELECT */
-struct txn;   /* executor/executor.h: an explicit transaction of a session */
+struct txn;   /* engine/engine.h: an explicit transaction of a session */
 
 enum call_kind {
 	CALL_PROC,  /* proc with args */
@@ -47,9 +49,10 @@ struct call {
 	const struct query *query; /* CALL_QUERY */
 	const char *savepoint;     /* CALL_SAVE, CALL_ROLLBACK_TO: index of the savepoint as text */
 
-	struct value *
-		values; /* CALL_PROC: one per parameter, of the declared type, outputs included (NULL before). After: outputs filled */
-	bool *wanted;   /* one per parameter: the client asked for this output */
+	/* CALL_PROC: one per parameter, of the declared type, outputs included (NULL before).
+	 * After: outputs filled */
+	struct value *values;
+	bool *wanted; /* one per parameter: the client asked for this output */
 	size_t nvalues;
 
 	struct arena *arena; /* for everything the call makes; reset by its owner */
@@ -69,20 +72,21 @@ struct call {
 	bool txn_lost; /* the explicit transaction is gone (time-out, store gave it up) */
 	uint64_t rows_changed;
 
-	void (*complete)(
-		struct call *c); /* called once, on the executor's thread, after the commit is durable */
-	void *owner;             /* for complete() */
+	/* called once, on the engine's thread, after the commit is durable */
+	void (*complete)(struct call *c);
+	void *owner; /* for complete() */
 
-	struct list link;      /* the executor's queue */
-	int64_t deadline_ms;   /* executor: when waiting in the queue ends */
-	bool waits_for_reader; /* executor: in which queue it is */
-	bool (*waits)(
-		struct
-		call *c); /* executor: asked by a sink that waits for its receiver, now and then; true: the call is to end. NULL: it never is */
-	void *runner;     /* executor: for waits() */
-	void *later;      /* executor: a large value that is still to be read; in the arena. NULL: none */
-	void *scratch;    /* what a native step keeps for the next one; in the arena */
-	int64_t now;      /* clock reading of this call, in ticks [E-COM-05] */
+	struct list link;      /* the engine's queue */
+	int64_t deadline_ms;   /* engine: when waiting in the queue ends */
+	bool waits_for_reader; /* engine: in which queue it is */
+	/* engine: asked by a sink that waits for its receiver, now and then; true: the call is
+	 * to end. NULL: it never is */
+	bool (*waits)(struct call *c);
+	void *runner; /* engine: for waits() */
+	/* engine: a large value that is still to be read; in the arena. NULL: none */
+	void *later;
+	void *scratch; /* what a native step keeps for the next one; in the arena */
+	int64_t now;   /* clock reading of this call, in ticks [E-COM-05] */
 
 	struct err err; /* of rc; the last, since it is large and seldom there */
 };
@@ -90,6 +94,7 @@ struct call {
 /* A new one. An error of the last stays where it is: only rc tells whether there is one. */
 static inline void call_begin(struct call *c, enum call_kind kind)
 {
+	assert(kind >= CALL_PROC && kind <= CALL_ROLLBACK_TO);
 	memset(c, 0, offsetof(struct call, err));
 	c->kind = kind;
 }

@@ -1,5 +1,6 @@
-/* admit.c — the gate. Everything that can refuse a call before it runs stands here, in the order in which it is reported
- * (errata, clarifications 8 and 9): rights, too many, unknown name, twice, missing, OUTPUT for an input, then conversions, NULLs and ranges. */
+/* admit.c — the gate. Everything that can refuse a call before it runs stands here, in the order
+ * in which it is reported (errata, clarifications 8 and 9): rights, too many, unknown name,
+ * twice, missing, OUTPUT for an input, then conversions, NULLs and ranges. */
 #include "catalogue/catalogue.h"
 
 #include "value/convert.h"
@@ -38,7 +39,8 @@ static int check_count(struct binding *b)
 	return err_set(b->err, b->proc->nparams == 0 ? ERR_NO_PARAMS : ERR_TOO_MANY_ARGS, b->proc->name);
 }
 
-/* Most clients name them in the order of the declaration: the search begins where the argument stands. */
+/* Most clients name them in the order of the declaration: the search begins where the argument
+ * stands. */
 static int find_param(const struct proc *p, struct str name, size_t from)
 {
 	for (size_t i = 0; i < p->nparams; i++) {
@@ -50,7 +52,8 @@ static int find_param(const struct proc *p, struct str name, size_t from)
 	return -1;
 }
 
-/* Which parameter each argument is for: by name, or by its place. Unknown names are all looked for before doubles are. */
+/* Which parameter each argument is for: by name, or by its place. Unknown names are all looked
+ * for before doubles are. */
 static int match_arguments(struct binding *b)
 {
 	int twice = -1;
@@ -101,7 +104,8 @@ static int check_outputs(struct binding *b)
 	return 0;
 }
 
-/* What is passed into an OUTPUT parameter is ignored altogether, not even converted (clarification 3). */
+/* What is passed into an OUTPUT parameter is ignored altogether, not even converted
+ * (clarification 3). */
 static int convert_all(struct binding *b)
 {
 	for (int i = 0; i < b->proc->nparams; i++) {

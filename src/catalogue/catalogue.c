@@ -1,16 +1,17 @@
-/* catalogue.c — finding procedures and views by name. The tables are generated, constant and sorted by name without case, so a name is found by
- * halving; what the database's own service lacks is looked for in the system's. */
+/* catalogue.c — finding procedures and views by name. The tables are generated, constant and
+ * sorted by name without case, so a name is found by halving; what the database's own service
+ * lacks is looked for in the system's. */
 #include "catalogue/catalogue.h"
 
-const char *service_name(enum service s)
+const char *catalogue_service_name(enum service s)
 {
-	return s >= 0 && s < SERVICE_COUNT ? service_procs[s].name : "";
+	return s >= 0 && s < SERVICE_COUNT ? catalogue_service_procs[s].name : "";
 }
 
-bool service_by_name(struct str name, enum service *ret)
+bool catalogue_service_by_name(struct str name, enum service *ret)
 {
 	for (int s = 0; s < SERVICE_COUNT; s++) {
-		if (str_eq_nocase(name, str_of(service_procs[s].name))) {
+		if (str_eq_nocase(name, str_of(catalogue_service_procs[s].name))) {
 			*ret = (enum service)s;
 			return true;
 		}
@@ -20,11 +21,11 @@ bool service_by_name(struct str name, enum service *ret)
 
 static const struct proc *find_in(enum service s, struct str name)
 {
-	size_t low = 0, high = service_procs[s].nprocs;
+	size_t low = 0, high = catalogue_service_procs[s].nprocs;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		const struct proc *p = &service_procs[s].procs[mid];
+		const struct proc *p = &catalogue_service_procs[s].procs[mid];
 		int order = str_cmp_nocase(name, str_of(p->name));
 
 		if (order == 0)
@@ -53,11 +54,12 @@ const struct proc *catalogue_find(enum service s, struct str schema, struct str 
 	return p;
 }
 
-/* Views are few and their names compare by schema first: a walk will do. Without a schema dbo is meant. */
+/* Views are few and their names compare by schema first: a walk will do. Without a schema dbo is
+ * meant. */
 static const struct view *find_view_in(enum service s, struct str schema, struct str name)
 {
-	for (size_t i = 0; i < service_procs[s].nviews; i++) {
-		const struct view *v = &service_procs[s].views[i];
+	for (size_t i = 0; i < catalogue_service_procs[s].nviews; i++) {
+		const struct view *v = &catalogue_service_procs[s].views[i];
 
 		if (str_eq_nocase(name, str_of(v->name)) && str_eq_nocase(schema, str_of(v->schema)))
 			return v;

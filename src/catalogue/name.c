@@ -1,5 +1,7 @@
-/* name.c — a procedure's name as clients write it: up to four parts between dots, each bare, [bracketed] or "quoted", and ";1" behind.
- * [E-COM-09]: "Database.dbo.proc_X" and "Database..proc_X" are the same. The fourth part from the right would be another server: there is none. */
+/* name.c — a procedure's name as clients write it: up to four parts between dots, each bare,
+ * [bracketed] or "quoted", and ";1" behind. [E-COM-09]: "Database.dbo.proc_X" and
+ * "Database..proc_X" are the same. The fourth part from the right would be another server: there
+ * is none. */
 #include "catalogue/catalogue.h"
 
 #define NAME_PARTS 4
@@ -55,7 +57,8 @@ static int get_delimited(struct name_reader *r, char close, struct str *ret)
 	return 0;
 }
 
-/* Every call of a procedure comes this way: what ends a bare part, or may not be in it, is looked up. */
+/* Every call of a procedure comes this way: what ends a bare part, or may not be in it, is
+ * looked up. */
 enum { IN_PART, ENDS_PART, BAD_IN_PART };
 static const uint8_t bare[256] = {
 	['.'] = ENDS_PART,   [';'] = ENDS_PART,    [' '] = ENDS_PART,    ['\t'] = ENDS_PART,
@@ -149,7 +152,7 @@ static bool is_plain(struct str text)
 	return i == text.n && i > 0 && i <= NAME_UNITS;
 }
 
-int proc_name_parse(struct str text, struct arena *a, struct proc_name *ret, struct err *reterr)
+int catalogue_name_parse(struct str text, struct arena *a, struct proc_name *ret, struct err *reterr)
 {
 	if (!is_plain(text))
 		return parse_parts(text, a, ret, reterr);

@@ -1,60 +1,44 @@
-/* native.c — the functions that services registered for STEP_NATIVE and STEP_EACH. Filled at start-up by one thread, only read afterwards. */
+/* native.c — the functions that services registered for STEP_NATIVE and STEP_EACH. Filled at
+ * start-up by one thread, only read afterwards. */
 #include "catalogue/native.h"
 
 #include <assert.h>
 #include <string.h>
 
-#define NATIVE_MAX 64
-
-static struct {
-	const char *name;
-	native_fn fn;
-	void *userdata;
-	bool ahead;
-} natives[NATIVE_MAX];
-static size_t nnatives;
-
-static void add(const char *name, native_fn fn, void *userdata, bool ahead)
+static size_t index_of(const struct catalogue_natives *all, const char *name)
 {
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < nnatives && strcmp(natives[i].name, name) != 0; i++)
-		;
-	assert(i < NATIVE_MAX); /* our own mistake: the list of natives is known when the program is built */
-	natives[i].name = name;
-	natives[i].fn = fn;
-	natives[i].userdata = userdata;
-	natives[i].ahead = ahead;
-	if (i == nnatives)
-		nnatives++;
+	while (i < all->n && strcmp(all->list[i].name, name) != 0)
+		i++;
+	return i;
 }
 
-void native_register(const char *name, native_fn fn, void *userdata)
+static void add(struct catalogue_natives *all, const struct catalogue_native *one)
 {
-	add(name, fn, userdata, false);
+	size_t i = index_of(all, one->name);
+
+	/* our own mistake: the list of natives is known when the program is built */
+	assert(i < CATALOGUE_NATIVES_MAX && one->fn != NULL);
+	all->list[i] = *one;
+	if (i == all->n)
+		all->n++;
 }
 
-void native_register_ahead(const char *name, native_fn fn, void *userdata)
+void catalogue_native_register(struct catalogue_natives *all, const char *name, native_fn fn, void *userdata)
 {
-	add(name, fn, userdata, true);
+	add(all, &(struct catalogue_native){ name, fn, userdata, false });
 }
 
-bool native_is_ahead(const char *name)
+void catalogue_native_register_ahead(struct catalogue_natives *all, const char *name, native_fn fn,
+				     void *userdata)
 {
-	for (size_t i = 0; i < nnatives; i++)
-		if (strcmp(natives[i].name, name) == 0)
-			return natives[i].ahead;
-	return false;
+	add(all, &(struct catalogue_native){ name, fn, userdata, true });
 }
 
-native_fn native_find(const char *name, void **ret_userdata)
+const struct catalogue_native *catalogue_native_find(const struct catalogue_natives *all, const char *name)
 {
-	for (size_t i = 0; i < nnatives; i++) {
-		if (strcmp(natives[i].name, name) == 0) {
-			if (ret_userdata != NULL)
-				*ret_userdata = natives[i].userdata;
-			return natives[i].fn;
-		}
-	}
-	return NULL;
+	size_t i = all == NULL ? 0 : index_of(all, name);
+
+	return all == NULL || i == all->n ? NULL : &all->list[i];
 }

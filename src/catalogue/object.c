@@ -1,9 +1,10 @@
-/* object.c — procedures and views by the numbers that the catalogue views show. Asked rarely: a walk will do. */
+/* object.c — procedures and views by the numbers that the catalogue views show. Asked rarely: a
+ * walk will do. */
 #include "catalogue/catalogue.h"
 
 static struct object find_in(enum service s, int32_t id)
 {
-	const struct service_procs *sp = &service_procs[s];
+	const struct service_procs *sp = &catalogue_service_procs[s];
 
 	for (size_t i = 0; i < sp->nprocs; i++) {
 		if (sp->procs[i].object_id == id)
@@ -26,13 +27,13 @@ struct object catalogue_object(enum service s, int32_t id)
 	return o.proc == NULL && o.view == NULL && s != SERVICE_SYSTEM ? find_in(SERVICE_SYSTEM, id) : o;
 }
 
-const char *object_name(const struct object *o)
+const char *catalogue_object_name(const struct object *o)
 {
 	return o->proc != NULL ? o->proc->name : o->view->name;
 }
 
 /* The generator puts the system's sp_ procedures into sys, all others into dbo. */
-const char *object_schema(const struct object *o)
+const char *catalogue_object_schema(const struct object *o)
 {
 	if (o->view != NULL)
 		return o->view->schema;

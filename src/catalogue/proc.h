@@ -1,11 +1,13 @@
-/* proc.h — what a procedure is. The instances are generated from procedures/ by tools/procgen.py into constant tables. */
+/* proc.h — what a procedure is. The instances are generated from procedures/ by tools/procgen.py
+ * into constant tables. */
 #ifndef CATALOGUE_PROC_H
 #define CATALOGUE_PROC_H
 
 #include "call/call.h"
 #include "call/sink.h"
 
-/* The services; a database belongs to one. SYSTEM procedures can be called from every database and run in the system store. */
+/* The services; a database belongs to one. SYSTEM procedures can be called from every database
+ * and run in the system store. */
 enum service {
 	SERVICE_SYSTEM,
 	SERVICE_WORD,
@@ -36,7 +38,8 @@ struct param {
 	bool any_length;        /* text longer than declared is the procedure's own matter, not 8152 */
 };
 
-/* One SQL statement with the places where values go in. Text differs by store dialect only inside the store. */
+/* One SQL statement with the places where values go in. Text differs by store dialect only
+ * inside the store. */
 enum bind_source {
 	BIND_PARAM,   /* index: parameter (outputs and locals included: locals follow the parameters) */
 	BIND_TRIMMED, /* index: text parameter or local, without its trailing spaces */
@@ -54,30 +57,38 @@ struct statement {
 	const char *sql; /* SQL with ?1, ?2 … in the order of binds */
 	const struct bind *binds;
 	uint16_t nbinds;
-	uint16_t id; /* dense number within the service: index of the store's cache of prepared statements */
+	/* dense number within the service: index of the store's cache of prepared statements */
+	uint16_t id;
 	bool writes;
 };
 
 enum step_kind {
-	STEP_RUN,   /* run the statement, drop its rows */
-	STEP_CHECK, /* first column of the first row must be true (non-zero), else error number/severity/text; no statement: always fails */
-	STEP_IF,    /* first column true: go on, else jump (nsteps: the end); no statement: always jumps */
-	STEP_SET, /* first row's columns become the values of targets[]; no row: unchanged (NULL for outputs) */
-	STEP_FETCH, /* a large binary value of table and column becomes that of targets[0]; args[0] is the number of its row */
-	STEP_ROWS, /* a result set with columns[]; with native: the statement runs for each row of fields, as STEP_EACH */
-	STEP_RETURN, /* first column, or without a statement number, becomes the return status; the procedure ends */
-	STEP_NATIVE,  /* a C function of a service, by name */
-	STEP_EACH,    /* native function yields rows of fields; the statement runs for each */
-	STEP_MESSAGE, /* an informational message (number, text) when the condition holds, or there is none */
+	STEP_RUN, /* run the statement, drop its rows */
+	/* first column of the first row must be true (non-zero), else error
+	 * number/severity/text; no statement: always fails */
+	STEP_CHECK,
+	/* first column true: go on, else jump (nsteps: the end); no statement: always jumps */
+	STEP_IF,
+	/* first row's columns become the values of targets[]; no row: unchanged (NULL for
+	 * outputs) */
+	STEP_SET,
+	/* a large binary value of table and column becomes that of targets[0]; args[0] is the
+	 * number of its row */
+	STEP_FETCH,
+	/* a result set with columns[]; with native: the statement runs for each row of fields,
+	 * as STEP_EACH */
+	STEP_ROWS,
+	/* first column, or without a statement number, becomes the return status; the procedure
+	 * ends */
+	STEP_RETURN,
+	STEP_NATIVE, /* a C function of a service, by name */
+	STEP_EACH,   /* native function yields rows of fields; the statement runs for each */
+	/* an informational message (number, text) when the condition holds, or there is none */
+	STEP_MESSAGE,
 };
 /* Conditions that need no SQL. */
-enum step_test {
-	TEST_NONE,
-	TEST_NULL,
-	TEST_NOT_NULL,
-	TEST_NOTHING,
-	TEST_SOMETHING
-}; /* the last two: of the rows that the last RUN changed or ROWS sent */
+/* the last two: of the rows that the last RUN changed or ROWS sent */
+enum step_test { TEST_NONE, TEST_NULL, TEST_NOT_NULL, TEST_NOTHING, TEST_SOMETHING };
 struct step {
 	uint8_t kind;
 	const struct statement *stmt;
@@ -89,8 +100,10 @@ struct step {
 	uint16_t jump;  /* STEP_IF: index of the step to go to when false */
 	int32_t number; /* STEP_CHECK, STEP_MESSAGE, STEP_RETURN */
 	uint8_t severity;
-	const char *text;        /* "{@name}" in it stands for the value of that parameter or local */
-	uint8_t test;            /* STEP_IF, STEP_CHECK without a statement: enum step_test, of args[0] */
+	/* "{@name}" in it stands for the value of that parameter or local */
+	const char *text;
+	/* STEP_IF, STEP_CHECK without a statement: enum step_test, of args[0] */
+	uint8_t test;
 	const char *native;      /* STEP_NATIVE, STEP_EACH: registered name */
 	const struct bind *args; /* of the native function */
 	uint16_t nargs;
@@ -103,12 +116,17 @@ struct proc {
 	const char *source;  /* the declaration as written: sp_helptext */
 	int32_t object_id;   /* as sys.objects shows it; 0: not shown to clients */
 	uint8_t service;
-	uint8_t needs;    /* enum call_right */
-	bool read_only;   /* no step writes: may run on a reader connection */
-	bool flush_later; /* what it changes may be lost with the power, though it was answered: procession_promise makes that harmless */
-	bool is_short; /* one item or job, and no more rows than that: may run on the thread that read the request */
-	bool fails_with_status; /* ScheduledJobs: an error while it runs is followed by status 1 [E-COM-03] */
-	bool cleanup_later;     /* leaves rows behind that procession_clean removes in small steps */
+	uint8_t needs;  /* enum call_right */
+	bool read_only; /* no step writes: may run on a reader connection */
+	/* what it changes may be lost with the power, though it was answered: procession_promise
+	 * makes that harmless */
+	bool flush_later;
+	/* one item or job, and no more rows than that: may run on the thread that read the
+	 * request */
+	bool is_short;
+	/* ScheduledJobs: an error while it runs is followed by status 1 [E-COM-03] */
+	bool fails_with_status;
+	bool cleanup_later; /* leaves rows behind that procession_clean removes in small steps */
 	const struct param *params;
 	uint16_t nparams;
 	const struct param *locals; /* follow the parameters in call->values */
@@ -118,8 +136,9 @@ struct proc {
 	uint16_t nresults; /* number of STEP_ROWS */
 };
 
-/* What a client is told when a constraint of the store is violated; the key is SQLite's own wording after "constraint failed: ": "item.id",
- * "word_group.job, word_group.id"; "FOREIGN KEY" for 547. The first entry that fits wins; no entry: a general text. */
+/* What a client is told when a constraint of the store is violated; the key is SQLite's own
+ * wording after "constraint failed: ": "item.id", "word_group.job, word_group.id"; "FOREIGN KEY"
+ * for 547. The first entry that fits wins; no entry: a general text. */
 struct constraint_text {
 	int32_t number; /* 2627 or 547 */
 	const char *key;
@@ -136,11 +155,12 @@ struct service_procs {
 	uint16_t nmigrations;
 	const struct view *views; /* what SELECT may read; see query.h */
 	uint16_t nviews;
-	const char *
-		views_sql; /* script that drops and creates the store's views; run after the migrations, whenever a store is opened. Never NULL */
+	/* script that drops and creates the store's views; run after the migrations, whenever a
+	 * store is opened. Never NULL */
+	const char *views_sql;
 	const struct constraint_text *constraints; /* texts of the -- ERROR lines of schema.sql */
 	uint16_t nconstraints;
 };
-extern const struct service_procs service_procs[SERVICE_COUNT];
+extern const struct service_procs catalogue_service_procs[SERVICE_COUNT];
 
 #endif

@@ -1,15 +1,26 @@
-/* query.h — SELECT … FROM over the readable views. tsql parses and translates; the store runs it on a read-only, sandboxed connection. */
+/* query.h — SELECT … FROM over the readable views. tsql parses and translates; the store runs it
+ * on a read-only, sandboxed connection. */
 #ifndef CATALOGUE_QUERY_H
 #define CATALOGUE_QUERY_H
 
 #include "call/sink.h"
 
-/* A view (or system table) that SELECT can name; declared in procedures/<service>/views.sql, generated. */
+/* A view (or system table) that SELECT can name; declared in procedures/<service>/views.sql,
+ * generated. */
 struct view {
 	const char *schema;     /* "dbo", "sys", "INFORMATION_SCHEMA" */
 	const char *name;       /* "Items", "procedures" */
-	const char *store_name; /* name in the store: "view_items", "sys_procedures" */
-	bool per_database; /* system table that shows only the session's database: store column "database_name" is filtered */
+	const char *store_name; /* name in the store: "view_items", "sys_procedures" … */
+	/* … or NULL: not in the store, this text stands in its place; $rows in it are those that
+	 * the session makes under the name rows, one text */
+	const char *inline_sql, *rows;
+	/* system table that shows only the session's database: store column "database_name" is
+	 * filtered */
+	bool per_database;
+	/* who is not an administrator sees the rows whose store column "login_name" is NULL or
+	 * his */
+	bool per_login;
+	bool function; /* stands in FROM with arguments, which pass unread */
 	const struct column *columns;
 	uint16_t ncolumns;
 	int32_t object_id; /* as sys.objects shows it */
@@ -22,8 +33,9 @@ struct query {
 	size_t nvalues;
 	const struct column *columns;
 	size_t ncolumns;
-	bool system; /* runs in the system store, not in the session's database */
-	bool assign; /* SELECT @v = col …: rows go to variables, not to the client */
+	bool system;          /* runs in the system store */
+	const char *database; /* else in this one */
+	bool assign;          /* SELECT @v = col …: rows go to variables, not to the client */
 };
 
 #endif

@@ -1,15 +1,18 @@
-/* cli.h — what the files of the command `procession` share: the table of commands, the options, output and passwords. */
+/* cli.h — what the files of the command `procession` share: the table of commands, the options,
+ * output and passwords. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/json.h"
 #include "client/client.h"
 
 enum { EXIT_OK = 0, EXIT_REFUSED = 1 /* the server said no */, EXIT_USAGE = 2, EXIT_UNREACHABLE = 3 };
 
 #define ARGS_MAX 4
+#define ARGS_ANY 99      /* any number of words; see struct cli, paths */
 #define PASSWORD_MAX 129 /* with its NUL */
 
 struct cli {
@@ -25,8 +28,14 @@ struct cli {
 	/* of the scheduler */
 	const char *config, *state, *interval;
 	bool once;
+	/* of documents and their jobs */
+	const char *to, *out, *jobs, *root, *jail, *partition, *engine, *max_items;
+	bool recursive, skip_existing, queue, resume, active, failed_only;
+	const char *const *paths; /* of a command that takes any number of them */
+	size_t npaths;
 	/* set by a command: where it connects; NULL: the login's own database */
 	const char *connect_database;
+	int connect_status; /* of the scheduler: the last time that no connection could be had */
 	/* what stands for itself */
 	const char *args[ARGS_MAX];
 	size_t nargs;
@@ -44,7 +53,13 @@ enum option_group {
 	OF_NEW_JOB = 64,
 	OF_NEXT = 128,
 	OF_SCHEDULER = 256,
-	OF_DATABASE = 512
+	OF_DATABASE = 512,
+	OF_DOCUMENTS = 1024,
+	OF_WORKER = 2048,
+	OF_JOBS = 4096,
+	OF_ITEMS = 8192,
+	OF_TRANSLATE = 16384,
+	OF_LANGUAGES = 32768
 };
 #define SCHEDULE_DATABASE "ScheduledJobs"
 struct option {
@@ -54,8 +69,8 @@ struct option {
 	size_t offset;     /* const char * or bool in struct cli */
 	const char *help;
 };
-extern const struct option options[];
-extern const size_t options_count;
+extern const struct option cli_options[];
+extern const size_t cli_options_count;
 
 struct command {
 	const char *group, *name; /* "login", "add"; name may be empty */
@@ -65,54 +80,64 @@ struct command {
 	int (*run)(struct cli *cli, const struct command *cmd); /* → exit status */
 	const char *help;
 };
-extern const struct command commands[];
-extern const size_t commands_count;
+extern const struct command cli_commands[];
+extern const size_t cli_commands_count;
 
 /* commands.c: what a command calls on the server. */
-int run_login_add(struct cli *cli, const struct command *cmd);
-int run_login_passwd(struct cli *cli, const struct command *cmd);
-int run_login_disable(struct cli *cli, const struct command *cmd);
-int run_login_enable(struct cli *cli, const struct command *cmd);
-int run_login_list(struct cli *cli, const struct command *cmd);
-int run_database_create(struct cli *cli, const struct command *cmd);
-int run_database_set(struct cli *cli, const struct command *cmd);
-int run_database_list(struct cli *cli, const struct command *cmd);
-int run_database_check(struct cli *cli, const struct command *cmd);
-int run_grant(struct cli *cli, const struct command *cmd);
-int run_grant_list(struct cli *cli, const struct command *cmd);
-int run_status(struct cli *cli, const struct command *cmd);
+int cli_run_login_add(struct cli *cli, const struct command *cmd);
+int cli_run_login_passwd(struct cli *cli, const struct command *cmd);
+int cli_run_login_disable(struct cli *cli, const struct command *cmd);
+int cli_run_login_enable(struct cli *cli, const struct command *cmd);
+int cli_run_login_list(struct cli *cli, const struct command *cmd);
+int cli_run_database_create(struct cli *cli, const struct command *cmd);
+int cli_run_database_set(struct cli *cli, const struct command *cmd);
+int cli_run_database_list(struct cli *cli, const struct command *cmd);
+int cli_run_database_check(struct cli *cli, const struct command *cmd);
+int cli_run_grant(struct cli *cli, const struct command *cmd);
+int cli_run_grant_list(struct cli *cli, const struct command *cmd);
+int cli_run_status(struct cli *cli, const struct command *cmd);
 /* schedule.c, schedule_show.c, scheduler.c */
-int run_schedule_add(struct cli *cli, const struct command *cmd);
-int run_schedule_list(struct cli *cli, const struct command *cmd);
-int run_schedule_show(struct cli *cli, const struct command *cmd);
-int run_schedule_modify(struct cli *cli, const struct command *cmd);
-int run_schedule_disable(struct cli *cli, const struct command *cmd);
-int run_schedule_enable(struct cli *cli, const struct command *cmd);
-int run_schedule_remove(struct cli *cli, const struct command *cmd);
-int run_schedule_next(struct cli *cli, const struct command *cmd);
-int run_schedule_run(struct cli *cli, const struct command *cmd);
-int run_scheduler(struct cli *cli, const struct command *cmd);
-int run_help(struct cli *cli, const struct command *cmd);
+int cli_run_schedule_add(struct cli *cli, const struct command *cmd);
+int cli_run_schedule_list(struct cli *cli, const struct command *cmd);
+int cli_run_schedule_show(struct cli *cli, const struct command *cmd);
+int cli_run_schedule_modify(struct cli *cli, const struct command *cmd);
+int cli_run_schedule_disable(struct cli *cli, const struct command *cmd);
+int cli_run_schedule_enable(struct cli *cli, const struct command *cmd);
+int cli_run_schedule_remove(struct cli *cli, const struct command *cmd);
+int cli_run_schedule_next(struct cli *cli, const struct command *cmd);
+int cli_run_schedule_run(struct cli *cli, const struct command *cmd);
+int cli_run_scheduler(struct cli *cli, const struct command *cmd);
+/* convert.c, jobs.c */
+int cli_run_convert(struct cli *cli, const struct command *cmd);
+int cli_run_worker_convert(struct cli *cli, const struct command *cmd);
+int cli_run_translate(struct cli *cli, const struct command *cmd);
+int cli_run_worker_translate(struct cli *cli, const struct command *cmd);
+int cli_run_jobs(struct cli *cli, const struct command *cmd);
+int cli_run_help(struct cli *cli, const struct command *cmd);
 
 /* connect.c: opens with the options, the environment and the data folder, in this order. */
 MUST_CHECK int cli_connect(struct cli *cli, struct client **ret, struct err *reterr);
+/* Severity of errors of our own that better options would mend. */
+#define CLI_USAGE_SEVERITY 15
+/* The exit status for a failure of cli_connect: wrong usage, refused, or not reached. */
+int cli_connect_status(const struct err *e);
 
 /* password.c. All give at most PASSWORD_MAX - 1 bytes; the caller wipes with explicit_bzero. */
-MUST_CHECK int password_from_file(const char *path, char dst[PASSWORD_MAX], struct err *reterr);
-MUST_CHECK int password_ask(const char *prompt, char dst[PASSWORD_MAX], struct err *reterr);
-/* The new password of a login: generated, from standard input, or asked for twice. ret_generated: it must be shown. */
-MUST_CHECK int password_choose(const struct cli *cli, char dst[PASSWORD_MAX], bool *ret_generated,
-			       struct err *reterr);
+MUST_CHECK int cli_password_from_file(const char *path, char dst[PASSWORD_MAX], struct err *reterr);
+MUST_CHECK int cli_password_ask(const char *prompt, char dst[PASSWORD_MAX], struct err *reterr);
+/* The new password of a login: generated, from standard input, or asked for twice.
+ * ret_generated: it must be shown. */
+MUST_CHECK int cli_password_choose(const struct cli *cli, char dst[PASSWORD_MAX], bool *ret_generated,
+				   struct err *reterr);
 
 /* output.c. Whatever came from a server is shown with its control characters escaped. */
-void output_table(const struct client_table *t, bool json);
-void output_json_string(FILE *f, const char *s);
-void output_text(FILE *f, const char *text);
-void output_note(const char *text); /* a remark, on standard error */
-void output_error(const struct err *e, bool json);
+void cli_output_table(const struct client_table *t, bool json);
+void cli_output_text(FILE *f, const char *text);
+void cli_output_note(const char *text); /* a remark, on standard error */
+void cli_output_error(const struct err *e, bool json);
 
 /* help.c */
-void help_print(FILE *f, const char *group); /* NULL: all */
-void help_print_man(FILE *f);
+void cli_help_print(FILE *f, const char *group); /* NULL: all */
+void cli_help_print_man(FILE *f);
 
 #endif

@@ -1,4 +1,5 @@
-/* commands.c — each command is one administration procedure of the server; what it answers is shown. */
+/* commands.c — each command is one administration procedure of the server; what it answers is
+ * shown. */
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -6,7 +7,7 @@
 
 static int failed(const struct cli *cli, const struct err *e, int status)
 {
-	output_error(e, cli->json);
+	cli_output_error(e, cli->json);
 	return status;
 }
 
@@ -14,7 +15,7 @@ static int failed(const struct cli *cli, const struct err *e, int status)
 static void show_messages(const struct client_result *r)
 {
 	for (size_t i = 0; i < r->nmessages; i++)
-		output_note(r->messages[i].text);
+		cli_output_note(r->messages[i].text);
 }
 
 /* What a command may say besides the server's own results. */
@@ -23,8 +24,8 @@ struct outcome {
 	const char *done;          /* a sentence for people */
 	const char *login;         /* with password: a generated one that must be shown */
 	const char *password;
-	int (*judge)(const struct client_result
-			     *r); /* exit status by what came back; NULL: by the return status alone */
+	/* exit status by what came back; NULL: by the return status alone */
+	int (*judge)(const struct client_result *r);
 };
 
 static void show_outcome(const struct cli *cli, const struct outcome *o)
@@ -39,9 +40,9 @@ static void show_outcome(const struct cli *cli, const struct outcome *o)
 	fputs("{\"ok\": true", stdout);
 	if (o->password != NULL) {
 		fputs(", \"login\": ", stdout);
-		output_json_string(stdout, o->login);
+		json_put_string(stdout, o->login);
 		fputs(", \"password\": ", stdout);
-		output_json_string(stdout, o->password);
+		json_put_string(stdout, o->password);
 	}
 	fputs("}\n", stdout);
 }
@@ -55,7 +56,7 @@ static void show_tables(const struct cli *cli, const struct client_result *r, co
 			printf("%s\"%s\": ", i == 0 ? "{" : ",", titles[i]);
 		else if (!cli->json && i > 0)
 			putchar('\n');
-		output_table(&r->tables[i], cli->json);
+		cli_output_table(&r->tables[i], cli->json);
 	}
 	if (titled && r->ntables > 0)
 		puts("}");
@@ -71,7 +72,7 @@ static int call_and_show(struct cli *cli, const char *proc, const struct client_
 	int status = EXIT_OK;
 
 	if (cli_connect(cli, &c, &e) < 0)
-		return failed(cli, &e, e.severity == 14 ? EXIT_REFUSED : EXIT_UNREACHABLE);
+		return failed(cli, &e, cli_connect_status(&e));
 	if (client_call(c, proc, args, nargs, &r, &e) < 0)
 		status = failed(cli, &e, EXIT_REFUSED);
 	show_tables(cli, &r, o != NULL ? o->titles : NULL);
@@ -87,9 +88,10 @@ static int call_and_show(struct cli *cli, const char *proc, const struct client_
 	return status;
 }
 
-/* --- logins ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- logins ---- */
 
-/* login add and login passwd differ in their procedure and further arguments. args[0] and args[1] are the name and the password. */
+/* login add and login passwd differ in their procedure and further arguments. args[0] and
+ * args[1] are the name and the password. */
 static int call_with_password(struct cli *cli, const char *proc, struct client_arg *args, size_t nargs,
 			      const char *done)
 {
@@ -99,7 +101,7 @@ static int call_with_password(struct cli *cli, const char *proc, struct client_a
 	bool generated;
 	int status;
 
-	if (password_choose(cli, password, &generated, &e) < 0)
+	if (cli_password_choose(cli, password, &generated, &e) < 0)
 		return failed(cli, &e, EXIT_USAGE);
 	args[0] = client_text("@name", cli->args[0]);
 	args[1] = client_text("@password", password);
@@ -126,7 +128,7 @@ static int add_windows_login(struct cli *cli)
 			     &(struct outcome){ .done = "login added" });
 }
 
-int run_login_add(struct cli *cli, const struct command *cmd)
+int cli_run_login_add(struct cli *cli, const struct command *cmd)
 {
 	struct client_arg args[] = { { 0 },
 				     { 0 },
@@ -139,7 +141,7 @@ int run_login_add(struct cli *cli, const struct command *cmd)
 	return call_with_password(cli, "procession_login_add", args, ARRAY_LEN(args), "login added");
 }
 
-int run_login_passwd(struct cli *cli, const struct command *cmd)
+int cli_run_login_passwd(struct cli *cli, const struct command *cmd)
 {
 	struct client_arg args[] = { { 0 }, { 0 } };
 
@@ -156,27 +158,27 @@ static int set_disabled(struct cli *cli, bool disabled)
 			     &(struct outcome){ .done = disabled ? "login disabled" : "login enabled" });
 }
 
-int run_login_disable(struct cli *cli, const struct command *cmd)
+int cli_run_login_disable(struct cli *cli, const struct command *cmd)
 {
 	(void)cmd;
 	return set_disabled(cli, true);
 }
 
-int run_login_enable(struct cli *cli, const struct command *cmd)
+int cli_run_login_enable(struct cli *cli, const struct command *cmd)
 {
 	(void)cmd;
 	return set_disabled(cli, false);
 }
 
-int run_login_list(struct cli *cli, const struct command *cmd)
+int cli_run_login_list(struct cli *cli, const struct command *cmd)
 {
 	(void)cmd;
 	return call_and_show(cli, "procession_login_list", NULL, 0, NULL);
 }
 
-/* --- databases and rights ----------------------------------------------------------------------------------------------------------- */
+/* ---- databases and rights ---- */
 
-int run_database_create(struct cli *cli, const struct command *cmd)
+int cli_run_database_create(struct cli *cli, const struct command *cmd)
 {
 	const struct client_arg args[] = { client_text("@name", cli->args[0]),
 					   client_text("@service", cli->service),
@@ -193,7 +195,7 @@ int run_database_create(struct cli *cli, const struct command *cmd)
 			     &(struct outcome){ .done = "database created" });
 }
 
-int run_database_set(struct cli *cli, const struct command *cmd)
+int cli_run_database_set(struct cli *cli, const struct command *cmd)
 {
 	const struct client_arg args[] = { client_text("@name", cli->args[0]),
 					   client_text("@commit", cli->commit),
@@ -209,7 +211,7 @@ int run_database_set(struct cli *cli, const struct command *cmd)
 			     &(struct outcome){ .done = "database changed" });
 }
 
-int run_database_list(struct cli *cli, const struct command *cmd)
+int cli_run_database_list(struct cli *cli, const struct command *cmd)
 {
 	(void)cmd;
 	return call_and_show(cli, "procession_database_list", NULL, 0, NULL);
@@ -229,7 +231,7 @@ static int judge_report(const struct client_result *r)
 	return EXIT_OK;
 }
 
-int run_database_check(struct cli *cli, const struct command *cmd)
+int cli_run_database_check(struct cli *cli, const struct command *cmd)
 {
 	const struct client_arg args[] = { client_text("@name", cli->args[0]) };
 
@@ -238,7 +240,7 @@ int run_database_check(struct cli *cli, const struct command *cmd)
 			     &(struct outcome){ .judge = judge_report });
 }
 
-int run_grant(struct cli *cli, const struct command *cmd)
+int cli_run_grant(struct cli *cli, const struct command *cmd)
 {
 	const struct client_arg args[] = { client_text("@login", cli->args[0]),
 					   client_text("@database", cli->args[1]),
@@ -249,13 +251,14 @@ int run_grant(struct cli *cli, const struct command *cmd)
 			     &(struct outcome){ .done = "rights set" });
 }
 
-int run_grant_list(struct cli *cli, const struct command *cmd)
+int cli_run_grant_list(struct cli *cli, const struct command *cmd)
 {
 	(void)cmd;
 	return call_and_show(cli, "procession_grant_list", NULL, 0, NULL);
 }
 
-/* Whoever watches over a server by this command's status learns that a database is not as it should be. */
+/* Whoever watches over a server by this command's status learns that a database is not as it
+ * should be. */
 static int judge_states(const struct client_result *r)
 {
 	for (size_t i = 0; i < r->ntables; i++) {
@@ -271,7 +274,7 @@ static int judge_states(const struct client_result *r)
 	return EXIT_OK;
 }
 
-int run_status(struct cli *cli, const struct command *cmd)
+int cli_run_status(struct cli *cli, const struct command *cmd)
 {
 	static const char *const titles[] = { "server", "databases", "counters" };
 	const struct client_arg args[] = { client_text(

@@ -1,4 +1,5 @@
-/* connect.c — which server, who, and with which password: options, then the environment, then the data folder, then defaults. */
+/* connect.c — which server, who, and with which password: options, then the environment, then
+ * the data folder, then defaults. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -18,7 +19,8 @@ static int read_address(const char *dir, char *dst, size_t size, struct err *ret
 	FILE *f;
 
 	if (snprintf(path, sizeof(path), "%s/address", dir) >= (int)sizeof(path))
-		return err_raise(reterr, 50000, 16, 1, "the name of the data folder is too long");
+		return err_raise(reterr, 50000, CLI_USAGE_SEVERITY, 1,
+				 "the name of the data folder is too long");
 	f = fopen(path, "re");
 	if (f == NULL)
 		return err_raise(reterr, 50000, 16, 1,
@@ -51,7 +53,7 @@ static int split_address(char *text, const char **ret_host, unsigned *ret_port, 
 	}
 	if (host[0] == '\0' || port == 0 || port > 65535 ||
 	    (end != NULL && (*end != '\0' || end == colon + 1)))
-		return err_raise(reterr, 50000, 16, 1,
+		return err_raise(reterr, 50000, CLI_USAGE_SEVERITY, 1,
 				 "the server must be given as HOST:PORT, for example 127.0.0.1:1433");
 	*ret_host = host;
 	*ret_port = (unsigned)port;
@@ -67,7 +69,7 @@ static int find_address(const struct cli *cli, char *dst, size_t size, struct er
 	if (given == NULL && cli->data != NULL)
 		return read_address(cli->data, dst, size, reterr);
 	if (snprintf(dst, size, "%s", given != NULL ? given : "127.0.0.1:1433") >= (int)size)
-		return err_raise(reterr, 50000, 16, 1, "the name of the server is too long");
+		return err_raise(reterr, 50000, CLI_USAGE_SEVERITY, 1, "the name of the server is too long");
 	return 0;
 }
 
@@ -79,15 +81,16 @@ static int find_password(const struct cli *cli, const char *user, char dst[PASSW
 	char path[4096], prompt[200];
 
 	if (file != NULL)
-		return password_from_file(file, dst, reterr);
+		return cli_password_from_file(file, dst, reterr);
 	if (cli->data != NULL && strcmp(user, "sa") == 0) {
 		if (snprintf(path, sizeof(path), "%s/sa-password", cli->data) >= (int)sizeof(path))
-			return err_raise(reterr, 50000, 16, 1, "the name of the data folder is too long");
-		if (password_from_file(path, dst, reterr) == 0)
+			return err_raise(reterr, 50000, CLI_USAGE_SEVERITY, 1,
+					 "the name of the data folder is too long");
+		if (cli_password_from_file(path, dst, reterr) == 0)
 			return 0;
 	}
 	snprintf(prompt, sizeof(prompt), "Password of %.100s", user);
-	return password_ask(prompt, dst, reterr);
+	return cli_password_ask(prompt, dst, reterr);
 }
 
 static int parse_timeout(const char *text, unsigned *ret, struct err *reterr)
@@ -96,7 +99,8 @@ static int parse_timeout(const char *text, unsigned *ret, struct err *reterr)
 	unsigned long n = text != NULL ? strtoul(text, &end, 10) : 60;
 
 	if (text != NULL && (text[0] < '0' || text[0] > '9' || *end != '\0' || n == 0 || n > 86400))
-		return err_raise(reterr, 50000, 16, 1, "--timeout takes a number of seconds, 1 to 86400");
+		return err_raise(reterr, 50000, CLI_USAGE_SEVERITY, 1,
+				 "--timeout takes a number of seconds, 1 to 86400");
 	*ret = (unsigned)n;
 	return 0;
 }
@@ -115,7 +119,8 @@ int cli_connect(struct cli *cli, struct client **ret, struct err *reterr)
 	o.password = password;
 	if (cli->encrypt != NULL && strcmp(cli->encrypt, "off") != 0 &&
 	    strcmp(cli->encrypt, "request") != 0 && strcmp(cli->encrypt, "require") != 0)
-		return err_raise(reterr, 50000, 16, 1, "--encrypt takes off, request or require");
+		return err_raise(reterr, 50000, CLI_USAGE_SEVERITY, 1,
+				 "--encrypt takes off, request or require");
 	if (parse_timeout(cli->timeout, &o.call_timeout_s, reterr) < 0 ||
 	    find_address(cli, address, sizeof(address), reterr) < 0 ||
 	    split_address(address, &o.host, &o.port, reterr) < 0 ||
@@ -125,4 +130,11 @@ int cli_connect(struct cli *cli, struct client **ret, struct err *reterr)
 	rc = client_open(&o, ret, reterr);
 	explicit_bzero(password, sizeof(password));
 	return rc;
+}
+
+int cli_connect_status(const struct err *e)
+{
+	return e->severity == CLI_USAGE_SEVERITY        ? EXIT_USAGE
+	       : e->severity == 14 || e->severity == 11 ? EXIT_REFUSED
+							: EXIT_UNREACHABLE;
 }

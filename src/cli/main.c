@@ -1,4 +1,5 @@
-/* main.c — the command `procession`: reads the arguments by the tables and runs the command they name. */
+/* main.c — the command `procession`: reads the arguments by the tables and runs the command they
+ * name. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,17 +16,17 @@ static int usage(const char *group, const char *fmt, const char *word)
 
 static const struct option *find_option(const char *arg, size_t n)
 {
-	for (size_t i = 0; i < options_count; i++)
-		if (strlen(options[i].flag) == n && memcmp(options[i].flag, arg, n) == 0)
-			return &options[i];
+	for (size_t i = 0; i < cli_options_count; i++)
+		if (strlen(cli_options[i].flag) == n && memcmp(cli_options[i].flag, arg, n) == 0)
+			return &cli_options[i];
 	return NULL;
 }
 
 struct parsed {
 	struct cli cli;
-	const char *words[ARGS_MAX + 2];
+	const char **words; /* as many as there are arguments */
 	size_t nwords;
-	bool help;
+	bool help, only_words;            /* after -- */
 	const struct option *special[32]; /* the options given that not every command knows */
 	size_t nspecial;
 };
@@ -38,9 +39,11 @@ static int parse_argument(struct parsed *p, int argc, char **argv, int *i)
 	const struct option *o;
 	char *field;
 
-	if (arg[0] != '-' || arg[1] == '\0') {
-		if (p->nwords == ARRAY_LEN(p->words))
-			return usage(NULL, "too many words, from '%s' on", arg);
+	if (strcmp(arg, "--") == 0 && !p->only_words) {
+		p->only_words = true;
+		return 0;
+	}
+	if (p->only_words || arg[0] != '-' || arg[1] == '\0') {
 		p->words[p->nwords++] = arg;
 		return 0;
 	}
@@ -72,17 +75,18 @@ static int parse_argument(struct parsed *p, int argc, char **argv, int *i)
 
 static bool group_exists(const char *group)
 {
-	for (size_t i = 0; i < commands_count; i++)
-		if (strcmp(commands[i].group, group) == 0)
+	for (size_t i = 0; i < cli_commands_count; i++)
+		if (strcmp(cli_commands[i].group, group) == 0)
 			return true;
 	return false;
 }
 
-/* The command that the words name: "login add" before "grant". ret_used: words that are its name. */
+/* The command that the words name: "login add" before "grant". ret_used: words that are its
+ * name. */
 static const struct command *find_command(const struct parsed *p, size_t *ret_used)
 {
-	for (size_t i = 0; i < commands_count; i++) {
-		const struct command *c = &commands[i];
+	for (size_t i = 0; i < cli_commands_count; i++) {
+		const struct command *c = &cli_commands[i];
 		if (strcmp(c->group, p->words[0]) != 0)
 			continue;
 		if (c->name[0] == '\0') {
@@ -106,7 +110,7 @@ static int dispatch(struct parsed *p)
 	if (!group_exists(group))
 		return usage(NULL, "unknown command '%s'", group);
 	if (p->help) {
-		help_print(stdout, group);
+		cli_help_print(stdout, group);
 		return EXIT_OK;
 	}
 	c = find_command(p, &used);
@@ -116,6 +120,10 @@ static int dispatch(struct parsed *p)
 	for (size_t i = 0; i < p->nspecial; i++)
 		if ((p->special[i]->group & c->takes) == 0)
 			return usage(group, "%s is no option of this command", p->special[i]->flag);
+	p->cli.paths = p->words + used;
+	p->cli.npaths = p->nwords - used;
+	if (c->nargs == ARGS_ANY)
+		return c->run(&p->cli, c);
 	if (p->nwords - used != c->nargs)
 		return usage(group, "this command takes: %s", c->args[0] ? c->args : "nothing further");
 	for (; p->cli.nargs < c->nargs; p->cli.nargs++) {
@@ -126,27 +134,38 @@ static int dispatch(struct parsed *p)
 	return c->run(&p->cli, c);
 }
 
-int main(int argc, char **argv)
+static int run(struct parsed *p, int argc, char **argv)
 {
-	struct parsed p = { 0 };
-
 	for (int i = 1; i < argc; i++) {
 		int status;
+
 		if (strcmp(argv[i], "--version") == 0) {
 			puts("procession " PROCESSION_VERSION);
 			return EXIT_OK;
 		}
 		if (strcmp(argv[i], "--help-man") == 0) {
-			help_print_man(stdout);
+			cli_help_print_man(stdout);
 			return EXIT_OK;
 		}
-		status = parse_argument(&p, argc, argv, &i);
+		status = parse_argument(p, argc, argv, &i);
 		if (status != 0)
 			return status;
 	}
-	if (p.nwords == 0) {
-		help_print(p.help ? stdout : stderr, NULL);
-		return p.help ? EXIT_OK : EXIT_USAGE;
+	if (p->nwords == 0) {
+		cli_help_print(p->help ? stdout : stderr, NULL);
+		return p->help ? EXIT_OK : EXIT_USAGE;
 	}
-	return dispatch(&p);
+	return dispatch(p);
+}
+
+int main(int argc, char **argv)
+{
+	struct parsed p = { .words = calloc((size_t)argc + 1, sizeof(char *)) };
+	int status;
+
+	if (p.words == NULL)
+		return EXIT_USAGE;
+	status = run(&p, argc, argv);
+	free(p.words);
+	return status;
 }

@@ -1,5 +1,5 @@
-/* output.c — results for people (aligned columns) and for programs (JSON). Texts come from a server and may hold anything: what could steer a terminal is shown
- * as an escape. */
+/* output.c — results for people (aligned columns) and for programs (JSON). Texts come from a
+ * server and may hold anything: what could steer a terminal is shown as an escape. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -95,20 +95,6 @@ static void print_aligned(const struct client_table *t)
 	}
 }
 
-void output_json_string(FILE *f, const char *s)
-{
-	fputc('"', f);
-	for (; *s != '\0'; s++) {
-		if (*s == '"' || *s == '\\')
-			fprintf(f, "\\%c", *s);
-		else if ((unsigned char)*s < 0x20 || *s == 0x7F)
-			fprintf(f, "\\u%04x", (unsigned char)*s);
-		else
-			fputc(*s, f);
-	}
-	fputc('"', f);
-}
-
 /* JSON has no number like ".5" or "NaN": what does not look like one goes out as text. */
 static bool is_json_number(const char *s)
 {
@@ -135,21 +121,21 @@ static void print_json(const struct client_table *t)
 			const char *s = t->cells[row * t->ncols + c];
 			if (c > 0)
 				fputs(", ", stdout);
-			output_json_string(stdout, t->names[c]);
+			json_put_string(stdout, t->names[c]);
 			fputs(": ", stdout);
 			if (s == NULL)
 				fputs("null", stdout);
 			else if (t->numeric[c] && is_json_number(s))
 				fputs(s, stdout);
 			else
-				output_json_string(stdout, s);
+				json_put_string(stdout, s);
 		}
 		fputc('}', stdout);
 	}
 	fputs("]\n", stdout);
 }
 
-void output_table(const struct client_table *t, bool json)
+void cli_output_table(const struct client_table *t, bool json)
 {
 	if (json)
 		print_json(t);
@@ -157,22 +143,22 @@ void output_table(const struct client_table *t, bool json)
 		print_aligned(t);
 }
 
-void output_text(FILE *f, const char *text)
+void cli_output_text(FILE *f, const char *text)
 {
 	print_text(f, text);
 }
 
-void output_note(const char *text)
+void cli_output_note(const char *text)
 {
 	print_text(stderr, text);
 	fputc('\n', stderr);
 }
 
-void output_error(const struct err *e, bool json)
+void cli_output_error(const struct err *e, bool json)
 {
 	if (json) {
 		fprintf(stderr, "{\"error\": %d, \"text\": ", (int)e->number);
-		output_json_string(stderr, e->text);
+		json_put_string(stderr, e->text);
 		fputs("}\n", stderr);
 		return;
 	}

@@ -1,4 +1,5 @@
-/* schedule.c — `procession schedule`: scheduled jobs for people. What can be checked is checked before it is sent; the server has the last word. */
+/* schedule.c — `procession schedule`: scheduled jobs for people. What can be checked is checked
+ * before it is sent; the server has the last word. */
 #include "cli/schedule.h"
 
 #include <stdlib.h>
@@ -9,9 +10,20 @@
 #include "value/datetime.h"
 #include "value/guid.h"
 
-int schedule_failed(const struct cli *cli, const struct err *e, int status)
+#define NO_SUCH_PROCEDURE 2812
+
+int cli_schedule_failed(const struct cli *cli, const struct err *e, int status)
 {
-	output_error(e, cli->json);
+	struct err hint = { 0 };
+
+	if (e->number == NO_SUCH_PROCEDURE) {
+		err_raise(&hint, e->number, e->severity, e->state,
+			  "the database '%.128s' has no scheduled jobs: give --database one of the kind "
+			  "ScheduledJobs (procession database list shows them)",
+			  cli->connect_database);
+		e = &hint;
+	}
+	cli_output_error(e, cli->json);
 	return status;
 }
 
@@ -20,25 +32,24 @@ static int wrong(const struct cli *cli, const char *text)
 	struct err e = { 0 };
 
 	err_raise(&e, 50000, 16, 1, "%s", text);
-	return schedule_failed(cli, &e, EXIT_USAGE);
+	return cli_schedule_failed(cli, &e, EXIT_USAGE);
 }
 
-int schedule_connect(struct cli *cli, struct client **ret)
+int cli_schedule_connect(struct cli *cli, struct client **ret)
 {
 	struct err e = { 0 };
 
 	cli->connect_database = cli->database != NULL ? cli->database : SCHEDULE_DATABASE;
 	if (cli_connect(cli, ret, &e) < 0)
-		return schedule_failed(
-			cli, &e, e.severity == 14 || e.severity == 11 ? EXIT_REFUSED : EXIT_UNREACHABLE);
+		return cli_schedule_failed(cli, &e, cli_connect_status(&e));
 	return EXIT_OK;
 }
 
-bool schedule_parse_recurrence(const struct cli *cli, const char *text, struct recurrence *ret)
+bool cli_schedule_parse_recurrence(const struct cli *cli, const char *text, struct recurrence *ret)
 {
 	struct err e = { 0 };
 
-	if (recurrence_parse(str_of(text), ret))
+	if (schedule_recurrence_parse(str_of(text), ret))
 		return true;
 	err_raise(&e, 50000, 16, 1,
 		  "'%s' is no recurrence. Numbers have two digits, words are separated by one blank. Forms: "
@@ -46,11 +57,11 @@ bool schedule_parse_recurrence(const struct cli *cli, const char *text, struct r
 		  "daily at HH:MM:SS; weekly at fri HH:MM:SS; monthly at DD HH:MM:SS; yearly at jan DD "
 		  "HH:MM:SS; and all but the first with 'between A and B' in place of 'at A'",
 		  text);
-	schedule_failed(cli, &e, EXIT_USAGE);
+	cli_schedule_failed(cli, &e, EXIT_USAGE);
 	return false;
 }
 
-bool schedule_parse_time(const struct cli *cli, const char *flag, const char *text, int64_t *ret)
+bool cli_schedule_parse_time(const struct cli *cli, const char *flag, const char *text, int64_t *ret)
 {
 	struct err e = { 0 };
 
@@ -59,33 +70,40 @@ bool schedule_parse_time(const struct cli *cli, const char *flag, const char *te
 		return true;
 	}
 	/* A time without a date would be one of 1900-01-01. */
-	if (job_time_parse(text, ret) && (*ret < 0 || *ret >= TICKS_PER_DAY))
+	if (scheduler_job_time_parse(text, ret) && (*ret < 0 || *ret >= TICKS_PER_DAY))
 		return true;
 	err_raise(&e, 50000, 16, 1,
 		  "%s takes a date and time in UTC, for example '2030-01-31 01:00:00', or now", flag);
-	schedule_failed(cli, &e, EXIT_USAGE);
+	cli_schedule_failed(cli, &e, EXIT_USAGE);
 	return false;
 }
 
-bool schedule_is_id(const char *text)
+bool cli_schedule_is_id(const char *text)
 {
 	uint8_t guid[16];
 
 	return strlen(text) >= 36 && guid_parse(str_of(text), guid);
 }
 
-int schedule_find(struct cli *cli, struct client *c, const char *id, struct client_result *r,
-		  struct job_row *ret)
+int cli_schedule_find(struct cli *cli, struct client *c, const char *id, struct client_result *r,
+		      struct job_row *ret)
 {
 	struct err e = { 0 };
 
-	if (jobs_get(c, id, r, &e) < 0 ||
-	    (r->tables[0].nrows > 0 && job_row_read(&r->tables[0], 0, ret, &e) < 0))
-		return schedule_failed(cli, &e, EXIT_REFUSED);
+	if (!cli_schedule_is_id(id)) {
+		err_raise(&e, 50000, 16, 1,
+			  "'%.60s' is no job id: 32 hexadecimal digits such as "
+			  "79C4FB23-91C9-47F4-B1A6-5F7C7D4E8B1A; procession schedule list shows them",
+			  id);
+		return cli_schedule_failed(cli, &e, EXIT_USAGE);
+	}
+	if (scheduler_jobs_get(c, id, r, &e) < 0 ||
+	    (r->tables[0].nrows > 0 && scheduler_job_row_read(&r->tables[0], 0, ret, &e) < 0))
+		return cli_schedule_failed(cli, &e, EXIT_REFUSED);
 	if (r->tables[0].nrows > 0)
 		return EXIT_OK;
 	err_raise(&e, 50000, 16, 1, "there is no scheduled job %s", id);
-	return schedule_failed(cli, &e, EXIT_REFUSED);
+	return cli_schedule_failed(cli, &e, EXIT_REFUSED);
 }
 
 static void show_done(const struct cli *cli, const char *id, const char *done)
@@ -95,11 +113,11 @@ static void show_done(const struct cli *cli, const char *id, const char *done)
 		return;
 	}
 	fputs("{\"ok\": true, \"id\": ", stdout);
-	output_json_string(stdout, id);
+	json_put_string(stdout, id);
 	fputs("}\n", stdout);
 }
 
-/* --- add --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- add ---- */
 
 /* The first due time of a job that has none given: the next occurrence. */
 static int choose_due(const struct cli *cli, struct job_row *job)
@@ -107,15 +125,23 @@ static int choose_due(const struct cli *cli, struct job_row *job)
 	struct recurrence r;
 	int64_t now = clock_ticks();
 
-	if (job->recurrence != NULL && !schedule_parse_recurrence(cli, job->recurrence, &r))
+	if (job->recurrence != NULL && !cli_schedule_parse_recurrence(cli, job->recurrence, &r))
 		return EXIT_USAGE;
-	if (cli->due != NULL)
-		return schedule_parse_time(cli, "--due", cli->due, &job->due) ? EXIT_OK : EXIT_USAGE;
+	if (cli->due != NULL) {
+		if (!cli_schedule_parse_time(cli, "--due", cli->due, &job->due))
+			return EXIT_USAGE;
+		if (job->due < now && strcmp(cli->due, "now") != 0)
+			fprintf(stderr,
+				"procession: --due %s is in the past (it is taken as UTC): the job is due at "
+				"once\n",
+				cli->due);
+		return EXIT_OK;
+	}
 	if (job->recurrence == NULL)
 		return wrong(cli,
 			     "a job without --recurrence runs once: say when with --due TIME (or --due now)");
 	/* Whole seconds: "every NN seconds" counts on from here. */
-	if (!recurrence_next(&r, now - now % TICKS_PER_SECOND, now, &job->due))
+	if (!schedule_recurrence_next(&r, now - now % TICKS_PER_SECOND, now, &job->due))
 		return wrong(cli, "this recurrence has no further occurrence");
 	return EXIT_OK;
 }
@@ -127,21 +153,21 @@ static const char *once_is_null(const char *recurrence)
 
 static const struct job_class *choose_class(const struct cli *cli, const char *name)
 {
-	const struct job_class *class = job_class_by_name(str_of(name));
+	const struct job_class *class = schedule_class_by_name(str_of(name));
 	struct err e = { 0 };
 	char names[600] = "";
 
 	if (class != NULL)
 		return class;
-	for (size_t i = 0, n = 0; i < job_classes_count; i++)
+	for (size_t i = 0, n = 0; i < schedule_classes_count; i++)
 		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", i > 0 ? ", " : "",
-				      job_classes[i].name);
+				      schedule_classes[i].name);
 	err_raise(&e, 50000, 16, 1, "'%s' is no class of scheduled jobs; there are: %s", name, names);
-	schedule_failed(cli, &e, EXIT_USAGE);
+	cli_schedule_failed(cli, &e, EXIT_USAGE);
 	return NULL;
 }
 
-int run_schedule_add(struct cli *cli, const struct command *cmd)
+int cli_run_schedule_add(struct cli *cli, const struct command *cmd)
 {
 	const struct job_class *class = choose_class(cli, cli->args[0]);
 	struct job_row job = { .recurrence = once_is_null(cli->recurrence),
@@ -158,7 +184,7 @@ int run_schedule_add(struct cli *cli, const struct command *cmd)
 	(void)cmd;
 	if (class == NULL)
 		return EXIT_USAGE;
-	problem = job_class_check_data(class, str_of(job.data));
+	problem = schedule_class_check_data(class, str_of(job.data));
 	if (problem != NULL)
 		return wrong(cli, problem);
 	status = choose_due(cli, &job);
@@ -171,18 +197,18 @@ int run_schedule_add(struct cli *cli, const struct command *cmd)
 	job.class = class->class;
 	if (job.disabled)
 		job.due = DATETIME_MAX;
-	status = schedule_connect(cli, &c);
+	status = cli_schedule_connect(cli, &c);
 	if (status != EXIT_OK)
 		return status;
-	if (jobs_add(c, &job, &e) < 0)
-		status = schedule_failed(cli, &e, EXIT_REFUSED);
+	if (scheduler_jobs_add(c, &job, &e) < 0)
+		status = cli_schedule_failed(cli, &e, EXIT_REFUSED);
 	else
 		show_done(cli, id, "added");
 	client_close(c);
 	return status;
 }
 
-/* --- changes: read, change, write back as one transaction ---------------------------------------------------------------------------- */
+/* ---- changes: read, change, write back as one transaction ---- */
 
 typedef int change_fn(struct cli *cli, struct job_row *job);
 
@@ -193,13 +219,13 @@ static int write_back(struct cli *cli, struct client *c, change_fn *change, cons
 	struct err e = { 0 };
 	int status;
 
-	if (jobs_begin(c, &e) < 0)
-		return schedule_failed(cli, &e, EXIT_REFUSED);
-	status = schedule_find(cli, c, cli->args[0], &r, &job);
+	if (scheduler_jobs_begin(c, &e) < 0)
+		return cli_schedule_failed(cli, &e, EXIT_REFUSED);
+	status = cli_schedule_find(cli, c, cli->args[0], &r, &job);
 	if (status == EXIT_OK)
 		status = change(cli, &job);
-	if (status == EXIT_OK && (jobs_modify(c, &job, &e) < 0 || jobs_commit(c, &e) < 0))
-		status = schedule_failed(cli, &e, EXIT_REFUSED);
+	if (status == EXIT_OK && (scheduler_jobs_modify(c, &job, &e) < 0 || scheduler_jobs_commit(c, &e) < 0))
+		status = cli_schedule_failed(cli, &e, EXIT_REFUSED);
 	if (status == EXIT_OK)
 		show_done(cli, job.id, done);
 	client_result_fini(&r);
@@ -211,9 +237,9 @@ static int change_job(struct cli *cli, change_fn *change, const char *done)
 	struct client *c;
 	int status;
 
-	if (!schedule_is_id(cli->args[0]))
+	if (!cli_schedule_is_id(cli->args[0]))
 		return wrong(cli, "a job is named by its identifier, as `procession schedule list` shows it");
-	status = schedule_connect(cli, &c);
+	status = cli_schedule_connect(cli, &c);
 	if (status != EXIT_OK)
 		return status;
 	status = write_back(cli, c, change, done);
@@ -223,7 +249,7 @@ static int change_job(struct cli *cli, change_fn *change, const char *done)
 
 static int change_fields(struct cli *cli, struct job_row *job)
 {
-	const struct job_class *class = job_class_find(str_of(job->assembly), str_of(job->class));
+	const struct job_class *class = schedule_class_find(str_of(job->assembly), str_of(job->class));
 	const char *problem;
 
 	if (cli->recurrence != NULL)
@@ -232,7 +258,7 @@ static int change_fields(struct cli *cli, struct job_row *job)
 		job->data = cli->job_data;
 	if (cli->name != NULL)
 		job->display_name = cli->name;
-	problem = class != NULL ? job_class_check_data(class, str_of(job->data)) : NULL;
+	problem = class != NULL ? schedule_class_check_data(class, str_of(job->data)) : NULL;
 	if (problem != NULL)
 		return wrong(cli, problem);
 	if (job->disabled && cli->due != NULL)
@@ -243,12 +269,12 @@ static int change_fields(struct cli *cli, struct job_row *job)
 		return choose_due(cli, job);
 	if (cli->recurrence != NULL && job->recurrence != NULL) {
 		struct recurrence r;
-		return schedule_parse_recurrence(cli, job->recurrence, &r) ? EXIT_OK : EXIT_USAGE;
+		return cli_schedule_parse_recurrence(cli, job->recurrence, &r) ? EXIT_OK : EXIT_USAGE;
 	}
 	return EXIT_OK;
 }
 
-int run_schedule_modify(struct cli *cli, const struct command *cmd)
+int cli_run_schedule_modify(struct cli *cli, const struct command *cmd)
 {
 	(void)cmd;
 	if (cli->recurrence == NULL && cli->job_data == NULL && cli->name == NULL && cli->due == NULL)
@@ -264,7 +290,7 @@ static int change_to_disabled(struct cli *cli, struct job_row *job)
 	return EXIT_OK;
 }
 
-int run_schedule_disable(struct cli *cli, const struct command *cmd)
+int cli_run_schedule_disable(struct cli *cli, const struct command *cmd)
 {
 	(void)cmd;
 	return change_job(cli, change_to_disabled, "disabled");
@@ -278,7 +304,7 @@ static int change_to_enabled(struct cli *cli, struct job_row *job)
 	return choose_due(cli, job);
 }
 
-int run_schedule_enable(struct cli *cli, const struct command *cmd)
+int cli_run_schedule_enable(struct cli *cli, const struct command *cmd)
 {
 	(void)cmd;
 	return change_job(cli, change_to_enabled, "enabled");
@@ -292,26 +318,26 @@ static int change_to_due(struct cli *cli, struct job_row *job)
 	return EXIT_OK;
 }
 
-int run_schedule_run(struct cli *cli, const struct command *cmd)
+int cli_run_schedule_run(struct cli *cli, const struct command *cmd)
 {
 	(void)cmd;
 	return change_job(cli, change_to_due, "due now; a scheduler takes it within its interval:");
 }
 
-int run_schedule_remove(struct cli *cli, const struct command *cmd)
+int cli_run_schedule_remove(struct cli *cli, const struct command *cmd)
 {
 	struct client *c;
 	struct err e = { 0 };
 	int status;
 
 	(void)cmd;
-	if (!schedule_is_id(cli->args[0]))
+	if (!cli_schedule_is_id(cli->args[0]))
 		return wrong(cli, "a job is named by its identifier, as `procession schedule list` shows it");
-	status = schedule_connect(cli, &c);
+	status = cli_schedule_connect(cli, &c);
 	if (status != EXIT_OK)
 		return status;
-	if (jobs_remove(c, cli->args[0], &e) < 0)
-		status = schedule_failed(cli, &e, EXIT_REFUSED);
+	if (scheduler_jobs_remove(c, cli->args[0], &e) < 0)
+		status = cli_schedule_failed(cli, &e, EXIT_REFUSED);
 	else
 		show_done(cli, cli->args[0], "removed");
 	client_close(c);

@@ -1,4 +1,5 @@
-/* schedule_show.c — `procession schedule list|show|next`: tables for people, JSON for programs. All times are UTC. */
+/* schedule_show.c — `procession schedule list|show|next`: tables for people, JSON for programs.
+ * All times are UTC. */
 #include "cli/schedule.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static void format_time(const struct cli *cli, int64_t ticks, char dst[CELL_MAX]
 	static const char *const days[] = { "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun" };
 	char text[JOB_TIME_MAX];
 
-	job_time_shown(ticks, text);
+	scheduler_job_time_shown(ticks, text);
 	if (cli->json) {
 		text[10] = 'T';
 		snprintf(dst, CELL_MAX, "%sZ", text);
@@ -29,7 +30,7 @@ static void format_time(const struct cli *cli, int64_t ticks, char dst[CELL_MAX]
 
 static const char *short_class(const struct job_row *job)
 {
-	const struct job_class *class = job_class_find(str_of(job->assembly), str_of(job->class));
+	const struct job_class *class = schedule_class_find(str_of(job->assembly), str_of(job->class));
 
 	return class != NULL ? class->name : job->class;
 }
@@ -40,9 +41,9 @@ static const char *or_word(const struct cli *cli, const char *text, const char *
 	return text != NULL || cli->json ? text : word;
 }
 
-/* --- list -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- list ---- */
 
-void schedule_show_rows(const struct cli *cli, const struct job_row *rows, size_t n)
+void cli_schedule_show_rows(const struct cli *cli, const struct job_row *rows, size_t n)
 {
 	static const char *const names[] = { "id",       "class",    "recurrence", "next_due",
 					     "disabled", "job_data", "name" };
@@ -64,18 +65,18 @@ void schedule_show_rows(const struct cli *cli, const struct job_row *rows, size_
 			format_time(cli, job->due, times[i]);
 			memcpy(&cells[i * COLUMNS], row, sizeof(row));
 		}
-		output_table(&(struct client_table){ .ncols = COLUMNS,
-						     .nrows = n,
-						     .names = (char **)(uintptr_t)names,
-						     .numeric = numeric,
-						     .cells = (char **)(uintptr_t)cells },
-			     cli->json);
+		cli_output_table(&(struct client_table){ .ncols = COLUMNS,
+							 .nrows = n,
+							 .names = (char **)(uintptr_t)names,
+							 .numeric = numeric,
+							 .cells = (char **)(uintptr_t)cells },
+				 cli->json);
 	}
 	free(times);
 	free(cells);
 }
 
-int run_schedule_list(struct cli *cli, const struct command *cmd)
+int cli_run_schedule_list(struct cli *cli, const struct command *cmd)
 {
 	struct client *c;
 	struct client_result r = { 0 };
@@ -85,29 +86,29 @@ int run_schedule_list(struct cli *cli, const struct command *cmd)
 	int status;
 
 	(void)cmd;
-	status = schedule_connect(cli, &c);
+	status = cli_schedule_connect(cli, &c);
 	if (status != EXIT_OK)
 		return status;
-	if (jobs_list(c, &r, &e) < 0)
-		status = schedule_failed(cli, &e, EXIT_REFUSED);
+	if (scheduler_jobs_list(c, &r, &e) < 0)
+		status = cli_schedule_failed(cli, &e, EXIT_REFUSED);
 	else
 		total = r.tables[0].nrows;
 	rows = calloc(total + 1, sizeof(*rows));
 	for (size_t i = 0; rows != NULL && i < total; i++) {
-		if (job_row_read(&r.tables[0], i, &rows[n], &e) < 0)
-			status = schedule_failed(cli, &e, EXIT_REFUSED); /* the others are still shown */
+		if (scheduler_job_row_read(&r.tables[0], i, &rows[n], &e) < 0)
+			status = cli_schedule_failed(cli, &e, EXIT_REFUSED); /* the others are still shown */
 		else
 			n++;
 	}
 	if (r.ntables > 0 && rows != NULL)
-		schedule_show_rows(cli, rows, n);
+		cli_schedule_show_rows(cli, rows, n);
 	free(rows);
 	client_result_fini(&r);
 	client_close(c);
 	return status;
 }
 
-/* --- show -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- show ---- */
 
 static void show_field(const struct cli *cli, const char *name, const char *value, bool *first)
 {
@@ -116,12 +117,12 @@ static void show_field(const struct cli *cli, const char *name, const char *valu
 		if (value == NULL)
 			fputs("null", stdout);
 		else
-			output_json_string(stdout, value);
+			json_put_string(stdout, value);
 		*first = false;
 		return;
 	}
 	printf("%-12s ", name);
-	output_text(stdout, value != NULL ? value : "-");
+	cli_output_text(stdout, value != NULL ? value : "-");
 	putchar('\n');
 }
 
@@ -130,15 +131,15 @@ static int64_t start_of(const struct job_row *job)
 {
 	struct recurrence r;
 
-	if (job->recurrence == NULL || !recurrence_parse(str_of(job->recurrence), &r))
+	if (job->recurrence == NULL || !schedule_recurrence_parse(str_of(job->recurrence), &r))
 		return job->due;
-	return recurrence_start(&r, job->due, recurrence_seed(str_of(job->id)));
+	return schedule_recurrence_start(&r, job->due, schedule_recurrence_seed(str_of(job->id)));
 }
 
-int schedule_show_job(const struct cli *cli, const struct job_row *job)
+int cli_schedule_show_job(const struct cli *cli, const struct job_row *job)
 {
 	char due[CELL_MAX], starts[CELL_MAX];
-	const struct job_class *class = job_class_find(str_of(job->assembly), str_of(job->class));
+	const struct job_class *class = schedule_class_find(str_of(job->assembly), str_of(job->class));
 	bool first = true;
 
 	format_time(cli, job->due, due);
@@ -150,7 +151,7 @@ int schedule_show_job(const struct cli *cli, const struct job_row *job)
 	show_field(cli, "action",
 		   class == NULL    ? NULL
 		   : class->ignored ? "ignored"
-				    : job_class_action(class, str_of(job->data)),
+				    : schedule_class_action(class, str_of(job->data)),
 		   &first);
 	show_field(cli, "recurrence", or_word(cli, job->recurrence, "once"), &first);
 	show_field(cli, "job_data", job->data, &first);
@@ -162,25 +163,25 @@ int schedule_show_job(const struct cli *cli, const struct job_row *job)
 	return EXIT_OK;
 }
 
-int run_schedule_show(struct cli *cli, const struct command *cmd)
+int cli_run_schedule_show(struct cli *cli, const struct command *cmd)
 {
 	struct client *c;
 	struct client_result r = { 0 };
 	struct job_row job;
-	int status = schedule_connect(cli, &c);
+	int status = cli_schedule_connect(cli, &c);
 
 	(void)cmd;
 	if (status != EXIT_OK)
 		return status;
-	status = schedule_find(cli, c, cli->args[0], &r, &job);
+	status = cli_schedule_find(cli, c, cli->args[0], &r, &job);
 	if (status == EXIT_OK)
-		status = schedule_show_job(cli, &job);
+		status = cli_schedule_show_job(cli, &job);
 	client_result_fini(&r);
 	client_close(c);
 	return status;
 }
 
-/* --- next -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- next ---- */
 
 static bool parse_count(const struct cli *cli, size_t *ret)
 {
@@ -194,20 +195,20 @@ static bool parse_count(const struct cli *cli, size_t *ret)
 		return true;
 	}
 	err_raise(&e, 50000, 16, 1, "--count takes a number from 1 to 10000");
-	schedule_failed(cli, &e, EXIT_USAGE);
+	cli_schedule_failed(cli, &e, EXIT_USAGE);
 	return false;
 }
 
 /* with_due: the due time itself is the first; id: also when the job starts. */
-int schedule_show_next(const struct cli *cli, const struct recurrence *r, int64_t due, int64_t now,
-		       bool with_due, const char *id)
+int cli_schedule_show_next(const struct cli *cli, const struct recurrence *r, int64_t due, int64_t now,
+			   bool with_due, const char *id)
 {
 	char *names[] = { "due", "until", "starts" };
 	bool numeric[3] = { 0 };
 	size_t n, rows = 0, columns = id != NULL ? 3 : 2;
 	char(*texts)[CELL_MAX];
 	char **cells;
-	uint64_t seed = id != NULL ? recurrence_seed(str_of(id)) : 0;
+	uint64_t seed = id != NULL ? schedule_recurrence_seed(str_of(id)) : 0;
 
 	if (!parse_count(cli, &n))
 		return EXIT_USAGE;
@@ -216,23 +217,23 @@ int schedule_show_next(const struct cli *cli, const struct recurrence *r, int64_
 	for (size_t i = 0; texts != NULL && cells != NULL && rows < n; i++) {
 		char(*row)[CELL_MAX] = &texts[rows * columns];
 
-		if (!(i == 0 && with_due) && !recurrence_next(r, due, i == 0 ? now : due, &due))
+		if (!(i == 0 && with_due) && !schedule_recurrence_next(r, due, i == 0 ? now : due, &due))
 			break;
 		format_time(cli, due, row[0]);
-		format_time(cli, recurrence_window_end(r, due), row[1]);
+		format_time(cli, schedule_recurrence_window_end(r, due), row[1]);
 		if (columns == 3)
-			format_time(cli, recurrence_start(r, due, seed), row[2]);
+			format_time(cli, schedule_recurrence_start(r, due, seed), row[2]);
 		for (size_t k = 0; k < columns; k++)
 			cells[rows * columns + k] = row[k];
 		rows++;
 	}
 	if (texts != NULL && cells != NULL)
-		output_table(&(struct client_table){ .ncols = columns,
-						     .nrows = rows,
-						     .names = names,
-						     .numeric = numeric,
-						     .cells = cells },
-			     cli->json);
+		cli_output_table(&(struct client_table){ .ncols = columns,
+							 .nrows = rows,
+							 .names = names,
+							 .numeric = numeric,
+							 .cells = cells },
+				 cli->json);
 	free(texts);
 	free(cells);
 	return EXIT_OK;
@@ -244,37 +245,37 @@ static int next_of_job(struct cli *cli)
 	struct client_result r = { 0 };
 	struct job_row job;
 	struct recurrence recurrence;
-	int status = schedule_connect(cli, &c);
+	int status = cli_schedule_connect(cli, &c);
 
 	if (status != EXIT_OK)
 		return status;
-	status = schedule_find(cli, c, cli->args[0], &r, &job);
+	status = cli_schedule_find(cli, c, cli->args[0], &r, &job);
 	if (status == EXIT_OK && job.disabled)
-		output_note("the job is disabled: it has no next occurrence");
+		cli_output_note("the job is disabled: it has no next occurrence");
 	else if (status == EXIT_OK && job.recurrence == NULL)
-		status = schedule_show_job(cli, &job);
+		status = cli_schedule_show_job(cli, &job);
 	else if (status == EXIT_OK)
-		status = schedule_parse_recurrence(cli, job.recurrence, &recurrence)
-				 ? schedule_show_next(cli, &recurrence, job.due, job.due, true, job.id)
+		status = cli_schedule_parse_recurrence(cli, job.recurrence, &recurrence)
+				 ? cli_schedule_show_next(cli, &recurrence, job.due, job.due, true, job.id)
 				 : EXIT_REFUSED;
 	client_result_fini(&r);
 	client_close(c);
 	return status;
 }
 
-int run_schedule_next(struct cli *cli, const struct command *cmd)
+int cli_run_schedule_next(struct cli *cli, const struct command *cmd)
 {
 	struct recurrence r;
 	int64_t from = clock_ticks();
 
 	(void)cmd;
-	if (schedule_is_id(cli->args[0]))
+	if (cli_schedule_is_id(cli->args[0]))
 		return next_of_job(cli);
-	if (!schedule_parse_recurrence(cli, cli->args[0], &r) ||
-	    (cli->from != NULL && !schedule_parse_time(cli, "--from", cli->from, &from)))
+	if (!cli_schedule_parse_recurrence(cli, cli->args[0], &r) ||
+	    (cli->from != NULL && !cli_schedule_parse_time(cli, "--from", cli->from, &from)))
 		return EXIT_USAGE;
 	/* 'every …' counts on from the due time: people count from a whole second. */
 	if (cli->from == NULL)
 		from -= from % TICKS_PER_SECOND;
-	return schedule_show_next(cli, &r, from, from, false, NULL);
+	return cli_schedule_show_next(cli, &r, from, from, false, NULL);
 }

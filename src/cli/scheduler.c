@@ -1,14 +1,20 @@
-/* scheduler.c — `procession scheduler`: settings and connection for the scheduler of src/worker. */
+/* scheduler.c — `procession scheduler`: settings and connection for the scheduler of
+ * src/scheduler. */
 #include "cli/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/scheduler.h"
+#include "scheduler/scheduler.h"
 
 static int open_connection(void *arg, struct client **ret, struct err *reterr)
 {
-	return cli_connect(arg, ret, reterr);
+	struct cli *cli = arg;
+	int rc = cli_connect(cli, ret, reterr);
+
+	if (rc < 0)
+		cli->connect_status = cli_connect_status(reterr);
+	return rc;
 }
 
 /* What the command line says goes before the file. */
@@ -38,19 +44,19 @@ static int apply_options(const struct cli *cli, struct settings *s, struct err *
 static int load(void *arg, struct settings **ret, struct err *reterr)
 {
 	const struct cli *cli = arg;
-	struct settings *s = settings_new();
+	struct settings *s = scheduler_settings_new();
 
 	if (s == NULL)
 		return err_nomem(reterr);
-	if (settings_load(s, cli->config, reterr) < 0 || apply_options(cli, s, reterr) < 0) {
-		settings_unref(s);
+	if (scheduler_settings_load(s, cli->config, reterr) < 0 || apply_options(cli, s, reterr) < 0) {
+		scheduler_settings_unref(s);
 		return -1;
 	}
 	*ret = s;
 	return 0;
 }
 
-int run_scheduler(struct cli *cli, const struct command *cmd)
+int cli_run_scheduler(struct cli *cli, const struct command *cmd)
 {
 	struct scheduler_options o = { .load = load, .open = open_connection, .arg = cli, .once = cli->once };
 	enum scheduler_end end = SCHEDULER_DONE;
@@ -71,12 +77,12 @@ int run_scheduler(struct cli *cli, const struct command *cmd)
 								       : SCHEDULE_DATABASE;
 		rc = scheduler_run(&o, &end, &e);
 	}
-	settings_unref(o.settings);
+	scheduler_settings_unref(o.settings);
 	if (rc < 0) {
-		output_error(&e, cli->json);
+		cli_output_error(&e, cli->json);
 		return EXIT_USAGE;
 	}
 	return end == SCHEDULER_DONE          ? EXIT_OK
-	       : end == SCHEDULER_UNREACHABLE ? EXIT_UNREACHABLE
+	       : end == SCHEDULER_UNREACHABLE ? cli->connect_status
 					      : EXIT_REFUSED;
 }

@@ -1,12 +1,15 @@
-/* call.c — one procedure call: arguments by name and type, sent as an RPC request; or a batch of text. */
+/* call.c — one procedure call: arguments by name and type, sent as an RPC request; or a batch of
+ * text. */
 #include "client/client_int.h"
 
 #include <string.h>
 
-/* nvarchar as TDS 7 has it: db-lib knows it but its header does not name it, and SYBNVARCHAR goes out as Sybase's. */
+/* nvarchar as TDS 7 has it: db-lib knows it but its header does not name it, and SYBNVARCHAR
+ * goes out as Sybase's. */
 #define WIDE_TEXT 231
 
-static bool add_argument(DBPROCESS *db, const struct client_arg *a, DBINT *number, DBBIT *bit)
+static bool add_argument(DBPROCESS *db, const struct client_arg *a, DBINT *number, DBBIGINT *large,
+			 DBBIT *bit)
 {
 	switch (a->type) {
 	case CLIENT_TEXT: {
@@ -18,11 +21,18 @@ static bool add_argument(DBPROCESS *db, const struct client_arg *a, DBINT *numbe
 				  (BYTE *)(n > 0 ? a->text : NULL)) != FAIL;
 	}
 	case CLIENT_INT:
-		*number = a->number;
+		*number = (DBINT)a->number;
 		return dbrpcparam(db, a->name, 0, SYBINT4, -1, -1, (BYTE *)number) != FAIL;
 	case CLIENT_BIT:
 		*bit = a->number != 0;
 		return dbrpcparam(db, a->name, 0, SYBBIT, -1, -1, (BYTE *)bit) != FAIL;
+	case CLIENT_BIGINT:
+		*large = a->number;
+		return dbrpcparam(db, a->name, 0, SYBINT8, -1, -1, (BYTE *)large) != FAIL;
+	case CLIENT_BINARY:
+		return a->number > 0 && a->number <= INT32_MAX &&
+		       dbrpcparam(db, a->name, 0, SYBVARBINARY, -1, (DBINT)a->number, (BYTE *)a->text) !=
+			       FAIL;
 	}
 	return false;
 }
@@ -33,12 +43,13 @@ static bool add_argument(DBPROCESS *db, const struct client_arg *a, DBINT *numbe
 static bool send_call(DBPROCESS *db, const char *proc, const struct client_arg *args, size_t nargs)
 {
 	DBINT numbers[ARGS_MAX];
+	DBBIGINT large[ARGS_MAX];
 	DBBIT bits[ARGS_MAX];
 
 	if (dbrpcinit(db, proc, 0) == FAIL)
 		return false;
 	for (size_t i = 0; i < nargs; i++)
-		if (!add_argument(db, &args[i], &numbers[i], &bits[i]))
+		if (!add_argument(db, &args[i], &numbers[i], &large[i], &bits[i]))
 			return false;
 	return dbrpcsend(db) != FAIL && dbsqlok(db) != FAIL;
 }
@@ -47,11 +58,11 @@ static bool send_call(DBPROCESS *db, const char *proc, const struct client_arg *
 static int finish(struct client *c, struct report *report, bool sent, struct client_result *ret,
 		  struct err *reterr)
 {
-	bool nomem = false, ok = sent && result_read(c->db, ret, &nomem);
+	bool nomem = false, ok = sent && client_result_read(c->db, ret, &nomem);
 
 	if (!ok)
 		dbcancel(c->db);
-	if (report_end(report, !ok && !nomem, c->address, reterr) < 0)
+	if (client_report_end(report, !ok && !nomem, c->address, reterr) < 0)
 		return -1;
 	return nomem ? err_nomem(reterr) : 0;
 }
@@ -61,7 +72,7 @@ int client_batch(struct client *c, const char *text, struct client_result *ret, 
 	struct report report;
 
 	memset(ret, 0, sizeof(*ret));
-	report_begin(&report, ret);
+	client_report_begin(&report, ret);
 	return finish(c, &report, dbcmd(c->db, text) != FAIL && dbsqlexec(c->db) != FAIL, ret, reterr);
 }
 
@@ -73,6 +84,6 @@ int client_call(struct client *c, const char *proc, const struct client_arg *arg
 	memset(ret, 0, sizeof(*ret));
 	if (nargs > ARGS_MAX)
 		return err_raise(reterr, 50000, 16, 1, "more than %d arguments", ARGS_MAX);
-	report_begin(&report, ret);
+	client_report_begin(&report, ret);
 	return finish(c, &report, send_call(c->db, proc, args, nargs), ret, reterr);
 }

@@ -1,5 +1,6 @@
-/* connect.c — opening a connection. The library reads encryption, certificate and protocol version from a configuration file only; ours is made in memory for each
- * connection, so that no freetds.conf of the machine can change what our programs do. */
+/* connect.c — opening a connection. The library reads encryption, certificate and protocol
+ * version from a configuration file only; ours is made in memory for each connection, so that no
+ * freetds.conf of the machine can change what our programs do. */
 #include "client/client_int.h"
 
 #include <stdio.h>
@@ -95,7 +96,7 @@ static int open_with(struct client *c, const struct client_options *o, int fd, s
 	LOGINREC *l;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	report_begin(&report, NULL);
+	client_report_begin(&report, NULL);
 	dbsetifile(path);
 	dbsetlogintime(o->login_timeout_s != 0 ? (int)o->login_timeout_s : 15);
 	dbsettime((int)o->call_timeout_s);
@@ -104,7 +105,7 @@ static int open_with(struct client *c, const struct client_options *o, int fd, s
 		c->db = dbopen(l, section);
 		dbloginfree(l);
 	}
-	return report_end(&report, c->db == NULL, c->address, reterr);
+	return client_report_end(&report, c->db == NULL, c->address, reterr);
 }
 
 int client_open(const struct client_options *o, struct client **ret, struct err *reterr)
@@ -112,7 +113,7 @@ int client_open(const struct client_options *o, struct client **ret, struct err 
 	struct client *c;
 	int fd = -1, rc;
 
-	if (check_options(o, reterr) < 0 || report_init(reterr) < 0)
+	if (check_options(o, reterr) < 0 || client_report_init(reterr) < 0)
 		return -1;
 	c = calloc(1, sizeof(*c));
 	if (c == NULL)

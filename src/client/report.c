@@ -1,5 +1,6 @@
-/* report.c — errors and messages. db-lib calls two handlers that belong to the whole process, also before a connection has a handle to hang data on; so the
- * receiver is a variable of the thread, set for the duration of one of our functions. */
+/* report.c — errors and messages. db-lib calls two handlers that belong to the whole process,
+ * also before a connection has a handle to hang data on; so the receiver is a variable of the
+ * thread, set for the duration of one of our functions. */
 #include "client/client_int.h"
 
 #include <pthread.h>
@@ -7,6 +8,7 @@
 
 #include "base/str.h"
 
+/* global: db-lib gives its handlers nothing by which they could find the receiver */
 static _Thread_local struct report *current;
 
 static int on_error(DBPROCESS *db, int severity, int number, int os_error, char *text, char *os_text)
@@ -18,6 +20,13 @@ static int on_error(DBPROCESS *db, int severity, int number, int os_error, char 
 		if (number == SYBECONN)
 			err_raise(&current->trouble, number, 16, 1, "cannot connect: %s",
 				  os_error > 0 && os_text != NULL ? os_text : "no answer");
+		else if (number == SYBEFCON) /* its text names our section, which nobody has chosen */
+			err_raise(&current->trouble, number, 16, 1,
+				  "the server was reached, but no login was possible: its certificate does "
+				  "not fit "
+				  "--ca-file or its name, it does not speak TLS as --encrypt wants it, or it "
+				  "is no "
+				  "SQL Server");
 		else if (os_error != DBNOERR && os_error != 0 && os_text != NULL)
 			err_raise(&current->trouble, number, 16, 1, "%s (%s)", text, os_text);
 		else
@@ -44,12 +53,13 @@ static int on_message(DBPROCESS *db, DBINT number, int state, int severity, char
 			current->error = e;
 	} else if (current->result != NULL && number != 5701 && number != 5703) {
 		/* without memory a remark is lost, nothing more */
-		if (!result_add_message(current->result, &e))
+		if (!client_result_add_message(current->result, &e))
 			return 0;
 	}
 	return 0;
 }
 
+/* global: db-lib is set up once for the process */
 static RETCODE init_result = FAIL;
 
 static void init_once(void)
@@ -59,8 +69,9 @@ static void init_once(void)
 	dbmsghandle(on_message);
 }
 
-int report_init(struct err *reterr)
+int client_report_init(struct err *reterr)
 {
+	/* global: the same */
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	if (pthread_once(&once, init_once) != 0 || init_result == FAIL)
@@ -68,14 +79,14 @@ int report_init(struct err *reterr)
 	return 0;
 }
 
-void report_begin(struct report *r, struct client_result *result)
+void client_report_begin(struct report *r, struct client_result *result)
 {
 	memset(r, 0, sizeof(*r));
 	r->result = result;
 	current = r;
 }
 
-int report_end(struct report *r, bool failed, const char *address, struct err *reterr)
+int client_report_end(struct report *r, bool failed, const char *address, struct err *reterr)
 {
 	current = NULL;
 	if (r->error.number != 0) {

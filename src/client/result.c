@@ -10,7 +10,7 @@
 /* The header of db-lib has no name for it. */
 #define XML_TYPE 241
 
-bool result_add_message(struct client_result *r, const struct err *e)
+bool client_result_add_message(struct client_result *r, const struct err *e)
 {
 	struct err *grown = realloc(r->messages, (r->nmessages + 1) * sizeof(*grown));
 
@@ -168,7 +168,7 @@ static bool add_row(DBPROCESS *db, struct client_table *t)
 	return true;
 }
 
-bool result_read(DBPROCESS *db, struct client_result *r, bool *ret_nomem)
+bool client_result_read(DBPROCESS *db, struct client_result *r, bool *ret_nomem)
 {
 	RETCODE rc;
 

@@ -1,5 +1,7 @@
-/* config.c — the settings from their four places. Each place is applied on top of the one before: default, file, environment, flags; so the
- * order of the calls in apply_all() is the rule itself. The arguments of the start are kept, so that a reload goes through the same steps. */
+/* config.c — the settings from their four places. Each place is applied on top of the one
+ * before: default, file, environment, flags; so the order of the calls in apply_all() is the
+ * rule itself. The arguments of the start are kept, so that a reload goes through the same
+ * steps. */
 #include "config/config.h"
 
 #include <errno.h>
@@ -10,7 +12,8 @@
 
 #include "config/config_int.h"
 
-/* inih reads a line into 200 bytes and would take the rest for another line: longer ones are refused before it sees them. */
+/* inih reads a line into 200 bytes and would take the rest for another line: longer ones are
+ * refused before it sees them. */
 #define LINE_MAX_BYTES 198
 #define FILE_MAX_BYTES (1024 * 1024)
 
@@ -20,7 +23,7 @@ struct config_loaded {
 	char **argv; /* owned copy, without the program's name */
 };
 
-/* --- flags --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- flags ---- */
 
 /* What an argument says: setting and value. Advances *i past a value that stands apart. */
 static int read_flag(struct config_loaded *l, int *i, const struct setting **ret, const char **ret_value,
@@ -28,7 +31,7 @@ static int read_flag(struct config_loaded *l, int *i, const struct setting **ret
 {
 	const char *arg = l->argv[*i];
 	size_t n = strcspn(arg, "=");
-	const struct setting *s = setting_by_flag(arg, n);
+	const struct setting *s = config_setting_by_flag(arg, n);
 
 	if (s == NULL)
 		return err_raise(reterr, 50000, 16, 1,
@@ -58,14 +61,14 @@ static int apply_flags(struct config_loaded *l, struct err *reterr)
 
 		if (read_flag(l, &i, &s, &value, reterr) < 0)
 			return -1;
-		snprintf(where, sizeof(where), "flag %.*s", (int)setting_flag_len(s), s->flag);
-		if (setting_assign(&l->config, s, value, where, reterr) < 0)
+		snprintf(where, sizeof(where), "flag %.*s", (int)config_setting_flag_len(s), s->flag);
+		if (config_setting_assign(&l->config, s, value, where, reterr) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* --- environment --------------------------------------------------------------------------------------------------------------------- */
+/* ---- environment ---- */
 
 static void environment_name(const struct setting *s, char *dst, size_t size)
 {
@@ -75,42 +78,44 @@ static void environment_name(const struct setting *s, char *dst, size_t size)
 			*p = (char)(*p - 'a' + 'A');
 }
 
-/* Other PROCESSION_ names are left alone: the command has some of its own, and container platforms invent more. */
+/* Other PROCESSION_ names are left alone: the command has some of its own, and container
+ * platforms invent more. */
 static int apply_environment(struct config_loaded *l, struct err *reterr)
 {
-	for (size_t i = 0; i < settings_count; i++) {
+	for (size_t i = 0; i < config_settings_count; i++) {
 		char name[80], where[96];
 		const char *value;
 
-		if (settings[i].kind == KIND_GROUP)
+		if (config_settings[i].kind == KIND_GROUP)
 			continue;
-		environment_name(&settings[i], name, sizeof(name));
+		environment_name(&config_settings[i], name, sizeof(name));
 		value = getenv(name);
 		if (value == NULL || value[0] == '\0')
 			continue;
 		snprintf(where, sizeof(where), "environment %s", name);
-		if (setting_assign(&l->config, &settings[i], value, where, reterr) < 0)
+		if (config_setting_assign(&l->config, &config_settings[i], value, where, reterr) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* --- file ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- file ---- */
 
 struct file_reader {
 	struct config_loaded *loaded;
 	const char *path;
 	bool seen[SETTINGS_MAX];
-	struct err
-		err; /* of the first line that was refused; its where is completed with the line's number */
+	/* of the first line that was refused; its where is completed with the line's number */
+	struct err err;
 	char reason[900];
 };
 
-/* Called by inih for every name = value. 0 makes it report the line as bad; only the first reason is kept. */
+/* Called by inih for every name = value. 0 makes it report the line as bad; only the first
+ * reason is kept. */
 static int file_entry(void *arg, const char *section, const char *name, const char *value)
 {
 	struct file_reader *r = arg;
-	const struct setting *s = setting_by_name(name);
+	const struct setting *s = config_setting_by_name(name);
 
 	if (r->reason[0] != '\0')
 		return 0;
@@ -124,12 +129,12 @@ static int file_entry(void *arg, const char *section, const char *name, const ch
 	else if (s->offset == offsetof(struct config, config))
 		snprintf(r->reason, sizeof(r->reason),
 			 "'config' can only be given by flag or environment: a file cannot name another");
-	else if (r->seen[s - settings])
+	else if (r->seen[s - config_settings])
 		snprintf(r->reason, sizeof(r->reason), "'%s' is set twice", name);
-	else if (setting_assign(&r->loaded->config, s, value, "", &r->err) < 0)
+	else if (config_setting_assign(&r->loaded->config, s, value, "", &r->err) < 0)
 		snprintf(r->reason, sizeof(r->reason), "%.880s", r->err.text);
 	else
-		return r->seen[s - settings] = true;
+		return r->seen[s - config_settings] = true;
 	return 0;
 }
 
@@ -208,13 +213,14 @@ static int apply_file(struct config_loaded *l, const char *path, struct err *ret
 				 : "not a setting; write 'name = value', one a line, comments after ; or #");
 }
 
-/* --- all of it ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- all of it ---- */
 
 static int apply_defaults(struct config_loaded *l, struct err *reterr)
 {
-	for (size_t i = 0; i < settings_count; i++)
-		if (settings[i].kind != KIND_GROUP &&
-		    setting_assign(&l->config, &settings[i], settings[i].def, "default", reterr) < 0)
+	for (size_t i = 0; i < config_settings_count; i++)
+		if (config_settings[i].kind != KIND_GROUP &&
+		    config_setting_assign(&l->config, &config_settings[i], config_settings[i].def, "default",
+					  reterr) < 0)
 			return -1;
 	return 0;
 }
@@ -283,11 +289,11 @@ static bool answered(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-			manual_print_help(stdout);
+			config_manual_print_help(stdout);
 		else if (strcmp(argv[i], "--version") == 0)
-			manual_print_version(stdout);
+			config_manual_print_version(stdout);
 		else if (strcmp(argv[i], "--help-man") == 0)
-			manual_print_man(stdout);
+			config_manual_print_man(stdout);
 		else
 			continue;
 		return true;
@@ -318,6 +324,31 @@ int config_reload(const struct config *old, struct config **ret, struct err *ret
 	return 0;
 }
 
+static bool differs(const struct config *a, const struct config *b, const struct setting *s)
+{
+	const void *x = (const char *)a + s->offset, *y = (const char *)b + s->offset;
+
+	switch (s->kind) {
+	case KIND_STRING: return strcmp(*(char *const *)x, *(char *const *)y) != 0;
+	case KIND_INT: return *(const long long *)x != *(const long long *)y;
+	case KIND_BOOL: return *(const bool *)x != *(const bool *)y;
+	case KIND_CHOICE: return *(const int *)x != *(const int *)y;
+	case KIND_GROUP: return false;
+	}
+	return false;
+}
+
+const char *config_next_change(const struct config *a, const struct config *b, size_t *i)
+{
+	while (*i < config_settings_count) {
+		const struct setting *s = &config_settings[(*i)++];
+
+		if (differs(a, b, s))
+			return s->name;
+	}
+	return NULL;
+}
+
 void config_free(struct config *c)
 {
 	struct config_loaded *l;
@@ -325,9 +356,9 @@ void config_free(struct config *c)
 	if (c == NULL)
 		return;
 	l = CONTAINER_OF(c, struct config_loaded, config);
-	for (size_t i = 0; i < settings_count; i++)
-		if (settings[i].kind == KIND_STRING)
-			free(*(char **)(void *)((char *)c + settings[i].offset));
+	for (size_t i = 0; i < config_settings_count; i++)
+		if (config_settings[i].kind == KIND_STRING)
+			free(*(char **)(void *)((char *)c + config_settings[i].offset));
 	for (int i = 0; i < l->argc; i++)
 		free(l->argv[i]);
 	free(l->argv);

@@ -1,4 +1,5 @@
-/* config.h — every setting in one table (settings.def): file, flag, environment, default, bounds, help text, manual. */
+/* config.h — every setting in one table (settings.def): file, flag, environment, default,
+ * bounds, help text, manual. */
 #ifndef CONFIG_CONFIG_H
 #define CONFIG_CONFIG_H
 
@@ -19,12 +20,17 @@ struct config {
 #undef SETTING_CHOICE
 };
 
-/* Order: default < file < environment (PROCESSION_<NAME>) < flag. An unknown name, a bad value or a bad line is an error that names the setting, where it was set, what
- * it takes, and an example. */
+/* Order: default < file < environment (PROCESSION_<NAME>) < flag. An unknown name, a bad value
+ * or a bad line is an error that names the setting, where it was set, what it takes, and an
+ * example. */
 MUST_CHECK int config_load(int argc, char **argv, struct config **ret, struct err *reterr);
 /* Reads the file again for SIGHUP; flags and environment of the start still win. */
 MUST_CHECK int config_reload(const struct config *old, struct config **ret, struct err *reterr);
+/* The name of the next setting, from *i on, that the two do not share; NULL: there is none. Begin
+ * with *i = 0. */
+const char *config_next_change(const struct config *a, const struct config *b, size_t *i);
 void config_free(struct config *c);
-/* --help and --help-man (the manual page in mdoc) are answered by config_load: it returns 1 when something was printed and the program should end. */
+/* --help and --help-man (the manual page in mdoc) are answered by config_load: it returns 1 when
+ * something was printed and the program should end. */
 
 #endif

@@ -20,25 +20,26 @@ struct setting {
 	size_t offset; /* of the field in struct config */
 };
 
-extern const struct setting settings[];
-extern const size_t settings_count;
-#define SETTINGS_MAX 64 /* bound on settings_count, for small bitmaps */
+extern const struct setting config_settings[];
+extern const size_t config_settings_count;
+#define SETTINGS_MAX 64 /* bound on config_settings_count, for small bitmaps */
 
 /* By name as in the file; '-' counts as '_'. NULL: none. */
-const struct setting *setting_by_name(const char *name);
+const struct setting *config_setting_by_name(const char *name);
 /* The setting whose flag is the n bytes at flag ("--io-threads"). */
-const struct setting *setting_by_flag(const char *flag, size_t n);
+const struct setting *config_setting_by_flag(const char *flag, size_t n);
 /* Length of the flag without the name of its value. */
-size_t setting_flag_len(const struct setting *s);
-/* Puts the value into the field. where says who set it, for the message; empty when the caller puts that in front. */
-MUST_CHECK int setting_assign(struct config *c, const struct setting *s, const char *value, const char *where,
-			      struct err *reterr);
+size_t config_setting_flag_len(const struct setting *s);
+/* Puts the value into the field. where says who set it, for the message; empty when the caller
+ * puts that in front. */
+MUST_CHECK int config_setting_assign(struct config *c, const struct setting *s, const char *value,
+				     const char *where, struct err *reterr);
 /* "a number of threads, 1 to 64": what the setting takes. */
-void setting_describe(const struct setting *s, char *dst, size_t size);
+void config_setting_describe(const struct setting *s, char *dst, size_t size);
 
 /* manual.c: what the program says about itself. */
-void manual_print_help(FILE *f);
-void manual_print_version(FILE *f);
-void manual_print_man(FILE *f);
+void config_manual_print_help(FILE *f);
+void config_manual_print_version(FILE *f);
+void config_manual_print_man(FILE *f);
 
 #endif

@@ -16,13 +16,13 @@
 #define SETTING_BOOL(name, flag, def, help) { KIND_BOOL, #name, flag, def, "", "", help, 0, 1, FIELD(name) },
 #define SETTING_CHOICE(name, flag, def, choices, help) \
 	{ KIND_CHOICE, #name, flag, def, choices, "", help, 0, 0, FIELD(name) },
-const struct setting settings[] = {
+const struct setting config_settings[] = {
 #include "config/settings.def"
 };
-const size_t settings_count = ARRAY_LEN(settings);
-_Static_assert(ARRAY_LEN(settings) <= SETTINGS_MAX, "raise SETTINGS_MAX");
+const size_t config_settings_count = ARRAY_LEN(config_settings);
+_Static_assert(ARRAY_LEN(config_settings) <= SETTINGS_MAX, "raise SETTINGS_MAX");
 
-size_t setting_flag_len(const struct setting *s)
+size_t config_setting_flag_len(const struct setting *s)
 {
 	return strcspn(s->flag, " =");
 }
@@ -37,24 +37,25 @@ static bool same_name(const char *a, const char *b)
 	return *a == *b;
 }
 
-const struct setting *setting_by_name(const char *name)
+const struct setting *config_setting_by_name(const char *name)
 {
-	for (size_t i = 0; i < settings_count; i++)
-		if (settings[i].kind != KIND_GROUP && same_name(name, settings[i].name))
-			return &settings[i];
+	for (size_t i = 0; i < config_settings_count; i++)
+		if (config_settings[i].kind != KIND_GROUP && same_name(name, config_settings[i].name))
+			return &config_settings[i];
 	return NULL;
 }
 
-const struct setting *setting_by_flag(const char *flag, size_t n)
+const struct setting *config_setting_by_flag(const char *flag, size_t n)
 {
-	for (size_t i = 0; i < settings_count; i++)
-		if (settings[i].kind != KIND_GROUP && setting_flag_len(&settings[i]) == n &&
-		    memcmp(settings[i].flag, flag, n) == 0)
-			return &settings[i];
+	for (size_t i = 0; i < config_settings_count; i++)
+		if (config_settings[i].kind != KIND_GROUP &&
+		    config_setting_flag_len(&config_settings[i]) == n &&
+		    memcmp(config_settings[i].flag, flag, n) == 0)
+			return &config_settings[i];
 	return NULL;
 }
 
-void setting_describe(const struct setting *s, char *dst, size_t size)
+void config_setting_describe(const struct setting *s, char *dst, size_t size)
 {
 	switch (s->kind) {
 	case KIND_INT:
@@ -67,19 +68,21 @@ void setting_describe(const struct setting *s, char *dst, size_t size)
 	}
 }
 
-/* The one message for a value that cannot be: which setting, where, what was given, what it takes, an example. */
+/* The one message for a value that cannot be: which setting, where, what was given, what it
+ * takes, an example. */
 static int refuse(const struct setting *s, const char *value, const char *where, struct err *reterr)
 {
 	char takes[160];
 
-	setting_describe(s, takes, sizeof(takes));
+	config_setting_describe(s, takes, sizeof(takes));
 	return err_raise(reterr, 50000, 16, 1,
 			 "%s%s'%.100s' is not a value for '%s'; it takes %s. Example: %s = %s", where,
 			 where[0] != '\0' ? ": " : "", value, s->name, takes, s->name,
 			 s->def[0] != '\0' ? s->def : "text");
 }
 
-/* A decimal number; with a suffix when it counts bytes. Everything must be consumed, nothing may wrap. */
+/* A decimal number; with a suffix when it counts bytes. Everything must be consumed, nothing may
+ * wrap. */
 static bool parse_int(const struct setting *s, const char *value, long long *ret)
 {
 	long long factor = 1, n;
@@ -142,8 +145,8 @@ static bool parse_choice(const char *choices, const char *value, int *ret)
 	}
 }
 
-int setting_assign(struct config *c, const struct setting *s, const char *value, const char *where,
-		   struct err *reterr)
+int config_setting_assign(struct config *c, const struct setting *s, const char *value, const char *where,
+			  struct err *reterr)
 {
 	char *field = (char *)c + s->offset;
 	bool ok = false;

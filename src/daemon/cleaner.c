@@ -1,4 +1,5 @@
-/* cleaner.c — see cleaner.h. Each step is a call like any other, so that it waits its turn and holds nobody up; a round goes on while steps find work. */
+/* cleaner.c — see cleaner.h. Each step is a call like any other, so that it waits its turn and
+ * holds nobody up; a round goes on while steps find work. */
 #include "daemon/cleaner.h"
 
 #include <pthread.h>
@@ -8,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "daemon/oneshot.h"
+#include "engine/ask.h"
 
 #define STEP_PAUSE_MS 2
 
@@ -48,16 +49,17 @@ static bool pause_between(struct cleaner *c)
 
 static void clean(struct cleaner *c, struct database *db)
 {
-	struct oneshot_result r = { .status = 1 };
+	struct engine_answer a = { .status = 1 };
 	struct err e;
 
-	while (r.status == 1) {
-		if (oneshot_call(c->dbs, db, "procession_clean", NULL, 0, &r, &e) < 0) {
+	while (a.status == 1) {
+		if (engine_ask(db->engine, "procession_clean", NULL, 0, NULL, &a, &e) < 0) {
 			LOG(LOG_WARN, NULL, "clean_failed", F_STR("database", db->name),
 			    F_STR("reason", e.text));
 			return;
 		}
-		if (r.status == 1 && pause_between(c))
+		engine_answer_fini(&a);
+		if (a.status == 1 && pause_between(c))
 			return;
 	}
 }
@@ -72,7 +74,7 @@ static void clean_if_due(struct database *db, void *arg)
 	struct round *r = arg;
 	bool jobs = db->service == SERVICE_WORD || db->service == SERVICE_TRANSLATION;
 
-	if (db->executor == NULL)
+	if (db->engine == NULL)
 		return;
 	if ((jobs && r->jobs) || (db->service == SERVICE_STATE && r->state))
 		clean(r->cleaner, db);
@@ -106,7 +108,7 @@ static void *cleaner_main(void *arg)
 	return NULL;
 }
 
-void cleaner_kick(struct cleaner *c)
+void daemon_cleaner_kick(struct cleaner *c)
 {
 	pthread_mutex_lock(&c->lock);
 	c->kicked = true;
@@ -114,7 +116,8 @@ void cleaner_kick(struct cleaner *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-int cleaner_start(struct databases *dbs, int state_interval_s, struct cleaner **ret, struct err *reterr)
+int daemon_cleaner_start(struct databases *dbs, int state_interval_s, struct cleaner **ret,
+			 struct err *reterr)
 {
 	struct cleaner *c = calloc(1, sizeof(*c));
 	pthread_condattr_t attr;
@@ -139,7 +142,7 @@ int cleaner_start(struct databases *dbs, int state_interval_s, struct cleaner **
 	return 0;
 }
 
-void cleaner_stop(struct cleaner *c)
+void daemon_cleaner_stop(struct cleaner *c)
 {
 	if (c == NULL)
 		return;

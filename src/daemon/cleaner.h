@@ -1,4 +1,5 @@
-/* cleaner.h — background work of the databases in small steps: expired state items, rows of deleted jobs. A thread that sleeps between rounds. */
+/* cleaner.h — background work of the databases in small steps: expired state items, rows of
+ * deleted jobs. A thread that sleeps between rounds. */
 #ifndef DAEMON_CLEANER_H
 #define DAEMON_CLEANER_H
 
@@ -6,11 +7,12 @@
 
 struct cleaner;
 
-/* state_interval_s: how often expired items are looked for; 0: never [E-STATE-02]. Deleted jobs are cleaned up once at the start and then whenever cleaner_kick says so. */
-MUST_CHECK int cleaner_start(struct databases *dbs, int state_interval_s, struct cleaner **ret,
-			     struct err *reterr);
+/* state_interval_s: how often expired items are looked for; 0: never [E-STATE-02]. Deleted jobs
+ * are cleaned up once at the start and then whenever daemon_cleaner_kick says so. */
+MUST_CHECK int daemon_cleaner_start(struct databases *dbs, int state_interval_s, struct cleaner **ret,
+				    struct err *reterr);
 /* Rows were left behind. Thread-safe. */
-void cleaner_kick(struct cleaner *c);
-void cleaner_stop(struct cleaner *c); /* NULL is welcome */
+void daemon_cleaner_kick(struct cleaner *c);
+void daemon_cleaner_stop(struct cleaner *c); /* NULL is welcome */
 
 #endif

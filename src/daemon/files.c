@@ -1,5 +1,6 @@
-/* files.c — see files.h. Connections are strangers' to open, and files are what everybody's calls need: a reader opens its connection to the store when it is first
- * wanted. So the descriptors for files are set aside first, and connections get what is left. */
+/* files.c — see files.h. Connections are strangers' to open, and files are what everybody's
+ * calls need: the engine opens connections to its databases when they are first wanted. So the
+ * descriptors for files are set aside first, and connections get what is left. */
 #include "daemon/files.h"
 
 #include <dirent.h>
@@ -8,13 +9,13 @@
 
 #include "base/log.h"
 
-#define FILES_MAX 131072u /* more than the settings can use; some systems would allow thousands of millions */
-#define FILES_EACH_STORE 3u /* a connection to a store: file, log, index of the log */
+/* more than the settings can use; some systems would allow thousands of millions */
+#define FILES_MAX 131072u
 #define FILES_EACH_LOOP 6u
-#define FILES_MARGIN \
-	64u /* certificates, databases that are created later, what libraries open for a moment */
+/* certificates, databases that are created later, what libraries open for a moment */
+#define FILES_MARGIN 64u
 
-void files_raise(void)
+void daemon_files_raise(void)
 {
 	struct rlimit lim;
 	rlim_t want;
@@ -41,25 +42,13 @@ static unsigned open_now(void)
 	return n;
 }
 
-static void count_one(struct database *db, void *arg)
-{
-	unsigned *n = arg;
-
-	(void)db;
-	++*n;
-}
-
-/* What files may take beside what is open: for each database its readers, its checkpointer, and a connection that each loop reads through. */
+/* What files may take beside what is open. */
 static unsigned wanted_by_files(struct server *srv, unsigned io_threads)
 {
-	unsigned databases = 0;
-
-	databases_each(srv->databases, count_one, &databases);
-	return databases * ((unsigned)srv->config->readers + io_threads + 2) * FILES_EACH_STORE +
-	       io_threads * FILES_EACH_LOOP + FILES_MARGIN;
+	return engine_descriptors(srv->engine, io_threads) + io_threads * FILES_EACH_LOOP + FILES_MARGIN;
 }
 
-int files_connections(struct server *srv, unsigned io_threads, unsigned *ret, struct err *reterr)
+int daemon_files_connections(struct server *srv, unsigned io_threads, unsigned *ret, struct err *reterr)
 {
 	const struct config *c = srv->config;
 	unsigned wanted = (unsigned)c->max_connections;

@@ -5,8 +5,10 @@
 #include "session/server.h"
 
 /* Raises the soft limit, before anything is opened. */
-void files_raise(void);
-/* When the databases are open: max_connections, or fewer where descriptors are short (logged). -1: there is no room for any. */
-MUST_CHECK int files_connections(struct server *srv, unsigned io_threads, unsigned *ret, struct err *reterr);
+void daemon_files_raise(void);
+/* When the databases are open: max_connections, or fewer where descriptors are short (logged).
+ * -1: there is no room for any. */
+MUST_CHECK int daemon_files_connections(struct server *srv, unsigned io_threads, unsigned *ret,
+					struct err *reterr);
 
 #endif

@@ -1,6 +1,7 @@
 /* firststart.c — see firststart.h. */
 #include "daemon/firststart.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "daemon/oneshot.h"
+#include "engine/ask.h"
 #include "net/net.h"
 
 #define PATH_SIZE 4096
@@ -41,8 +42,9 @@ static int in_use(const struct config *c, int lock_fd, struct err *reterr)
 			 c->data, pid[0] == '\0' ? "" : " with process id ", pid);
 }
 
-/* The folder itself, which cannot be taken away while it has files: a lock on it stays when files in it are deleted, or when it is renamed. Some network file systems
- * know no locks of folders; there the file "lock" and those of the databases must do. */
+/* The folder itself, which cannot be taken away while it has files: a lock on it stays when
+ * files in it are deleted, or when it is renamed. Some network file systems know no locks of
+ * folders; there the file "lock" and those of the databases must do. */
 static int lock_folder(const struct config *c, int lock_fd, struct err *reterr)
 {
 	int fd = open(c->data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -74,12 +76,13 @@ static void write_pid(int fd)
 		LOG(LOG_DEBUG, NULL, "lock_file", F_STR("reason", strerror(errno)));
 }
 
-int firststart_folder(const struct config *c, struct err *reterr)
+int daemon_firststart_folder(const struct config *c, bool *ret_made, struct err *reterr)
 {
 	char path[PATH_SIZE];
 	int fd, rc;
 
-	if (mkdir(c->data, 0700) < 0 && errno != EEXIST)
+	*ret_made = mkdir(c->data, 0700) == 0;
+	if (!*ret_made && errno != EEXIST)
 		return err_raise(reterr, 50021, 16, 1,
 				 "The data folder %s cannot be made: %s. Give --data a folder that this user "
 				 "may create.",
@@ -99,7 +102,22 @@ int firststart_folder(const struct config *c, struct err *reterr)
 	return rc;
 }
 
-int firststart_certificate(const struct config *c, char *cert, char *key, struct err *reterr)
+void daemon_firststart_undo(const struct config *c)
+{
+	DIR *dir = opendir(c->data);
+	struct dirent *e;
+
+	if (dir == NULL)
+		return;
+	/* Files only: whatever else is there was not made by this start, and keeps the folder. */
+	while ((e = readdir(dir)) != NULL)
+		if (e->d_type == DT_REG)
+			(void)unlinkat(dirfd(dir), e->d_name, 0);
+	closedir(dir);
+	(void)rmdir(c->data);
+}
+
+int daemon_firststart_certificate(const struct config *c, char *cert, char *key, struct err *reterr)
 {
 	bool own = c->tls_certificate[0] != '\0' || c->tls_key[0] != '\0';
 
@@ -137,7 +155,7 @@ static int write_file(const char *path, const char *text, struct err *reterr)
 	return 0;
 }
 
-int firststart_address(const struct config *c, const char *address, struct err *reterr)
+int daemon_firststart_address(const struct config *c, const char *address, struct err *reterr)
 {
 	char path[PATH_SIZE], text[300];
 
@@ -195,8 +213,13 @@ static int add_sa(struct databases *dbs, const char *password, struct err *reter
 		{ .name = STR("@admin"), .value = value_int(TYPE_BIT, 1) },
 	};
 
-	return oneshot_call(dbs, databases_system(dbs), "procession_login_add", args, ARRAY_LEN(args), NULL,
-			    reterr);
+	struct engine_answer a;
+
+	if (engine_ask(databases_system(dbs)->engine, "procession_login_add", args, ARRAY_LEN(args), NULL, &a,
+		       reterr) < 0)
+		return -1;
+	engine_answer_fini(&a);
+	return 0;
 }
 
 static int generated_sa(const struct config *c, struct databases *dbs, struct err *reterr)
@@ -211,9 +234,6 @@ static int generated_sa(const struct config *c, struct databases *dbs, struct er
 	rc = write_file(path, text, reterr);
 	if (rc == 0)
 		rc = add_sa(dbs, password, reterr);
-	if (rc == 0)
-		printf("New server in %s: log in as sa with the password %s (kept in %s).\n", c->data,
-		       password, path);
 	explicit_bzero(password, sizeof(password));
 	explicit_bzero(text, sizeof(text));
 	return rc;
@@ -230,13 +250,33 @@ static int given_sa(const struct config *c, struct databases *dbs, struct err *r
 	return rc;
 }
 
-int firststart_logins(const struct config *c, struct databases *dbs, struct err *reterr)
+int daemon_firststart_logins(const struct config *c, struct databases *dbs, bool *ret_generated,
+			     struct err *reterr)
 {
-	struct oneshot_result r;
+	struct engine_answer a;
 
-	if (oneshot_call(dbs, databases_system(dbs), "procession_login_list", NULL, 0, &r, reterr) < 0)
+	if (engine_ask(databases_system(dbs)->engine, "procession_login_exists", NULL, 0, NULL, &a, reterr) <
+	    0)
 		return -1;
-	if (r.rows > 0)
+	engine_answer_fini(&a);
+	if (a.status != 0)
 		return 0;
-	return c->sa_password_file[0] == '\0' ? generated_sa(c, dbs, reterr) : given_sa(c, dbs, reterr);
+	*ret_generated = c->sa_password_file[0] == '\0';
+	return *ret_generated ? generated_sa(c, dbs, reterr) : given_sa(c, dbs, reterr);
+}
+
+void daemon_firststart_tell(const struct config *c)
+{
+	char password[64], path[PATH_SIZE];
+	struct err e;
+
+	if (path_in(c, "sa-password", path, &e) < 0)
+		return;
+	if (isatty(STDOUT_FILENO) && read_password(path, password, sizeof(password), &e) == 0) {
+		printf("New server in %s: log in as sa with the password %s (kept in %s).\n", c->data,
+		       password, path);
+		explicit_bzero(password, sizeof(password));
+	} else {
+		printf("New server in %s: log in as sa with the password in %s.\n", c->data, path);
+	}
 }

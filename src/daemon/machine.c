@@ -1,5 +1,6 @@
-/* machine.c — see machine.h. The limits of control groups are read as Linux shows them: version 2, every group from ours upwards; version 1, what a container sees
- * as its own. What cannot be read limits nothing. */
+/* machine.c — see machine.h. The limits of control groups are read as Linux shows them: version
+ * 2, every group from ours upwards; version 1, what a container sees as its own. What cannot be
+ * read limits nothing. */
 #include "daemon/machine.h"
 
 #include <stdio.h>
@@ -67,7 +68,7 @@ static uint64_t group_limit(void)
 	}
 }
 
-uint64_t machine_memory(void)
+uint64_t daemon_machine_memory(void)
 {
 	uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
 		 group = group_limit();

@@ -4,7 +4,8 @@
 
 #include "base/base.h"
 
-/* Bytes: the machine's, or less where its control group (a container, MemoryMax of systemd) has less. */
-uint64_t machine_memory(void);
+/* Bytes: the machine's, or less where its control group (a container, MemoryMax of systemd) has
+ * less. */
+uint64_t daemon_machine_memory(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* main.c — processiond: reads the settings, builds the modules, connects them, runs, drains, stops. */
+/* main.c — processiond: reads the settings, builds the modules, connects them, runs, drains,
+ * stops. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include "daemon/signals.h"
 #include "daemon/warnings.h"
 #include "daemon/watchdog.h"
+#include "engine/sqlite/sqlite.h"
 #include "service/jobs.h"
 #include "service/schedule.h"
 #include "session/server.h"
@@ -97,11 +99,11 @@ static int load_tls(struct server *srv, const struct config *c, struct err *rete
 		return err_set(reterr, ERR_START,
 			       "tls_min_version = 1.3 needs encrypt = strict: before TDS 8.0 the handshake "
 			       "lies inside TDS packets, where clients know TLS 1.2 at most.");
-	if (firststart_certificate(c, cert, key, reterr) < 0 ||
+	if (daemon_firststart_certificate(c, cert, key, reterr) < 0 ||
 	    net_tls_ctx_new(cert, key, &rules, &fresh, reterr) < 0)
 		return -1;
-	warnings_key(key);
-	warnings_certificate(fresh, clock_unix_us() / 1000000);
+	daemon_warnings_key(key);
+	daemon_warnings_certificate(fresh, clock_unix_us() / 1000000);
 	pthread_mutex_lock(&srv->tls_lock);
 	old = srv->tls;
 	srv->tls = fresh;
@@ -113,7 +115,7 @@ static int load_tls(struct server *srv, const struct config *c, struct err *rete
 /* As much as set, or a part of what the machine has. */
 static unsigned cache_mib(const struct config *c)
 {
-	uint64_t mib = machine_memory() >> 20;
+	uint64_t mib = daemon_machine_memory() >> 20;
 
 	if (c->cache_size > 0)
 		return (unsigned)c->cache_size;
@@ -123,7 +125,7 @@ static unsigned cache_mib(const struct config *c)
 /* The pages that databases keep come on top of it. */
 static size_t memory_limit(const struct config *c)
 {
-	uint64_t all = machine_memory(),
+	uint64_t all = daemon_machine_memory(),
 		 limit = c->memory_limit > 0 ? (uint64_t)c->memory_limit << 20 : all / 2;
 
 	return limit > SIZE_MAX / 2 ? SIZE_MAX / 2 : (size_t)limit;
@@ -132,7 +134,7 @@ static size_t memory_limit(const struct config *c)
 /* A server that is given more than there is ends by the kernel's hand, not by an error. */
 static void check_memory(const struct server *srv)
 {
-	uint64_t all = machine_memory() >> 20, limit = srv->accounts.server.limit >> 20,
+	uint64_t all = daemon_machine_memory() >> 20, limit = srv->accounts.server.limit >> 20,
 		 pages = cache_mib(srv->config);
 
 	if (limit + pages > all)
@@ -141,26 +143,36 @@ static void check_memory(const struct server *srv)
 		    F_STR("remedy", "lower memory_limit or cache_size"));
 }
 
-static int open_databases(struct server *srv, struct err *reterr)
+/* The one place that knows which engine there is. */
+static struct engine *make_engine(struct server *srv)
 {
 	const struct config *c = srv->config;
-	struct databases_options o = {
+	const struct engine_sqlite_options o = {
 		.dir = c->data,
 		.cache_mib = cache_mib(c),
-		.executor = { .execution_timeout_s = (int)c->execution_timeout,
-			      .lock_timeout_ms = (int)c->lock_timeout,
-			      .transaction_idle_s = (int)c->transaction_idle_timeout,
-			      .transaction_s = (int)c->transaction_timeout,
-			      .max_queue = (unsigned)c->max_queue,
-			      .readers = (unsigned)c->readers,
-			      .query_cost_limit = (unsigned)c->query_cost_limit,
-			      .max_wal_mib = (unsigned)c->max_wal_size },
-		.set_aside = c->set_aside,
-		.accept = c->accept_as_found,
+		.readers = (unsigned)c->readers,
+		.max_wal_mib = (unsigned)c->max_wal_size,
+		.limits = { .execution_timeout_s = (int)c->execution_timeout,
+			    .lock_timeout_ms = (int)c->lock_timeout,
+			    .transaction_idle_s = (int)c->transaction_idle_timeout,
+			    .transaction_s = (int)c->transaction_timeout,
+			    .max_queue = (unsigned)c->max_queue,
+			    .query_cost_limit = (unsigned)c->query_cost_limit },
+		.natives = &srv->natives,
 	};
-	bool is_new;
 
-	return databases_open(&o, &srv->databases, &is_new, reterr);
+	return engine_sqlite_new(&o);
+}
+
+static int open_databases(struct server *srv, struct err *reterr)
+{
+	struct databases_options o = { .set_aside = srv->config->set_aside,
+				       .accept = srv->config->accept_as_found };
+
+	srv->engine = o.engine = make_engine(srv);
+	if (srv->engine == NULL)
+		return err_nomem(reterr);
+	return databases_open(&o, &srv->databases, reterr);
 }
 
 static int open_gss(struct server *srv, struct err *reterr)
@@ -177,14 +189,12 @@ static int open_gss(struct server *srv, struct err *reterr)
 
 static int open_auth(struct server *srv, struct err *reterr)
 {
-	char path[4200];
-	struct auth_options o = { .system_file = path,
+	struct auth_options o = { .system = databases_system(srv->databases)->engine,
 				  .fail_delay_ms = 100,
 				  .fail_limit = (unsigned)srv->config->login_fail_limit,
 				  .fail_window_s = (unsigned)srv->config->login_fail_window,
 				  .principal_map = srv->config->principal_map };
 
-	snprintf(path, sizeof(path), "%s/system.db", srv->config->data);
 	return auth_open(&o, &srv->auth, reterr);
 }
 
@@ -200,7 +210,8 @@ static void split_listen(char *text, const char **list)
 	list[n] = NULL;
 }
 
-/* As many as set, or one for every core up to eight, and two at least: with a single one, calls of all clients tend to move in step, and disk and processor wait for each other. */
+/* As many as set, or one for every core up to eight, and two at least: with a single one, calls
+ * of all clients tend to move in step, and disk and processor wait for each other. */
 static unsigned io_threads(const struct config *c)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -235,36 +246,43 @@ static int start_net(struct server *srv, struct err *reterr)
 
 static void cleanup(struct server *srv)
 {
-	cleaner_kick(srv->cleaner);
+	daemon_cleaner_kick(srv->cleaner);
 }
 
 static int start_cleaner(struct server *srv, struct err *reterr)
 {
 	struct cleaner *c;
 
-	if (cleaner_start(srv->databases, (int)srv->config->sweep_interval, &c, reterr) < 0)
+	if (daemon_cleaner_start(srv->databases, (int)srv->config->sweep_interval, &c, reterr) < 0)
 		return -1;
 	srv->cleaner = c;
 	srv->cleanup = cleanup;
 	return 0;
 }
 
-static int build(struct server *srv, struct err *reterr)
+/* What this start has made, and not found. */
+struct made {
+	bool folder, password;
+};
+
+static int build(struct server *srv, struct made *made, struct err *reterr)
 {
 	set_name(srv);
-	files_raise();
+	daemon_files_raise();
 	check_memory(srv);
-	natives_register(srv);
-	jobs_register();
-	schedule_register();
-	if (colmeta_cache_make(&srv->colmeta, reterr) < 0 || open_gss(srv, reterr) < 0 ||
-	    firststart_folder(srv->config, reterr) < 0 || load_tls(srv, srv->config, reterr) < 0 ||
-	    open_databases(srv, reterr) < 0 || open_auth(srv, reterr) < 0 ||
-	    firststart_logins(srv->config, srv->databases, reterr) < 0 || start_cleaner(srv, reterr) < 0 ||
-	    files_connections(srv, io_threads(srv->config), &srv->max_connections, reterr) < 0 ||
+	daemon_natives_register(srv);
+	service_jobs_register(&srv->natives);
+	service_schedule_register(&srv->natives);
+	if (session_colmeta_cache_make(&srv->colmeta, reterr) < 0 || open_gss(srv, reterr) < 0 ||
+	    daemon_firststart_folder(srv->config, &made->folder, reterr) < 0 ||
+	    load_tls(srv, srv->config, reterr) < 0 || open_databases(srv, reterr) < 0 ||
+	    open_auth(srv, reterr) < 0 ||
+	    daemon_firststart_logins(srv->config, srv->databases, &made->password, reterr) < 0 ||
+	    start_cleaner(srv, reterr) < 0 ||
+	    daemon_files_connections(srv, io_threads(srv->config), &srv->max_connections, reterr) < 0 ||
 	    start_net(srv, reterr) < 0)
 		return -1;
-	return firststart_address(srv->config, net_address(srv->net), reterr);
+	return daemon_firststart_address(srv->config, net_address(srv->net), reterr);
 }
 
 /* For people; programs wait for the line "ready". */
@@ -289,7 +307,22 @@ static void announce(const struct server *srv)
 	notify("READY=1");
 }
 
-/* Certificate, logins and log level; everything else needs a restart. */
+/* What a reload takes; everything else needs a restart. */
+static bool reload_takes(const char *setting)
+{
+	return strncmp(setting, "tls_", 4) == 0 || strcmp(setting, "log_level") == 0 ||
+	       strcmp(setting, "log_rate") == 0;
+}
+
+static void tell_changes(const struct config *old, const struct config *fresh)
+{
+	const char *name;
+
+	for (size_t i = 0; (name = config_next_change(old, fresh, &i)) != NULL;)
+		LOG(reload_takes(name) ? LOG_INFO : LOG_WARN, NULL, "setting_changed", F_STR("setting", name),
+		    F_STR("takes_effect", reload_takes(name) ? "now" : "after a restart"));
+}
+
 static void reload(struct server *srv)
 {
 	struct config *fresh;
@@ -305,6 +338,7 @@ static void reload(struct server *srv)
 			LOG(LOG_ERROR, NULL, "reload_failed", F_STR("reason", e.text));
 		else
 			LOG(LOG_INFO, NULL, "reload", F_STR("what", "certificate, logins, log level"));
+		tell_changes(srv->config, fresh);
 		config_free(fresh);
 	}
 	notify("READY=1");
@@ -318,7 +352,7 @@ static void check_certificate(struct server *srv, int64_t *next_ms)
 	if (now < *next_ms)
 		return;
 	*next_ms = now + DAY_MS;
-	warnings_certificate(srv->tls, clock_unix_us() / 1000000);
+	daemon_warnings_certificate(srv->tls, clock_unix_us() / 1000000);
 }
 
 static void run(struct server *srv, struct watchdog *w)
@@ -326,25 +360,27 @@ static void run(struct server *srv, struct watchdog *w)
 	int64_t next_check_ms = clock_mono_ms() + DAY_MS;
 	int sig;
 
-	while ((sig = signals_next(watchdog_wait_ms(w, clock_mono_ms(), DAY_MS / 24))) == SIGHUP ||
+	while ((sig = daemon_signals_next(daemon_watchdog_wait_ms(w, clock_mono_ms(), DAY_MS / 24))) ==
+		       SIGHUP ||
 	       sig == 0) {
 		if (sig == SIGHUP)
 			reload(srv);
-		watchdog_tick(w, clock_mono_ms());
+		daemon_watchdog_tick(w, clock_mono_ms());
 		check_certificate(srv, &next_check_ms);
 	}
 	LOG(LOG_INFO, NULL, "stopping", F_STR("signal", sig == SIGINT ? "SIGINT" : "SIGTERM"),
 	    F_INT("sessions", atomic_load(&srv->sessions)));
 }
 
-/* Until all sessions are gone or the time is over; a second signal ends the process meanwhile (signals.c). */
+/* Until all sessions are gone or the time is over; a second signal ends the process meanwhile
+ * (signals.c). */
 static void wait_for_sessions(struct server *srv, struct watchdog *w, int64_t limit_ms)
 {
 	int64_t end = clock_mono_ms() + limit_ms;
 
 	while (atomic_load(&srv->sessions) > 0 && clock_mono_ms() < end) {
-		(void)signals_next(DRAIN_STEP_MS);
-		watchdog_tick(w, clock_mono_ms());
+		(void)daemon_signals_next(DRAIN_STEP_MS);
+		daemon_watchdog_tick(w, clock_mono_ms());
 	}
 }
 
@@ -358,7 +394,8 @@ static void drain(struct server *srv, struct watchdog *w)
 	net_each(srv->net, session_kill);
 	wait_for_sessions(srv, w, 5000);
 	if (atomic_load(&srv->sessions) > 0) {
-		/* A call does not come back from its store: the threads cannot be taken apart safely. What was answered is durable. */
+		/* A call does not come back from its store: the threads cannot be taken apart
+		 * safely. What was answered is durable. */
 		LOG(LOG_ERROR, NULL, "stopped", F_STR("reason", "sessions did not end"),
 		    F_INT("sessions", atomic_load(&srv->sessions)));
 		log_flush(LOG_FLUSH_MS);
@@ -370,18 +407,16 @@ static void destroy(struct server *srv)
 {
 	if (srv->net != NULL)
 		net_stop(srv->net);
-	cleaner_stop(srv->cleaner);
-	if (srv->auth != NULL)
-		auth_close(
-			srv->auth); /* before the databases: the last connection to a file copies its log, and this one only reads */
-	if (srv->databases != NULL)
-		databases_close(srv->databases);
+	daemon_cleaner_stop(srv->cleaner);
+	auth_close(srv->auth); /* before the databases, which it asks */
+	databases_close(srv->databases);
+	engine_free(srv->engine);
 	auth_gss_close(srv->gss);
 	net_tls_ctx_unref(srv->tls);
 	pthread_mutex_destroy(&srv->tls_lock);
-	registry_fini(&srv->registry);
-	accounts_fini(&srv->accounts);
-	colmeta_cache_fini(&srv->colmeta);
+	session_registry_fini(&srv->registry);
+	session_accounts_fini(&srv->accounts);
+	session_colmeta_cache_fini(&srv->colmeta);
 }
 
 int main(int argc, char **argv)
@@ -389,6 +424,7 @@ int main(int argc, char **argv)
 	struct server srv = { .tls_lock = PTHREAD_MUTEX_INITIALIZER };
 	struct watchdog_ops ops = { watchdog_ask, watchdog_answered, watchdog_alive, &srv };
 	struct watchdog watchdog;
+	struct made made = { false, false };
 	struct config *config;
 	struct err e;
 	int rc = config_load(argc, argv, &config, &e);
@@ -400,29 +436,32 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	srv.config = config;
-	registry_init(&srv.registry);
-	accounts_init(&srv.accounts, memory_limit(config), (unsigned)config->login_memory_share,
-		      (unsigned)config->session_memory_share);
+	session_registry_init(&srv.registry);
+	session_accounts_init(&srv.accounts, memory_limit(config), (unsigned)config->login_memory_share,
+			      (unsigned)config->session_memory_share);
 	apply_log(config);
-	rc = signals_start(&e);
+	rc = daemon_signals_start(&e);
 	if (log_start_writer() < 0)
 		LOG(LOG_WARN, NULL, "log_writer", F_STR("why", "no thread for it"),
 		    F_STR("effect", "a standard error that nobody reads can stop the server"));
 	if (rc == 0)
-		rc = build(&srv, &e);
-	if (rc < 0) {
-		log_flush(LOG_FLUSH_MS);
-		fprintf(stderr, "processiond: %s\n", e.text);
-	} else {
-		warnings_files(config);
+		rc = build(&srv, &made, &e);
+	if (rc == 0) {
+		daemon_warnings_files(config);
+		if (made.password)
+			daemon_firststart_tell(config);
 		announce(&srv);
-		watchdog_init(&watchdog, &ops, watchdog_limit(), clock_mono_ms());
+		daemon_watchdog_init(&watchdog, &ops, watchdog_limit(), clock_mono_ms());
 		run(&srv, &watchdog);
 		drain(&srv, &watchdog);
 	}
 	destroy(&srv);
+	if (rc < 0 && made.folder)
+		daemon_firststart_undo(config);
 	config_free(config);
 	LOG(LOG_INFO, NULL, "stopped", F_INT("status", rc < 0));
 	log_flush(LOG_FLUSH_MS);
+	if (rc < 0) /* last, where a person looks */
+		fprintf(stderr, "processiond: %s\n", e.text);
 	return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,4 +1,4 @@
-/* natives.c — see natives.h. They run on the system executor's writer thread, inside the call's transaction; session_list beside it. */
+/* natives.c — see natives.h. They run on threads of the engine, inside the call's transaction. */
 #include "daemon/natives.h"
 
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include "auth/auth.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/native.h"
+#include "session/list.h"
 
 static struct str text_of(const struct native_ctx *ctx, size_t i)
 {
@@ -35,31 +36,31 @@ static int password_hash(struct native_ctx *ctx, struct err *reterr)
 	return give_text(ctx, 0, hash, reterr);
 }
 
-/* database_create(@name, @service, @errata, @id) INTO @identity */
+/* database_create(@name, @service, @errata, @id) INTO @identity, @place */
 static int database_create(struct native_ctx *ctx, struct err *reterr)
 {
 	struct server *srv = ctx->userdata;
-	const char *identity;
+	struct databases_created created;
 	enum service service;
 
-	if (!service_by_name(text_of(ctx, 1), &service) || service == SERVICE_SYSTEM)
+	if (!catalogue_service_by_name(text_of(ctx, 1), &service) || service == SERVICE_SYSTEM)
 		return err_set(reterr, ERR_ADMIN,
 			       "The service of a database is word, translation, schedule or state.");
 	if (databases_create(srv->databases, text_of(ctx, 0), service,
-			     str_eq_nocase(text_of(ctx, 2), STR("literal")), (int)ctx->args[3].u.i, &identity,
+			     str_eq_nocase(text_of(ctx, 2), STR("literal")), (int)ctx->args[3].u.i, &created,
 			     reterr) < 0)
 		return -1;
-	return give_text(ctx, 0, identity, reterr);
+	return give_text(ctx, 0, created.identity, reterr) < 0 ? -1
+							       : give_text(ctx, 1, created.place, reterr);
 }
 
 /* database_set(@name, @commit, @commit_interval, @errata) */
 static int database_set(struct native_ctx *ctx, struct err *reterr)
 {
 	struct server *srv = ctx->userdata;
-	const struct database_settings s = { .relaxed = str_eq_nocase(text_of(ctx, 1), STR("relaxed")),
-					     .commit_interval_ms = (int)ctx->args[2].u.i,
-					     .errata_literal = str_eq_nocase(text_of(ctx, 3),
-									     STR("literal")) };
+	const struct engine_settings s = { .relaxed = str_eq_nocase(text_of(ctx, 1), STR("relaxed")),
+					   .commit_interval_ms = (int)ctx->args[2].u.i,
+					   .errata_literal = str_eq_nocase(text_of(ctx, 3), STR("literal")) };
 
 	return databases_set(srv->databases, text_of(ctx, 0), &s, reterr);
 }
@@ -110,66 +111,31 @@ static int database_states(struct native_ctx *ctx, struct err *reterr)
 
 /* ---- sp_who ---- */
 
-#define WAITS_MAX 4096 /* shown at most */
-
-struct waits {
-	struct executor_wait *list;
-	size_t n;
-};
-
-static void add_waits(struct database *db, void *arg)
+static int give_session(struct native_ctx *ctx, const struct metadata_session *s, struct err *reterr)
 {
-	struct waits *w = arg;
-
-	if (db->executor != NULL)
-		w->n += executor_waits(db->executor, w->list + w->n, WAITS_MAX - w->n);
-}
-
-static uint32_t blocker_of(const struct waits *w, uint16_t spid)
-{
-	for (size_t i = 0; i < w->n; i++) {
-		if (w->list[i].waits == spid)
-			return w->list[i].holds;
-	}
-	return 0;
-}
-
-static int give_session(struct native_ctx *ctx, const struct registry_row *row, uint32_t blocker,
-			struct err *reterr)
-{
-	bool suspended = blocker != 0 || row->activity == ACTIVITY_WAITFOR;
 	const struct value fields[] = {
-		value_int(TYPE_SMALLINT, row->spid),
-		value_nvarchar(row->activity == ACTIVITY_IDLE ? "sleeping"
-			       : suspended                    ? "suspended"
-							      : "runnable"),
-		value_nvarchar(row->login),
-		value_nvarchar(row->host),
-		value_int(TYPE_INT, blocker),
-		value_nvarchar(row->database),
-		value_nvarchar(activity_name(row->activity)),
+		value_int(TYPE_SMALLINT, s->spid), value_nvarchar(s->status),
+		value_nvarchar(s->login),          value_nvarchar(s->host),
+		value_int(TYPE_INT, s->blocker),   value_nvarchar(s->database),
+		value_nvarchar(s->command),
 	};
 
 	return ctx->each(ctx, fields, ARRAY_LEN(fields), reterr);
 }
 
-/* session_list() AS ($spid, $status, $login, $host, $blocker, $database, $command): all for administrators, else the caller's own. On a reader's thread. */
-static int session_list(struct native_ctx *ctx, struct err *reterr)
+/* session_list() AS ($spid, $status, $login, $host, $blocker, $database, $command): all for
+ * administrators, else the caller's own. On a reader's thread. */
+static int give_sessions(struct native_ctx *ctx, struct err *reterr)
 {
-	struct server *srv = ctx->userdata;
 	bool admin = (ctx->call->rights & RIGHT_ADMIN) != 0;
-	struct waits waits = { .list = arena_array(ctx->call->arena, WAITS_MAX, sizeof(*waits.list)) };
-	struct registry_row *rows;
+	struct metadata_session *list;
 	size_t n;
 
-	if (waits.list == NULL)
-		return err_nomem(reterr);
-	if (registry_list(&srv->registry, admin ? 0 : (uint16_t)ctx->call->session, ctx->call->arena, &rows,
-			  &n, reterr) < 0)
+	if (session_list(ctx->userdata, admin ? 0 : (uint16_t)ctx->call->session, ctx->call->arena, &list, &n,
+			 reterr) < 0)
 		return -1;
-	databases_each(srv->databases, add_waits, &waits);
 	for (size_t i = 0; i < n; i++) {
-		int rc = give_session(ctx, &rows[i], blocker_of(&waits, rows[i].spid), reterr);
+		int rc = give_session(ctx, &list[i], reterr);
 		if (rc != 0)
 			return rc;
 	}
@@ -187,7 +153,7 @@ static int server_counters(struct native_ctx *ctx, struct err *reterr)
 		int64_t value;
 	} counters[] = {
 		{ "sessions", atomic_load(&srv->sessions) },
-		{ "session_numbers", registry_open(&srv->registry) },
+		{ "session_numbers", session_registry_open(&srv->registry) },
 		{ "connections", net_connections(srv->net) },
 		{ "max_connections", srv->max_connections },
 		{ "logins_waiting", net_work_waiting(srv->net, NET_LANE_KNOWN) +
@@ -207,13 +173,13 @@ static int server_counters(struct native_ctx *ctx, struct err *reterr)
 	return 0;
 }
 
-void natives_register(struct server *srv)
+void daemon_natives_register(struct server *srv)
 {
-	native_register("session_list", session_list, srv);
-	native_register("server_counters", server_counters, srv);
-	native_register("database_states", database_states, srv);
-	native_register("password_hash", password_hash, srv);
-	native_register("database_create", database_create, srv);
-	native_register("database_set", database_set, srv);
-	native_register("database_check", database_check, srv);
+	catalogue_native_register(&srv->natives, "session_list", give_sessions, srv);
+	catalogue_native_register(&srv->natives, "server_counters", server_counters, srv);
+	catalogue_native_register(&srv->natives, "database_states", database_states, srv);
+	catalogue_native_register(&srv->natives, "password_hash", password_hash, srv);
+	catalogue_native_register(&srv->natives, "database_create", database_create, srv);
+	catalogue_native_register(&srv->natives, "database_set", database_set, srv);
+	catalogue_native_register(&srv->natives, "database_check", database_check, srv);
 }

@@ -13,10 +13,10 @@
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	bool reload; /* SIGHUP came */
-	int stop;    /* SIGTERM or SIGINT came … */
-	bool told;   /* … and was taken */
-} heard = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	bool reload;                             /* SIGHUP came */
+	int stop;                                /* SIGTERM or SIGINT, if one came */
+	bool told;                               /* that one was taken */
+} heard = { .lock = PTHREAD_MUTEX_INITIALIZER }; /* global: signals are the process's */
 
 static void wanted(sigset_t *set)
 {
@@ -59,7 +59,7 @@ static void *listen_main(void *arg)
 	return NULL;
 }
 
-int signals_start(struct err *reterr)
+int daemon_signals_start(struct err *reterr)
 {
 	pthread_condattr_t attr;
 	pthread_t thread;
@@ -91,7 +91,7 @@ static int take(void)
 	return 0;
 }
 
-int signals_next(int ms)
+int daemon_signals_next(int ms)
 {
 	struct timespec until;
 	int sig, rc = 0;

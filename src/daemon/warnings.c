@@ -19,7 +19,8 @@ static void tell_open(const char *event, const char *path, mode_t mode, const ch
 	LOG(LOG_WARN, NULL, event, F_STR("path", path), F_STR("mode", text), F_STR("remedy", remedy));
 }
 
-/* A file of root's may be readable for a group (/etc/ssl/private and the like); one of our own for nobody else. */
+/* A file of root's may be readable for a group (/etc/ssl/private and the like); one of our own
+ * for nobody else. */
 static void check_secret(const char *event, const char *path)
 {
 	struct stat st;
@@ -32,12 +33,12 @@ static void check_secret(const char *event, const char *path)
 			  "secret if they may have read it");
 }
 
-void warnings_key(const char *key_file)
+void daemon_warnings_key(const char *key_file)
 {
 	check_secret("key_file_open", key_file);
 }
 
-void warnings_files(const struct config *c)
+void daemon_warnings_files(const struct config *c)
 {
 	struct stat st;
 
@@ -57,7 +58,7 @@ static void day_of(int64_t seconds, char dst[32])
 		dst[0] = '\0';
 }
 
-void warnings_certificate(const struct net_tls_ctx *tls, int64_t now)
+void daemon_warnings_certificate(const struct net_tls_ctx *tls, int64_t now)
 {
 	int64_t from, until;
 	char day[32];

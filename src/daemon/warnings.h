@@ -6,9 +6,9 @@
 #include "net/net.h"
 
 /* The data folder and the files with secrets that the settings name: who else may get at them. */
-void warnings_files(const struct config *c);
-void warnings_key(const char *key_file);
+void daemon_warnings_files(const struct config *c);
+void daemon_warnings_key(const char *key_file);
 /* A certificate that is over, not valid yet, or over within 30 days. now: seconds since 1970. */
-void warnings_certificate(const struct net_tls_ctx *tls, int64_t now);
+void daemon_warnings_certificate(const struct net_tls_ctx *tls, int64_t now);
 
 #endif

@@ -1,8 +1,10 @@
-/* watchdog.c — see watchdog.h. Four periods fit into systemd's limit, so that a loop that is busy for a moment, or a tick that comes late, costs nothing; a loop that
- * hangs is noticed by systemd after one limit at the latest. */
+/* watchdog.c — see watchdog.h. Four periods fit into systemd's limit, so that a loop that is
+ * busy for a moment, or a tick that comes late, costs nothing; a loop that hangs is noticed by
+ * systemd after one limit at the latest. */
 #include "daemon/watchdog.h"
 
-void watchdog_init(struct watchdog *w, const struct watchdog_ops *ops, uint64_t limit_us, int64_t now_ms)
+void daemon_watchdog_init(struct watchdog *w, const struct watchdog_ops *ops, uint64_t limit_us,
+			  int64_t now_ms)
 {
 	*w = (struct watchdog){ .ops = *ops };
 	if (limit_us == 0)
@@ -13,7 +15,7 @@ void watchdog_init(struct watchdog *w, const struct watchdog_ops *ops, uint64_t 
 	w->ops.ask(w->ops.arg);
 }
 
-void watchdog_tick(struct watchdog *w, int64_t now_ms)
+void daemon_watchdog_tick(struct watchdog *w, int64_t now_ms)
 {
 	if (w->period_ms == 0 || now_ms < w->next_ms)
 		return;
@@ -24,7 +26,7 @@ void watchdog_tick(struct watchdog *w, int64_t now_ms)
 	w->ops.ask(w->ops.arg);
 }
 
-int watchdog_wait_ms(const struct watchdog *w, int64_t now_ms, int most)
+int daemon_watchdog_wait_ms(const struct watchdog *w, int64_t now_ms, int most)
 {
 	int64_t left = w->next_ms - now_ms;
 

@@ -1,4 +1,5 @@
-/* watchdog.h — systemd's watchdog is told that the server lives only while each of its event loops does. */
+/* watchdog.h — systemd's watchdog is told that the server lives only while each of its event
+ * loops does. */
 #ifndef DAEMON_WATCHDOG_H
 #define DAEMON_WATCHDOG_H
 
@@ -19,11 +20,13 @@ struct watchdog {
 };
 
 /* limit_us: within that systemd wants to hear something; 0: never. Begins to ask. */
-void watchdog_init(struct watchdog *w, const struct watchdog_ops *ops, uint64_t limit_us, int64_t now_ms);
-/* Call it when watchdog_wait_ms is over, or more often. Loops that have not answered since the last time keep it silent: they are asked no more, and it goes on
- * as soon as they have. */
-void watchdog_tick(struct watchdog *w, int64_t now_ms);
+void daemon_watchdog_init(struct watchdog *w, const struct watchdog_ops *ops, uint64_t limit_us,
+			  int64_t now_ms);
+/* Call it when daemon_watchdog_wait_ms is over, or more often. Loops that have not answered
+ * since the last time keep it silent: they are asked no more, and it goes on as soon as they
+ * have. */
+void daemon_watchdog_tick(struct watchdog *w, int64_t now_ms);
 /* Milliseconds until the next tick, at most `most` of them. */
-int watchdog_wait_ms(const struct watchdog *w, int64_t now_ms, int most);
+int daemon_watchdog_wait_ms(const struct watchdog *w, int64_t now_ms, int most);
 
 #endif

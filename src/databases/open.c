@@ -1,11 +1,12 @@
-/* open.c — the start: the system store first, the tables that describe the catalogue, then every database that the system store knows. */
+/* open.c — the start: the system database first, then every database that it knows. What it
+ * knows is asked and told by procedures that only the server itself may call. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "catalogue/catalogue.h"
-#include "catalogue/meta.h"
 #include "databases/databases_int.h"
+#include "engine/ask.h"
 
 #define FIRST_ID 5 /* tempdb, model and msdb have 2 to 4 in SQL Server */
 
@@ -19,90 +20,40 @@ static const struct {
 	{ "StateService", SERVICE_STATE },
 };
 
-static const struct statement list_statement = {
-	.sql = "SELECT name, service, file, errata = 'literal', id, commit_mode = 'relaxed', "
-	       "commit_interval, coalesce(identity, '') FROM database WHERE service <> 'system' ORDER BY id",
-	.id = STATEMENT_ONCE
-};
-static const struct statement insert_statement = {
-	.sql = "INSERT INTO database (name, service, file, created, id) VALUES (?1, ?2, ?3, ?4, ?5)",
-	.nbinds = 5,
-	.id = STATEMENT_ONCE,
-	.writes = true
-};
-static const struct statement found_statement = {
-	.sql = "UPDATE database SET identity = ?2, damage = ?3 WHERE id = ?1 AND (identity IS NOT ?2 OR "
-	       "damage IS NOT ?3)",
-	.nbinds = 3,
-	.id = STATEMENT_ONCE,
-	.writes = true
-};
-static const struct statement login_statement = { .sql = "SELECT count(*) FROM login", .id = STATEMENT_ONCE };
-static const struct statement hash_statement = { .sql = "SELECT count(*) FROM meta_hash WHERE hash = ?1",
-						 .nbinds = 1,
-						 .id = STATEMENT_ONCE };
-
-static int count_of(struct store_conn *c, const struct statement *s, const struct value *v, int64_t *ret,
-		    struct err *reterr)
+static struct engine_database *system_of(struct databases *d)
 {
-	const struct type bigint = TYPE_OF(TYPE_BIGINT);
-	struct store_stmt *st;
-	struct value count = value_int(TYPE_BIGINT, 0);
-	int rc;
-
-	if (store_statement(c, s, &st, reterr) < 0)
-		return -1;
-	rc = v == NULL ? 0 : store_bind(st, 1, v, reterr);
-	if (rc == 0)
-		rc = store_step(st, reterr);
-	if (rc > 0)
-		rc = store_column(st, 0, &bigint, &count, reterr);
-	store_finish(st);
-	*ret = count.u.i;
-	return rc;
+	return databases_system(d)->engine;
 }
 
-/* The tables that describe the catalogue follow the program, not the file. */
-static int load_metadata(struct store_conn *c, struct err *reterr)
+/* ---- those that it knows ---- */
+
+/* Columns of procession_database_known. */
+enum {
+	KNOWN_ID,
+	KNOWN_NAME,
+	KNOWN_SERVICE,
+	KNOWN_PLACE,
+	KNOWN_IDENTITY,
+	KNOWN_LITERAL,
+	KNOWN_RELAXED,
+	KNOWN_INTERVAL,
+	KNOWN_COLUMNS
+};
+
+static int row_read(const struct engine_answer_row *row, struct database_row *ret, struct err *reterr)
 {
-	struct value hash = value_varchar(catalogue_meta_hash);
-	int64_t same = 0;
+	const struct value *v = row->values;
 
-	if (count_of(c, &hash_statement, &hash, &same, reterr) < 0)
-		return -1;
-	if (same > 0)
-		return 0;
-	if (store_begin(c, reterr) < 0)
-		return -1;
-	if (store_script(c, catalogue_meta_sql, reterr) < 0 || store_commit(c, reterr) < 0) {
-		store_rollback(c);
-		return -1;
-	}
-	return 0;
-}
-
-static int row_read(struct store_stmt *st, struct database_row *ret, struct err *reterr)
-{
-	const struct type text = TYPE_LEN(TYPE_NVARCHAR, 260), bit = TYPE_OF(TYPE_BIT),
-			  integer = TYPE_OF(TYPE_INT);
-	struct value name, service, file, literal, id, relaxed, interval, identity;
-
-	if (store_column(st, 0, &text, &name, reterr) < 0 ||
-	    store_column(st, 1, &text, &service, reterr) < 0 ||
-	    store_column(st, 2, &text, &file, reterr) < 0 ||
-	    store_column(st, 3, &bit, &literal, reterr) < 0 ||
-	    store_column(st, 4, &integer, &id, reterr) < 0 ||
-	    store_column(st, 5, &bit, &relaxed, reterr) < 0 ||
-	    store_column(st, 6, &integer, &interval, reterr) < 0 ||
-	    store_column(st, 7, &text, &identity, reterr) < 0)
-		return -1;
-	ret->known = true;
-	str_copy(ret->identity, sizeof(ret->identity), identity.u.s);
-	ret->id = (int)id.u.i;
-	str_copy(ret->name, sizeof(ret->name), name.u.s);
-	str_copy(ret->file, sizeof(ret->file), file.u.s);
-	ret->settings = (struct database_settings){ literal.u.i != 0, relaxed.u.i != 0, (int)interval.u.i };
-	if (!service_by_name(service.u.s, &ret->service) || ret->service == SERVICE_SYSTEM)
+	assert(row->n == KNOWN_COLUMNS);
+	*ret = (struct database_row){ .known = true,
+				      .id = (int)v[KNOWN_ID].u.i,
+				      .settings = { .errata_literal = v[KNOWN_LITERAL].u.i != 0,
+						    .relaxed = v[KNOWN_RELAXED].u.i != 0,
+						    .commit_interval_ms = (int)v[KNOWN_INTERVAL].u.i } };
+	str_copy(ret->name, sizeof(ret->name), v[KNOWN_NAME].u.s);
+	str_copy(ret->place, sizeof(ret->place), v[KNOWN_PLACE].u.s);
+	str_copy(ret->identity, sizeof(ret->identity), v[KNOWN_IDENTITY].u.s);
+	if (!catalogue_service_by_name(v[KNOWN_SERVICE].u.s, &ret->service) || ret->service == SERVICE_SYSTEM)
 		return err_raise(reterr, 50021, 16, 1,
 				 "The database '%s' belongs to a service that this program does not know. "
 				 "Use a newer program.",
@@ -117,162 +68,141 @@ static int add_known(struct databases *d, const struct database_row *r, struct e
 
 	if (databases_entry_open(d, r, &e, &why) < 0)
 		return databases_add_damaged(d, r, &why, reterr);
-	if (databases_entry_start(d, e, reterr) < 0 || databases_publish(d, e, reterr) < 0) {
+	if (databases_publish(d, e, reterr) < 0) {
 		databases_entry_free(e);
 		return -1;
 	}
 	return 0;
 }
 
-static int add_all_known(struct databases *d, struct store_conn *c, struct err *reterr)
+static int add_all_known(struct databases *d, struct err *reterr)
 {
-	struct store_stmt *st;
+	struct engine_answer a;
 	struct database_row r;
-	int rc;
-
-	if (store_statement(c, &list_statement, &st, reterr) < 0)
-		return -1;
-	while ((rc = store_step(st, reterr)) > 0) {
-		rc = row_read(st, &r, reterr);
-		if (rc == 0)
-			rc = add_known(d, &r, reterr);
-		if (rc < 0)
-			break;
-	}
-	store_finish(st);
-	return rc;
-}
-
-/* A statement without rows, with a value for each of its binds. */
-static int run_once(struct store_conn *c, const struct statement *s, const struct value *values,
-		    struct err *reterr)
-{
-	struct store_stmt *st;
 	int rc = 0;
 
-	if (store_statement(c, s, &st, reterr) < 0)
+	if (engine_ask(system_of(d), "procession_database_known", NULL, 0, NULL, &a, reterr) < 0)
 		return -1;
-	for (unsigned i = 0; rc == 0 && i < s->nbinds; i++)
-		rc = store_bind(st, i + 1, &values[i], reterr);
-	if (rc == 0)
-		rc = store_step(st, reterr);
-	store_finish(st);
+	for (const struct engine_answer_row *row = a.first; rc == 0 && row != NULL; row = row->next) {
+		rc = row_read(row, &r, reterr);
+		if (rc == 0)
+			rc = add_known(d, &r, reterr);
+	}
+	engine_answer_fini(&a);
 	return rc;
 }
 
-static int insert_row(struct store_conn *c, const struct database_row *r, struct err *reterr)
+/* ---- telling it ---- */
+
+/* One call that is part of a transaction. */
+static int tell(struct txn *t, const char *proc, const struct argument *args, size_t nargs,
+		struct err *reterr)
 {
-	const struct value values[] = { value_nvarchar(r->name), value_nvarchar(service_name(r->service)),
-					value_nvarchar(r->file), value_int(TYPE_DATETIME, clock_ticks()),
-					value_int(TYPE_INT, r->id) };
+	struct engine_answer a;
 
-	return run_once(c, &insert_statement, values, reterr);
-}
-
-/* Files first, then all rows at once: a start that is cut short begins again. */
-static int add_defaults(struct databases *d, struct store_conn *c, struct err *reterr)
-{
-	struct database_row rows[ARRAY_LEN(defaults)];
-
-	memset(rows, 0, sizeof(rows));
-	for (size_t i = 0; i < ARRAY_LEN(defaults); i++) {
-		rows[i].id = FIRST_ID + (int)i;
-		rows[i].service = defaults[i].service;
-		rows[i].settings.commit_interval_ms = COMMIT_INTERVAL_MS;
-		str_copy(rows[i].name, sizeof(rows[i].name), str_of(defaults[i].name));
-		if (databases_file(str_of(defaults[i].name), rows[i].file, sizeof(rows[i].file), reterr) <
-			    0 ||
-		    databases_add(d, &rows[i], reterr) < 0)
-			return -1;
-	}
-	if (store_begin(c, reterr) < 0)
+	if (engine_ask(engine_txn_database(t), proc, args, nargs, t, &a, reterr) < 0)
 		return -1;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (insert_row(c, &rows[i], reterr) < 0) {
-			store_rollback(c);
-			return -1;
-		}
-	}
-	return store_commit(c, reterr);
+	engine_answer_fini(&a);
+	return 0;
 }
 
-/* ---- what was found ---- */
-
-static int write_found(struct store_conn *c, const struct database_entry *e, struct err *reterr)
+/* All databases, in one transaction. */
+static int tell_all(struct databases *d,
+		    int (*one)(struct txn *t, struct database_entry *e, struct err *reterr),
+		    struct err *reterr)
 {
-	struct value values[] = { value_int(TYPE_INT, atomic_load(&e->db.id)), value_nvarchar(e->identity),
-				  value_nvarchar(e->damage == NULL ? "" : e->damage) };
-
-	values[2].null = e->damage == NULL;
-	return run_once(c, &found_statement, values, reterr);
-}
-
-/* The identities of files that are new to this server or were accepted, and what is damaged, for the views. As a rule nothing has changed, and nothing is written. */
-static int write_all_found(struct databases *d, struct store_conn *c, struct err *reterr)
-{
+	struct txn *t = engine_begin(system_of(d), false);
 	size_t n = atomic_load(&d->count);
-	int rc = store_begin(c, reterr);
+	int rc = 0;
 
+	if (t == NULL)
+		return err_nomem(reterr);
 	for (size_t i = 0; rc == 0 && i < n; i++)
-		rc = write_found(c, d->entries[i], reterr);
+		rc = one(t, d->entries[i], reterr);
 	if (rc == 0)
-		rc = store_commit(c, reterr);
-	if (rc < 0)
-		store_rollback(c);
-	return rc;
+		return engine_ask_commit(t, reterr);
+	engine_ask_rollback(t);
+	return -1;
 }
 
-static int fill(struct databases *d, struct store_conn *c, bool *ret_new, struct err *reterr)
+static int tell_begin(struct txn *t, struct database_entry *e, struct err *reterr)
 {
-	int64_t logins = 0;
+	const struct argument args[] = {
+		{ .name = STR("@id"), .value = value_int(TYPE_INT, atomic_load(&e->db.id)) },
+		{ .name = STR("@name"), .value = value_nvarchar(e->db.name) },
+		{ .name = STR("@service"), .value = value_nvarchar(catalogue_service_name(e->db.service)) },
+		{ .name = STR("@place"), .value = value_nvarchar(engine_place(e->db.engine)) },
+	};
 
-	if (load_metadata(c, reterr) < 0 || count_of(c, &login_statement, NULL, &logins, reterr) < 0)
-		return -1;
-	*ret_new = logins == 0;
-	if (add_all_known(d, c, reterr) < 0 ||
-	    (atomic_load(&d->count) == 1 && add_defaults(d, c, reterr) < 0))
-		return -1;
-	return write_all_found(d, c, reterr);
+	if (e->db.service == SERVICE_SYSTEM) /* its row is made with its table */
+		return 0;
+	return tell(t, "procession_database_begin", args, ARRAY_LEN(args), reterr);
 }
 
-static int open_system(struct databases *d, bool *ret_new, struct err *reterr)
+static int tell_found(struct txn *t, struct database_entry *e, struct err *reterr)
 {
-	const struct database_row r = { .name = "master",
-					.file = SYSTEM_FILE,
-					.id = 1,
-					.service = SERVICE_SYSTEM,
-					.known = databases_folder_is_used(d) };
-	struct store_conn *c;
+	struct argument args[] = {
+		{ .name = STR("@id"), .value = value_int(TYPE_INT, atomic_load(&e->db.id)) },
+		{ .name = STR("@identity"), .value = value_nvarchar(e->identity) },
+		{ .name = STR("@damage"), .value = value_nvarchar(e->damage == NULL ? "" : e->damage) },
+	};
+
+	args[2].value.null = e->damage == NULL;
+	return tell(t, "procession_database_found", args, ARRAY_LEN(args), reterr);
+}
+
+/* The databases first, then all rows at once: a start that is cut short begins again. */
+static int add_defaults(struct databases *d, struct err *reterr)
+{
+	for (size_t i = 0; i < ARRAY_LEN(defaults); i++) {
+		struct database_row r = { .id = FIRST_ID + (int)i,
+					  .service = defaults[i].service,
+					  .settings.commit_interval_ms = DATABASES_COMMIT_INTERVAL_MS };
+
+		str_copy(r.name, sizeof(r.name), str_of(defaults[i].name));
+		if (databases_add(d, &r, reterr) < 0)
+			return -1;
+	}
+	return tell_all(d, tell_begin, reterr);
+}
+
+/* ---- all of it ---- */
+
+static int open_system(struct databases *d, struct err *reterr)
+{
+	const struct database_row r = { .name = "master", .id = 1, .service = SERVICE_SYSTEM };
 	struct database_entry *e;
-	int rc;
 
 	if (databases_entry_open(d, &r, &e, reterr) < 0)
 		return -1;
-	if (databases_publish(d, e, reterr) < 0 || store_connect(e->store, false, &c, reterr) < 0)
-		return -1;
-	rc = fill(d, c, ret_new, reterr);
-	store_disconnect(c);
-	return rc < 0 ? -1 : databases_entry_start(d, e, reterr);
+	return databases_publish(d, e, reterr);
 }
 
-int databases_open(const struct databases_options *o, struct databases **ret, bool *ret_new,
-		   struct err *reterr)
+/* The identities of databases that are new to this server or were accepted, and what is damaged,
+ * are written down for the views. As a rule nothing has changed, and nothing is written. */
+static int fill(struct databases *d, struct err *reterr)
+{
+	if (open_system(d, reterr) < 0 || add_all_known(d, reterr) < 0 ||
+	    (atomic_load(&d->count) == 1 && add_defaults(d, reterr) < 0))
+		return -1;
+	return tell_all(d, tell_found, reterr);
+}
+
+int databases_open(const struct databases_options *o, struct databases **ret, struct err *reterr)
 {
 	struct databases *d = calloc(1, sizeof(*d));
 
 	if (d == NULL)
 		return err_nomem(reterr);
 	pthread_mutex_init(&d->adding, NULL);
-	d->options = o->executor;
-	d->cache_mib = o->cache_mib;
-	d->dir = strdup(o->dir);
+	d->engine = o->engine;
 	d->set_aside = strdup(o->set_aside == NULL ? "" : o->set_aside);
 	d->accept = strdup(o->accept == NULL ? "" : o->accept);
-	if (d->dir == NULL || d->set_aside == NULL || d->accept == NULL) {
+	if (d->set_aside == NULL || d->accept == NULL) {
 		err_nomem(reterr);
 		goto fail;
 	}
-	if (open_system(d, ret_new, reterr) < 0)
+	if (fill(d, reterr) < 0)
 		goto fail;
 	databases_warn_unknown(d, "set_aside", d->set_aside);
 	databases_warn_unknown(d, "accept_as_found", d->accept);

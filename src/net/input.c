@@ -1,10 +1,13 @@
-/* input.c — from the socket to the owner.
- * All streams of a loop read into one buffer; only bytes that the owner leaves are copied, and a stream without such bytes holds no memory for them. The next read finds them
- * put before it, so that the many bytes of a read need not be put behind the few that were left.
- * `in` holds bytes for the owner, `raw` TLS records before decryption. In clear there is no raw: what the owner has not consumed when TLS begins
- * becomes raw, so a byte that came before the handshake's end can only be taken for a record, never for plain text. */
+/* input.c — from the socket to the owner. All streams of a loop read into one buffer; only bytes
+ * that the owner leaves are copied, and a stream without such bytes holds no memory for them.
+ * The next read finds them put before it, so that the many bytes of a read need not be put
+ * behind the few that were left. `in` holds bytes for the owner, `raw` TLS records before
+ * decryption. In clear there is no raw: what the owner has not consumed when TLS begins becomes
+ * raw, so a byte that came before the handshake's end can only be taken for a record, never for
+ * plain text. */
 #include "net/net.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +57,7 @@ void net_input_offer(struct net_stream *s, const uint8_t *p, size_t n)
 	bool kept = s->in.len > 0 || s->paused;
 	size_t pos = 0, used;
 
+	assert(s->delivering && s->owner != NULL);
 	if (kept) {
 		buf_put(&s->in, p, n);
 		p = s->in.data;
@@ -74,6 +78,7 @@ static void take_over(struct net_stream *s)
 {
 	struct buf empty = s->raw;
 
+	assert(s->tls != NULL && empty.len == 0);
 	s->tls_takes_over = false;
 	s->raw = s->in;
 	s->in = empty;
@@ -120,6 +125,7 @@ static void run_records(struct net_stream *s, const uint8_t *p, size_t n)
 /* n new bytes from the socket; with none, those kept are looked at again. */
 static void input_run(struct net_stream *s, const uint8_t *p, size_t n)
 {
+	assert(net_loop_is_here(s->loop) && !s->delivering && s->state == NET_OPEN);
 	s->delivering = true;
 	if (!net_tls_reads(s) && s->raw.len == 0) {
 		net_input_offer(s, p, n);
@@ -148,7 +154,8 @@ void net_input_again(struct net_stream *s)
 	net_stream_update_reading(s);
 }
 
-/* Puts what was left of the last read before the new bytes, where it fits. Returns how much that is. */
+/* Puts what was left of the last read before the new bytes, where it fits. Returns how much that
+ * is. */
 static size_t join_kept(struct net_stream *s, uint8_t *p)
 {
 	struct buf *b = net_tls_reads(s) || s->raw.len > 0 ? &s->raw : &s->in;

@@ -1,6 +1,8 @@
-/* listen.c — addresses to listen on, and the distribution of connections to the loops.
- * Loop 0 accepts for all: each connection goes to the loop that has the fewest, so that one port (also "any port") serves every loop
- * and long-lived connections stay balanced; among equals not to loop 0, which has something to do already. The options of a listening socket are inherited by what it accepts (tcp(7)): set once. */
+/* listen.c — addresses to listen on, and the distribution of connections to the loops. Loop 0
+ * accepts for all: each connection goes to the loop that has the fewest, so that one port (also
+ * "any port") serves every loop and long-lived connections stay balanced; among equals not to
+ * loop 0, which has something to do already. The options of a listening socket are inherited by
+ * what it accepts (tcp(7)): set once. */
 #define _GNU_SOURCE /* accept4 */
 #include "net/net.h"
 
@@ -35,7 +37,8 @@ void net_format_address(const struct sockaddr_storage *ss, char *dst, size_t siz
 		const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)ss;
 		bool mapped = IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr);
 
-		/* A client that came by IPv4 is shown, throttled and logged as one, whatever the socket. */
+		/* A client that came by IPv4 is shown, throttled and logged as one, whatever the
+		 * socket. */
 		if (mapped)
 			inet_ntop(AF_INET, &in6->sin6_addr.s6_addr[12], host, sizeof(host));
 		else
@@ -77,8 +80,8 @@ static void set_options(int fd, int family, bool both_families)
 	int on = 1, v6only = !both_families, idle = 60, interval = 10, count = 6;
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on,
-		   sizeof(on)); /* a vanished client is noticed after two minutes */
+	/* a vanished client is noticed after two minutes */
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
@@ -157,7 +160,8 @@ static const char *remedy(int error)
 	}
 }
 
-/* A name may have several addresses (localhost: IPv6 and IPv4): all are served, on one port, and one that works is enough. */
+/* A name may have several addresses (localhost: IPv6 and IPv4): all are served, on one port, and
+ * one that works is enough. */
 static int listen_all(struct net *n, const char *where, const struct addrinfo *list, bool both_families,
 		      struct err *reterr)
 {
@@ -230,7 +234,8 @@ int net_listen(struct net *n, const char *where, struct err *reterr)
 			reterr,
 			"The address '%s' cannot be resolved: %s. Check the host name in the setting listen.",
 			where, gai_strerror(rc));
-	/* IPv4 first where both exist: the address shown is the one that every client understands. */
+	/* IPv4 first where both exist: the address shown is the one that every client
+	 * understands. */
 	if (by_family(list, any, ordered, ARRAY_LEN(ordered)) == 0)
 		rc = net_fail(reterr, "The address '%s' is neither IPv4 nor IPv6. Check the setting listen.",
 			      where);
@@ -268,7 +273,8 @@ static void take_connection(struct net *n, int fd, const struct sockaddr_storage
 	struct net_loop *l;
 	struct net_stream *s;
 
-	/* Those above the maximum are told so by the session; a flood of them is not worth the memory. */
+	/* Those above the maximum are told so by the session; a flood of them is not worth the
+	 * memory. */
 	if (over && !net_over_room(n, peer)) {
 		close(fd);
 		return;
@@ -289,7 +295,8 @@ static void take_connection(struct net *n, int fd, const struct sockaddr_storage
 	net_loop_post(l, &s->post);
 }
 
-/* There is no descriptor left: the one kept for this takes the next client in, so that it is refused at once and does not wait for its own time-out. */
+/* There is no descriptor left: the one kept for this takes the next client in, so that it is
+ * refused at once and does not wait for its own time-out. */
 static void shed_one(struct net_listener *li)
 {
 	int fd;
@@ -330,7 +337,8 @@ static void on_readable(uv_poll_t *h, int status, int events)
 		if (errno == EAGAIN || errno == EWOULDBLOCK)
 			return;
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-			/* The connection stays in the kernel's queue, and the socket readable: without a break this would spin. */
+			/* The connection stays in the kernel's queue, and the socket readable:
+			 * without a break this would spin. */
 			LOG(LOG_WARN, NULL, "accept", F_STR("error", strerror(errno)),
 			    F_STR("remedy", "raise the limit of open files (ulimit -n)"));
 			if (errno == EMFILE || errno == ENFILE)
@@ -368,8 +376,8 @@ void net_listeners_close(struct net_loop *l)
 		struct net_listener *li = &l->net->listeners[i];
 
 		if (li->poll.data != NULL) {
-			uv_close((uv_handle_t *)&li->poll,
-				 NULL); /* stops watching before the descriptor goes */
+			/* stops watching before the descriptor goes */
+			uv_close((uv_handle_t *)&li->poll, NULL);
 			uv_close((uv_handle_t *)&li->retry, NULL);
 		}
 		close(li->fd);

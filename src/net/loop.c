@@ -3,13 +3,15 @@
 #define _GNU_SOURCE /* names of threads */
 #include "net/net.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/thread.h"
 #include "net/net_int.h"
 
-/* The loop whose thread this is: what it posts to itself needs no lock, and no system call to wake it. */
+/* The loop whose thread this is: what it posts to itself needs no lock, and no system call to
+ * wake it. global: only a variable of the thread can tell which thread this is */
 static _Thread_local struct net_loop *here;
 
 static void move_all(struct list *from, struct list *to)
@@ -34,7 +36,8 @@ static bool run_all(struct list *batch)
 	return any;
 }
 
-/* What is posted while the batch runs waits for the next one, so that posts cannot starve the sockets. */
+/* What is posted while the batch runs waits for the next one, so that posts cannot starve the
+ * sockets. */
 static bool run_posts(struct net_loop *l)
 {
 	struct list batch;
@@ -62,6 +65,7 @@ void net_loop_post(struct net_loop *l, struct net_post *item)
 {
 	bool first;
 
+	assert(item->fn != NULL);
 	list_init(&item->link);
 	if (l == here) {
 		list_append(&l->next, &item->link);
@@ -71,8 +75,9 @@ void net_loop_post(struct net_loop *l, struct net_post *item)
 	first = list_empty(&l->posts);
 	list_append(&l->posts, &item->link);
 	if (first)
-		uv_async_send(
-			&l->wake); /* inside the lock: the loop cannot run the item and be gone before this call returns */
+		/* inside the lock: the loop cannot run the item and be gone before this call
+		 * returns */
+		uv_async_send(&l->wake);
 	pthread_mutex_unlock(&l->lock);
 }
 
@@ -83,7 +88,13 @@ static void run_last(struct net_loop *l)
 
 void net_loop_last(struct net_loop *l, struct net_post *item)
 {
+	assert(net_loop_is_here(l) && item->fn != NULL);
 	list_append(&l->last, &item->link);
+}
+
+bool net_loop_is_here(const struct net_loop *l)
+{
+	return here == l;
 }
 
 bool net_loop_is_alone(const struct net_loop *l)
@@ -96,18 +107,24 @@ static void on_idle(uv_idle_t *h)
 	(void)h; /* its being active is what matters: the loop does not sleep */
 }
 
-/* Runs before the loop sleeps. One round over its own posts and the streams at hand; those that come back keep the loop awake but let the sockets have their turn. */
+/* Runs before the loop sleeps. One round over its own posts and the streams at hand; those that
+ * come back keep the loop awake but let the sockets have their turn. */
 static void on_prepare(uv_prepare_t *h)
 {
 	struct net_loop *l = h->data;
 	struct list batch;
 	struct list *it;
 
+	assert(net_loop_is_here(l));
 	run_last(l);
 	run_next(l);
 	move_all(&l->ready, &batch);
-	while ((it = list_pop(&batch)) != NULL)
-		net_input_again(CONTAINER_OF(it, struct net_stream, ready));
+	while ((it = list_pop(&batch)) != NULL) {
+		struct net_stream *s = CONTAINER_OF(it, struct net_stream, ready);
+
+		net_output_again(s);
+		net_input_again(s);
+	}
 	run_last(l);
 	if (list_empty(&l->ready) && list_empty(&l->next))
 		uv_idle_stop(&l->idle);
@@ -117,6 +134,7 @@ static void on_prepare(uv_prepare_t *h)
 
 void net_loop_defer(struct net_loop *l, struct net_stream *s)
 {
+	assert(net_loop_is_here(l) && s->loop == l);
 	if (list_empty(&s->ready))
 		list_append(&l->ready, &s->ready);
 }
@@ -133,6 +151,7 @@ int net_loop_init(struct net_loop *l, struct net *n, unsigned index, struct err 
 	list_init(&l->next);
 	list_init(&l->ready);
 	buf_init(&l->cipher, SIZE_MAX / 2);
+	buf_init(&l->gather, SIZE_MAX / 2);
 	l->read_buf = malloc(NET_KEPT_SIZE + NET_READ_SIZE);
 	l->plain_buf = malloc(NET_PLAIN_SIZE);
 	if (l->read_buf == NULL || l->plain_buf == NULL) {
@@ -200,7 +219,8 @@ void net_loop_end(struct net_loop *l)
 	uv_close((uv_handle_t *)&l->idle, NULL);
 }
 
-/* A call that the other side waits for: the end of the loop, which it must not outlive, is posted like any other. */
+/* A call that the other side waits for: the end of the loop, which it must not outlive, is
+ * posted like any other. */
 struct loop_call {
 	struct net_post post;
 	struct net_loop *loop;
@@ -250,6 +270,7 @@ void net_loop_fini(struct net_loop *l)
 	uv_loop_close(&l->uv);
 	pthread_mutex_destroy(&l->lock);
 	buf_fini(&l->cipher);
+	buf_fini(&l->gather);
 	free(l->read_buf);
 	free(l->plain_buf);
 }

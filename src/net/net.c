@@ -1,5 +1,6 @@
-/* net.c — starts the loops and listeners, and stops them in an order that leaves nothing hanging:
- * no new connections, no streams, no blocking work, and only then no loops — so that whatever is posted on the way still finds its thread. */
+/* net.c — starts the loops and listeners, and stops them in an order that leaves nothing
+ * hanging: no new connections, no streams, no blocking work, and only then no loops — so that
+ * whatever is posted on the way still finds its thread. */
 #include "net/net.h"
 
 #include <fcntl.h>
@@ -34,7 +35,8 @@ static int start_loops(struct net *n, unsigned loops, struct err *reterr)
 	for (; n->nloops < loops; n->nloops++)
 		if (net_loop_init(&n->loops[n->nloops], n, n->nloops, reterr) < 0)
 			return -1;
-	/* Loop 0 takes connections as soon as it runs, and gives them to the others: it starts last. */
+	/* Loop 0 takes connections as soon as it runs, and gives them to the others: it starts
+	 * last. */
 	for (unsigned i = loops; i > 1; i--)
 		if (net_loop_start(&n->loops[i - 1], reterr) < 0)
 			return -1;
@@ -96,7 +98,8 @@ void net_stop_listening(struct net *n)
 		net_loop_call(&n->loops[0], net_listeners_close);
 }
 
-/* A loop that never ran has no streams; it only needs its handles closed by one round of its own. */
+/* A loop that never ran has no streams; it only needs its handles closed by one round of its
+ * own. */
 static void close_streams(struct net *n)
 {
 	unsigned running = 0;
@@ -182,7 +185,9 @@ void net_each(struct net *n, void (*fn)(void *owner))
 		struct each *e = calloc(1, sizeof(*e));
 
 		if (e == NULL)
-			return; /* net_each is a request to hurry; without memory they end in their own time */
+			/* net_each is a request to hurry; without memory they end in their own
+			 * time */
+			return;
 		e->post.fn = run_each;
 		e->loop = &n->loops[i];
 		e->fn = fn;

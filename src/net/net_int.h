@@ -1,12 +1,13 @@
 /* net_int.h — what the files of this folder know about each other.
  *
- * net.c      starts and stops the whole            stream.c   one connection from opened() to closed()
- * loop.c     a thread with its uv_loop, posts      input.c    bytes from the socket to the owner
- * listen.c   addresses, accepting, distribution    output.c   bytes from the owner to the socket
- * over.c     connections above the maximum
- * work.c     the threads for work that blocks      tls.c      one TLS connection; tls_ctx.c, tls_cert.c: what it needs; tls_binding.c: what it is known by
+ * net.c starts and stops the whole stream.c one connection from opened() to closed() loop.c a
+ * thread with its uv_loop, posts input.c bytes from the socket to the owner listen.c addresses,
+ * accepting, distribution output.c bytes from the owner to the socket over.c connections above
+ * the maximum work.c the threads for work that blocks tls.c one TLS connection; tls_ctx.c,
+ * tls_cert.c: what it needs; tls_binding.c: what it is known by
  *
- * Except for the posts, the counters and the work queue, a loop and its streams are touched by the loop's own thread only. */
+ * Except for the posts, the counters and the work queue, a loop and its streams are touched by
+ * the loop's own thread only. */
 #ifndef NET_NET_INT_H
 #define NET_NET_INT_H
 
@@ -19,14 +20,17 @@
 #include "base/buf.h"
 #include "net/net.h"
 
-#define NET_READ_SIZE ((size_t)65536)  /* one read buffer per loop, for all its streams … */
-#define NET_KEPT_SIZE ((size_t)32768)  /* … and room before it for what an owner left of the last read */
+#define NET_READ_SIZE ((size_t)65536) /* one read buffer per loop, for all its streams */
+/* Room before the read buffer for what an owner left of the last read. */
+#define NET_KEPT_SIZE ((size_t)32768)
 #define NET_PLAIN_SIZE ((size_t)16384) /* the plain bytes of one TLS record */
 #define NET_LOW_WATER ((size_t)256 * 1024)
 #define NET_LIMIT ((size_t)65536) /* unconsumed bytes, until the owner sets another bound */
 #define NET_LINGER_MS 2000u
-#define NET_FLUSH_ROUNDS 15u /* a closing stream that makes progress has so many linger times */
-#define NET_REFUSAL_MS 2000u /* a connection above the maximum may have to make room after this time */
+/* a closing stream that makes progress has so many linger times */
+#define NET_FLUSH_ROUNDS 15u
+/* a connection above the maximum may have to make room after this time */
+#define NET_REFUSAL_MS 2000u
 #define NET_LISTENERS 64u
 #define NET_WORKERS 2u /* threads of a crew, unless told */
 #define NET_WORKERS_MAX 64u
@@ -36,7 +40,8 @@ struct net_listener {
 	uv_poll_t poll;
 	int fd;
 	struct net *net;
-	uv_timer_t retry; /* runs only after the system had no descriptor or memory for a connection */
+	/* runs only after the system had no descriptor or memory for a connection */
+	uv_timer_t retry;
 };
 
 struct net_loop {
@@ -53,16 +58,17 @@ struct net_loop {
 	struct list posts;
 
 	struct list streams;  /* all of them, until their memory goes */
-	struct list last;     /* posts of its own thread, for the end of the round … */
-	struct list next;     /* … and for the next one */
-	struct list ready;    /* streams whose buffered input is to be looked at again */
+	struct list last;     /* posts of its own thread, for the end of the round */
+	struct list next;     /* posts of its own thread, for the next round */
+	struct list ready;    /* streams whose input or output is to be looked at again */
 	atomic_uint nstreams; /* assigned to this loop; counted by the accepting thread */
 	bool stopping;        /* no new streams */
 	struct net_post ping; /* net_ping's */
-	atomic_bool pinged;   /* … and not answered yet */
+	atomic_bool pinged;   /* a ping was sent and is not answered yet */
 	uint8_t *read_buf;    /* NET_KEPT_SIZE + NET_READ_SIZE; owned */
 	uint8_t *plain_buf;   /* NET_PLAIN_SIZE; owned */
 	struct buf cipher;    /* what OpenSSL wants to send, between its call and ours */
+	struct buf gather;    /* small pieces that are encrypted together; empty between calls */
 };
 
 /* Work that waits: work.c. */
@@ -73,8 +79,8 @@ struct net_lane_queue {
 		unsigned running; /* of it, on threads now */
 	} buckets[NET_BUCKETS];
 	uint64_t filled;     /* a bit for each bucket that is not empty */
-	uint64_t served;     /* … that has as many threads as it may have … */
-	unsigned share;      /* … which is so many; 0: no bound */
+	uint64_t served;     /* a bit for each bucket that has as many threads as it may have */
+	unsigned share;      /* threads that one bucket may have; 0: no bound */
 	unsigned turn;       /* the bucket that is asked next */
 	unsigned count, max; /* in all; 0: no bound */
 };
@@ -102,8 +108,11 @@ struct net {
 	struct {
 		struct list streams; /* oldest first */
 		unsigned count;
-	} over[2]; /* above the maximum and not kept: from elsewhere, from this machine; loop 0's */
-	int spare_fd; /* given up for a moment when there is no other descriptor, so that a client can be refused; -1: none */
+	} over[2];
+	/* above the maximum and not kept: from elsewhere, from this machine; loop 0's */
+	/* given up for a moment when there is no other descriptor, so that a client can be
+	 * refused; -1: none */
+	int spare_fd;
 	char address[64];
 
 	pthread_mutex_t lock; /* guards the rest */
@@ -124,7 +133,12 @@ enum net_state {
 	NET_CLOSING,   /* handles are being closed */
 };
 
-struct out_chunk; /* output.c */
+/* Outputs that wait, in their order: output.c. */
+struct net_chunk;
+struct net_queue {
+	struct net_chunk *first, *last; /* owned */
+	uint64_t length;                /* bytes that the kernel does not have yet */
+};
 
 struct net_tls {
 	SSL *ssl;                /* owned */
@@ -135,6 +149,7 @@ struct net_tls {
 	enum net_tls_mode mode;
 	bool secured; /* the handshake is over */
 	bool ended;   /* net_stream_end_tls: output is clear, input soon */
+	bool closed;  /* the peer was told that nothing follows */
 };
 
 struct net_stream {
@@ -144,24 +159,26 @@ struct net_stream {
 	uv_shutdown_t shutdown_req;
 	struct net_post post; /* carries the stream from the accepting loop to its own */
 	struct net_loop *loop;
-	struct list link;    /* in loop->streams */
-	struct list ready;   /* in loop->ready, or alone */
-	void *owner;         /* NULL: nobody is told anything */
-	struct net_tls *tls; /* owned; NULL: clear */
-	struct buf in;       /* bytes for the owner that it did not consume yet */
-	struct buf raw;      /* TLS records that are incomplete, or wait while the owner pauses */
-	struct out_chunk *out,
-		*out_last; /* bytes the kernel did not take yet; the first chunk is libuv's while writing is set; owned */
-	size_t queued;         /* bytes in out */
-	struct budget *budget; /* the owner's account, for what waits to be sent; NULL: none */
+	struct list link;         /* in loop->streams */
+	struct list ready;        /* in loop->ready, or alone */
+	void *owner;              /* NULL: nobody is told anything */
+	struct net_tls *tls;      /* owned; NULL: clear */
+	struct buf in;            /* bytes for the owner that it did not consume yet */
+	struct buf raw;           /* TLS records that are incomplete, or wait while the owner pauses */
+	struct net_queue wire;    /* bytes that the kernel did not take yet, as it is to get them */
+	struct net_queue waiting; /* outputs whose pieces are made, and encrypted, when wire is empty */
+	struct output batch;      /* the pieces that libuv has while writes_batch is set */
+	uint64_t in_flight;       /* bytes that libuv has while writing is set */
+	struct budget *budget;    /* the owner's account, for what waits to be sent; NULL: none */
 	size_t limit;
 	size_t flush_mark; /* pending bytes when the flush was last looked at */
 	unsigned flush_rounds;
 	int fd; /* until tcp has it */
 	enum net_state state;
 	unsigned open_handles; /* of tcp and timer, those not yet closed */
-	bool paused, reading, writing, delivering, eof, over_limit, this_machine, kept, had_tls,
-		tls_takes_over;
+	bool writing;          /* libuv has bytes of ours */
+	bool writes_batch;     /* these are a batch of the first output that waits, not wire's first chunk */
+	bool paused, reading, delivering, eof, over_limit, this_machine, kept, had_tls, tls_takes_over;
 	struct list over;    /* in net->over, or alone */
 	uint64_t over_since; /* the loop's ms */
 	char peer[56];
@@ -184,7 +201,7 @@ void net_loop_close_streams(struct net_loop *l);
 void net_loop_stream_gone(struct net_loop *l);
 /* Closes the loop's own handles: uv_run returns. */
 void net_loop_end(struct net_loop *l);
-/* Looks at the stream's buffered input before the loop sleeps again. */
+/* Looks at the stream's buffered input, and at outputs that wait, before the loop sleeps again. */
 void net_loop_defer(struct net_loop *l, struct net_stream *s);
 
 /* listen.c */
@@ -223,16 +240,31 @@ void net_input_offer(struct net_stream *s, const uint8_t *p, size_t n);
 /* From now on the unconsumed bytes are TLS records. */
 void net_input_to_tls(struct net_stream *s);
 
+/* Bytes may leave: it is open, or closes after what is pending. */
+static inline bool net_stream_sends(const struct net_stream *s)
+{
+	return s->state == NET_OPEN || s->state == NET_FLUSHING;
+}
+
 /* output.c */
+/* Bytes as they go to the kernel: what OpenSSL has made. */
 void net_output_put(struct net_stream *s, const uint8_t *p, size_t n);
+/* It is the stream's turn to make more of what waits. */
+void net_output_again(struct net_stream *s);
+/* Encrypts all that waits, since it cannot be encrypted later. */
+void net_output_encrypt_all(struct net_stream *s);
 void net_output_fini(struct net_stream *s);
 
 /* tls.c */
-/* Takes one record from p. Returns its length, 0 when it is not complete, -1 when the stream failed. */
+/* Takes one record from p. Returns its length, 0 when it is not complete, -1 when the stream
+ * failed. */
 MUST_CHECK ssize_t net_tls_record(struct net_stream *s, const uint8_t *p, size_t n);
 /* True when input goes through TLS: a WRAPPED one only after its handshake. */
 bool net_tls_reads(const struct net_stream *s);
+/* True when output goes through TLS. */
+bool net_tls_writes(const struct net_stream *s);
 void net_tls_write(struct net_stream *s, const uint8_t *p, size_t n);
+/* Tells the peer, once, that nothing follows. */
 void net_tls_notify_close(struct net_stream *s);
 void net_tls_free(struct net_stream *s);
 

@@ -1,6 +1,8 @@
-/* over.c — connections above the maximum. They are let in as far as the login, so that the client can be told why it is refused, and because it may turn out to be an
- * administrator's, for whom places are kept. Their number is bounded; when that is reached, one that has had its time makes room for the next. Those of this machine have
- * places of their own, which no stranger can take. All of them live on loop 0, which accepts: nothing here needs a lock. */
+/* over.c — connections above the maximum. They are let in as far as the login, so that the
+ * client can be told why it is refused, and because it may turn out to be an administrator's,
+ * for whom places are kept. Their number is bounded; when that is reached, one that has had its
+ * time makes room for the next. Those of this machine have places of their own, which no
+ * stranger can take. All of them live on loop 0, which accepts: nothing here needs a lock. */
 #include "net/net.h"
 
 #include <assert.h>
@@ -45,6 +47,7 @@ bool net_over_room(struct net *n, const struct sockaddr_storage *peer)
 	bool local = is_this_machine(peer);
 	struct net_stream *oldest;
 
+	assert(net_loop_is_here(&n->loops[0]));
 	if (n->over[local].count < (local ? NET_REFUSALS_HERE : NET_REFUSALS))
 		return true;
 	oldest = CONTAINER_OF(n->over[local].streams.next, struct net_stream, over);

@@ -1,12 +1,16 @@
 /* stream.c — one connection from opened() to closed().
  *
- *   OPEN ── close(gracefully), peer's end ──► FLUSHING ── all sent ──► LINGERING ── peer's end, 2 s ──► CLOSING ── closed(), memory freed
- *     └───────────── close at once, error, no progress for 2 s ───────────────────────────────────────────┘
+ *   OPEN ── close(gracefully), peer's end ──► FLUSHING ── all sent ──► LINGERING ── peer's end,
+ *   2 s ──► CLOSING ── closed(), memory freed
+ *     └───────────── close at once, error, no progress for 2 s
+ *     ───────────────────────────────────────────┘
  *
- * Lingering reads and drops: a socket closed with unread bytes answers with a reset, and a reset may destroy our last words on their way.
- * The memory goes in the close callbacks, which never run inside one of our calls to the owner: the owner may close anywhere. */
+ * Lingering reads and drops: a socket closed with unread bytes answers with a reset, and a reset
+ * may destroy our last words on their way. The memory goes in the close callbacks, which never
+ * run inside one of our calls to the owner: the owner may close anywhere. */
 #include "net/net.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +41,7 @@ struct net_stream *net_stream_new(struct net_loop *l, int fd, const struct socka
 
 static void stream_free(struct net_stream *s)
 {
+	assert(s->open_handles == 0 && !s->delivering);
 	net_over_gone(s);
 	atomic_fetch_sub(&s->loop->nstreams, 1);
 	atomic_fetch_sub(&s->loop->net->connections, 1);
@@ -52,6 +57,7 @@ static void on_closed(uv_handle_t *h)
 	struct net_stream *s = h->data;
 	struct net_loop *l = s->loop;
 
+	assert(s->state == NET_CLOSING && s->open_handles > 0);
 	if (--s->open_handles > 0)
 		return;
 	list_remove(&s->link);
@@ -65,6 +71,7 @@ static void on_closed(uv_handle_t *h)
 
 static void close_now(struct net_stream *s)
 {
+	assert(net_loop_is_here(s->loop));
 	if (s->state == NET_CLOSING)
 		return;
 	s->state = NET_CLOSING;
@@ -74,7 +81,8 @@ static void close_now(struct net_stream *s)
 
 static void set_reason(struct net_stream *s, const char *reason)
 {
-	if (s->reason[0] == '\0') /* the first one is the cause, what follows are consequences */
+	/* the first one is the cause, what follows are consequences */
+	if (s->reason[0] == '\0')
 		str_copy(s->reason, sizeof(s->reason), str_of(reason != NULL ? reason : "closed"));
 }
 
@@ -121,6 +129,9 @@ void net_stream_flushed(struct net_stream *s)
 {
 	if (s->state != NET_FLUSHING || net_stream_pending(s) > 0)
 		return;
+	net_tls_notify_close(s);
+	if (s->state != NET_FLUSHING || net_stream_pending(s) > 0)
+		return;
 	s->shutdown_req.data = s;
 	if (s->eof || uv_shutdown(&s->shutdown_req, (uv_stream_t *)&s->tcp, on_shutdown) < 0)
 		close_now(s);
@@ -128,7 +139,8 @@ void net_stream_flushed(struct net_stream *s)
 		s->state = NET_LINGERING;
 }
 
-/* A peer that reads nothing for a linger time is given up, and one that reads drop by drop after some of them. */
+/* A peer that reads nothing for a linger time is given up, and one that reads drop by drop after
+ * some of them. */
 static void check_flush(struct net_stream *s)
 {
 	size_t pending = net_stream_pending(s);
@@ -162,14 +174,12 @@ void net_stream_close(struct net_stream *s, bool gracefully, const char *reason)
 	}
 	if (s->state != NET_OPEN)
 		return;
-	net_tls_notify_close(s);
-	if (s->state != NET_OPEN) /* the write failed */
-		return;
 	s->state = NET_FLUSHING;
 	s->flush_mark = net_stream_pending(s);
 	uv_timer_start(&s->timer, on_timer, NET_LINGER_MS, 0);
 	net_stream_update_reading(s);
 	net_stream_flushed(s);
+	assert(s->state != NET_OPEN);
 }
 
 void net_stream_peer_ended(struct net_stream *s)
@@ -187,6 +197,7 @@ void net_stream_begin(struct net_stream *s)
 	struct net_loop *l = s->loop;
 	int rc;
 
+	assert(net_loop_is_here(l) && s->state == NET_OPEN && s->owner == NULL);
 	if (l->stopping) {
 		close(s->fd);
 		stream_free(s);
@@ -237,6 +248,7 @@ void net_stream_set_budget(struct net_stream *s, struct budget *b)
 
 void net_stream_set_timer(struct net_stream *s, uint64_t ms)
 {
+	assert(net_loop_is_here(s->loop));
 	if (s->state != NET_OPEN) /* the timer is ours now */
 		return;
 	if (ms == 0)
@@ -247,11 +259,13 @@ void net_stream_set_timer(struct net_stream *s, uint64_t ms)
 
 void net_stream_pause(struct net_stream *s)
 {
+	assert(net_loop_is_here(s->loop));
 	s->paused = true;
 	net_stream_update_reading(s);
 }
 
-/* The bytes at hand are offered from the loop, not from here: the caller may be in the middle of something. */
+/* The bytes at hand are offered from the loop, not from here: the caller may be in the middle of
+ * something. */
 void net_stream_resume(struct net_stream *s)
 {
 	if (!s->paused || s->state != NET_OPEN)

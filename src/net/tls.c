@@ -1,9 +1,11 @@
-/* tls.c — one TLS connection of a stream.
- * OpenSSL never sees the socket. It is given exactly one record at a time (the handshake inside TDS packets excepted, where the packets are the frame),
- * so that clear bytes behind the last record of a login-only encryption cannot vanish in its buffers. What it wants to send collects in the loop's
- * scratch buffer and leaves when its call returns: a whole flight at once. */
+/* tls.c — one TLS connection of a stream. OpenSSL never sees the socket. It is given exactly one
+ * record at a time (the handshake inside TDS packets excepted, where the packets are the frame),
+ * so that clear bytes behind the last record of a login-only encryption cannot vanish in its
+ * buffers. What it wants to send collects in the loop's scratch buffer and leaves when its call
+ * returns: a whole flight at once. */
 #include "net/net.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +19,8 @@ enum { RECORD_ALERT = 0x15, RECORD_DATA = 0x17, RECORD_FIRST = 0x14, RECORD_LAST
 #define WRITE_STEP ((size_t)65536)
 #define CIPHER_KEEP ((size_t)81920)
 
-/* OpenSSL judges its calls by the thread's queue of errors, where others may have left theirs. To look is quick; to clear it walks the whole queue. */
+/* OpenSSL judges its calls by the thread's queue of errors, where others may have left theirs.
+ * To look is quick; to clear it walks the whole queue. */
 static void forget_errors(void)
 {
 	if (ERR_peek_error() != 0)
@@ -32,6 +35,7 @@ static void send_cipher(struct net_stream *s)
 
 	if (out.len == 0)
 		return;
+	assert(net_loop_is_here(l));
 	buf_init(&l->cipher, out.max); /* the owner may write to another stream meanwhile */
 	if (s->tls->mode == NET_TLS_WRAPPED && !s->tls->secured)
 		l->net->handler->handshake_out(s->owner, out.data, out.len);
@@ -52,11 +56,13 @@ static void tls_fail(struct net_stream *s, const char *what)
 	snprintf(text, sizeof(text), detail != NULL ? "%s: %s" : "%s", what, detail);
 	ERR_clear_error();
 	send_cipher(s);
-	s->tls->ended = true; /* no close_notify after an error */
+	s->tls->ended = true;       /* no close_notify after an error */
+	net_loop_defer(s->loop, s); /* what waits to be encrypted is to be dropped */
 	net_stream_close(s, true, text);
 }
 
-/* One step of the handshake. True: go on (perhaps with more bytes); false: the stream is closing. */
+/* One step of the handshake. True: go on (perhaps with more bytes); false: the stream is
+ * closing. */
 static bool handshake(struct net_stream *s)
 {
 	struct net_tls *t = s->tls;
@@ -113,8 +119,8 @@ int net_stream_start_tls(struct net_stream *s, struct net_tls_ctx *ctx, enum net
 	SSL_set_app_data(t->ssl, t);
 	SSL_set_accept_state(t->ssl);
 	if (mode == NET_TLS_WRAPPED)
-		SSL_set_max_proto_version(t->ssl,
-					  TLS1_2_VERSION); /* clients hang with 1.3 inside TDS packets */
+		/* clients hang with 1.3 inside TDS packets */
+		SSL_set_max_proto_version(t->ssl, TLS1_2_VERSION);
 	t->mode = mode;
 	t->stream = s;
 	t->ctx = net_tls_ctx_ref(ctx);
@@ -152,7 +158,8 @@ static ssize_t record_done(struct net_stream *s, size_t record)
 	return s->state == NET_OPEN ? (ssize_t)record : -1;
 }
 
-/* The plain bytes of the record at hand. Where all of them have been read, OpenSSL is not asked for more: its answer that there is nothing costs as much as a small record. */
+/* The plain bytes of the record at hand. Where all of them have been read, OpenSSL is not asked
+ * for more: its answer that there is nothing costs as much as a small record. */
 static ssize_t decrypt(struct net_stream *s, size_t record)
 {
 	struct net_tls *t = s->tls;
@@ -186,6 +193,7 @@ ssize_t net_tls_record(struct net_stream *s, const uint8_t *p, size_t n)
 	struct net_tls *t = s->tls;
 	size_t len;
 
+	assert(t != NULL && n > 0 && s->delivering);
 	if (t->ended && p[0] != RECORD_DATA && p[0] != RECORD_ALERT) {
 		net_tls_free(s); /* the first clear byte */
 		return 0;
@@ -212,6 +220,11 @@ ssize_t net_tls_record(struct net_stream *s, const uint8_t *p, size_t n)
 	return t->secured ? decrypt(s, len) : (ssize_t)len;
 }
 
+bool net_tls_writes(const struct net_stream *s)
+{
+	return s->tls != NULL && !s->tls->ended && (s->tls->secured || s->tls->mode == NET_TLS_DIRECT);
+}
+
 void net_tls_write(struct net_stream *s, const uint8_t *p, size_t n)
 {
 	struct net_tls *t = s->tls;
@@ -220,7 +233,7 @@ void net_tls_write(struct net_stream *s, const uint8_t *p, size_t n)
 		net_stream_fail(s, "TLS", "written before the handshake was over");
 		return;
 	}
-	while (n > 0 && s->state == NET_OPEN) {
+	while (n > 0 && net_stream_sends(s) && !t->ended) {
 		size_t k = n < WRITE_STEP ? n : WRITE_STEP;
 
 		forget_errors();
@@ -236,8 +249,9 @@ void net_tls_write(struct net_stream *s, const uint8_t *p, size_t n)
 
 void net_tls_notify_close(struct net_stream *s)
 {
-	if (s->tls == NULL || !s->tls->secured || s->tls->ended)
+	if (s->tls == NULL || !s->tls->secured || s->tls->ended || s->tls->closed)
 		return;
+	s->tls->closed = true;
 	ERR_clear_error();
 	SSL_shutdown(s->tls->ssl);
 	ERR_clear_error();
@@ -260,6 +274,7 @@ void net_stream_end_tls(struct net_stream *s)
 {
 	if (s->tls == NULL || !s->tls->secured)
 		return;
+	net_output_encrypt_all(s);
 	s->tls->ended = true;
 	if (!s->delivering && s->raw.len > 0)
 		net_loop_defer(s->loop, s);

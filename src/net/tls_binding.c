@@ -1,4 +1,5 @@
-/* tls_binding.c — what identifies a TLS connection to both of its ends (RFC 5929), so that a login can be bound to it. */
+/* tls_binding.c — what identifies a TLS connection to both of its ends (RFC 5929), so that a
+ * login can be bound to it. */
 #include "net/net.h"
 
 #include <string.h>
@@ -11,7 +12,8 @@
 static const char unique_prefix[] = "tls-unique:";
 static const char end_point_prefix[] = "tls-server-end-point:";
 
-/* The first Finished message of the handshake: the client's, unless the session was resumed. TLS 1.3 has no such binding. */
+/* The first Finished message of the handshake: the client's, unless the session was resumed. TLS
+ * 1.3 has no such binding. */
 static size_t tls_unique(SSL *ssl, uint8_t *dst, size_t size)
 {
 	if (SSL_version(ssl) >= TLS1_3_VERSION)
@@ -20,7 +22,8 @@ static size_t tls_unique(SSL *ssl, uint8_t *dst, size_t size)
 				       : SSL_get_peer_finished(ssl, dst, size);
 }
 
-/* The certificate's digest, by the algorithm of its signature; SHA-256 in place of the weak ones and where the signature names none. */
+/* The certificate's digest, by the algorithm of its signature; SHA-256 in place of the weak ones
+ * and where the signature names none. */
 static size_t tls_end_point(SSL *ssl, uint8_t *dst, size_t size)
 {
 	X509 *cert = SSL_get_certificate(ssl); /* the SSL's */

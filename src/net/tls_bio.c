@@ -1,5 +1,6 @@
-/* tls_bio.c — OpenSSL's window to the stream: it reads the bytes that tls.c lays before it and writes into the loop's scratch buffer.
- * OpenSSL's own memory BIOs would do the same but keep a buffer as large as the largest record for each connection, for ever. */
+/* tls_bio.c — OpenSSL's window to the stream: it reads the bytes that tls.c lays before it and
+ * writes into the loop's scratch buffer. OpenSSL's own memory BIOs would do the same but keep a
+ * buffer as large as the largest record for each connection, for ever. */
 #include "net/net_int.h"
 
 static int bio_read(BIO *b, char *dst, int size)

@@ -1,6 +1,6 @@
-/* tls_cert.c — a self-signed certificate for a server that was given none.
- * Files appear whole or not at all (written aside, synced, renamed), the key before the certificate: a key alone is what an interrupted
- * start leaves behind, and the next start makes the certificate for it. */
+/* tls_cert.c — a self-signed certificate for a server that was given none. Files appear whole or
+ * not at all (written aside, synced, renamed), the key before the certificate: a key alone is
+ * what an interrupted start leaves behind, and the next start makes the certificate for it. */
 #define _GNU_SOURCE /* mkostemp */
 
 #include "net/net.h"
@@ -80,10 +80,9 @@ static bool fill_certificate(X509 *x, EVP_PKEY *key)
 		 strcmp(host, "localhost") == 0 ? "" : ",");
 	name = X509_get_subject_name(x);
 	return X509_set_version(x, 2) == 1 && set_serial(x) &&
-	       X509_gmtime_adj(X509_getm_notBefore(x), -3600) !=
-		       NULL && /* clients whose clock is a little behind */
-	       X509_gmtime_adj(X509_getm_notAfter(x), TEN_YEARS) != NULL &&
-	       X509_set_pubkey(x, key) == 1 &&
+	       /* clients whose clock is a little behind */
+	       X509_gmtime_adj(X509_getm_notBefore(x), -3600) != NULL &&
+	       X509_gmtime_adj(X509_getm_notAfter(x), TEN_YEARS) != NULL && X509_set_pubkey(x, key) == 1 &&
 	       X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, (const unsigned char *)host, -1, -1,
 					  0) == 1 &&
 	       X509_set_issuer_name(x, name) == 1 && add_extension(x, NID_subject_key_identifier, "hash") &&

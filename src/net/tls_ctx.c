@@ -1,4 +1,5 @@
-/* tls_ctx.c — certificate, key and the rules of TLS, for many streams. A new certificate is a new context; streams keep theirs by reference. */
+/* tls_ctx.c — certificate, key and the rules of TLS, for many streams. A new certificate is a
+ * new context; streams keep theirs by reference. */
 #include "net/net.h"
 
 #include <errno.h>
@@ -101,7 +102,8 @@ static void set_options(SSL_CTX *c)
 {
 	SSL_CTX_set_options(c, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET |
 				       SSL_OP_CIPHER_SERVER_PREFERENCE);
-	SSL_CTX_set_num_tickets(c, 0); /* after its Finished a TDS client expects nothing but TDS */
+	/* after its Finished a TDS client expects nothing but TDS */
+	SSL_CTX_set_num_tickets(c, 0);
 	SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_mode(c, SSL_MODE_RELEASE_BUFFERS); /* an idle connection holds no record buffers */
 	SSL_CTX_set_read_ahead(c, 0);

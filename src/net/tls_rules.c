@@ -1,4 +1,5 @@
-/* tls_rules.c — versions and cipher suites as the settings say. OpenSSL leaves out the names it does not know without a word; here each must mean something. */
+/* tls_rules.c — versions and cipher suites as the settings say. OpenSSL leaves out the names it
+ * does not know without a word; here each must mean something. */
 #include "net/tls_rules.h"
 
 #include <stdio.h>
@@ -10,7 +11,8 @@
 
 #define NAMES_MAX 4000
 
-/* Calls each for every name of a list that adds suites; what takes away (!, -) or reorders (+, @) may name anything. NULL, or the name that was refused. */
+/* Calls each for every name of a list that adds suites; what takes away (!, -) or reorders (+,
+ * @) may name anything. NULL, or the name that was refused. */
 static char *first_unknown(const char *list, char *names, int (*accepts)(SSL_CTX *c, const char *name))
 {
 	char *save = NULL, *unknown = NULL;
@@ -78,7 +80,8 @@ int net_tls_set_rules(SSL_CTX *c, const struct net_tls_rules *rules, struct err 
 
 	SSL_CTX_set_min_proto_version(c, versions[rules->min_version]);
 	if (rules->min_version < NET_TLS_1_2)
-		SSL_CTX_set_security_level(c, 0); /* OpenSSL's levels above it have no signatures for them */
+		/* OpenSSL's levels above it have no signatures for them */
+		SSL_CTX_set_security_level(c, 0);
 	if (set_list(c, "tls_ciphers", rules->ciphers, SSL_CTX_set_cipher_list, reterr) < 0 ||
 	    set_list(c, "tls_ciphersuites", rules->ciphersuites, SSL_CTX_set_ciphersuites, reterr) < 0)
 		return -1;

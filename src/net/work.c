@@ -1,9 +1,12 @@
-/* work.c — threads for work that blocks or takes long. They start when first needed. The number of threads bounds how much of it happens at once, and each lane bounds
- * how much of it may wait.
+/* work.c — threads for work that blocks or takes long. They start when first needed. The number
+ * of threads bounds how much of it happens at once, and each lane bounds how much of it may
+ * wait.
  *
- * A lane is a stochastic fair queue: the key says whose the work is, a bucket holds the keys that hash to it, and the buckets take turns. So one client who asks for a
- * thousand things delays another one by one of them. When the lane is full, the longest bucket loses its youngest. Work that cannot be divided may hold its thread for
- * long; so a bucket may have a share of the threads only, and there is always one for somebody else. */
+ * A lane is a stochastic fair queue: the key says whose the work is, a bucket holds the keys
+ * that hash to it, and the buckets take turns. So one client who asks for a thousand things
+ * delays another one by one of them. When the lane is full, the longest bucket loses its
+ * youngest. Work that cannot be divided may hold its thread for long; so a bucket may have a
+ * share of the threads only, and there is always one for somebody else. */
 #include "net/net.h"
 
 #include <assert.h>
@@ -54,7 +57,8 @@ static void lane_remove(struct net_lane_queue *q, struct net_work *w)
 	w->queued = false;
 }
 
-/* The oldest of the bucket whose turn it is; NULL: none waits, but such as have their share of threads already. */
+/* The oldest of the bucket whose turn it is; NULL: none waits, but such as have their share of
+ * threads already. */
 static struct net_work *lane_take(struct net_lane_queue *q)
 {
 	uint64_t ready = q->filled & ~q->served, later = ready & ~UINT64_C(0) << q->turn;
@@ -64,6 +68,7 @@ static struct net_work *lane_take(struct net_lane_queue *q)
 	if (ready == 0)
 		return NULL;
 	b = (unsigned)__builtin_ctzll(later != 0 ? later : ready);
+	assert(q->buckets[b].count > 0 && !list_empty(&q->buckets[b].waiting));
 	if (++q->buckets[b].running == q->share)
 		q->served |= UINT64_C(1) << b;
 	q->turn = (b + 1) % NET_BUCKETS;
@@ -128,6 +133,7 @@ static void run_done(struct net_post *item)
 {
 	struct net_work *w = CONTAINER_OF(item, struct net_work, post);
 
+	assert(net_loop_is_here(w->loop) && !w->queued);
 	w->done(w);
 }
 
@@ -185,21 +191,22 @@ void net_work_submit(struct net *n, struct net_work *w)
 {
 	struct net_crew *c = crew_of(n, w->lane);
 	struct net_work *dropped = NULL;
-	bool inline_run;
+	bool run_here;
 
-	assert(w->lane < NET_LANES && !w->queued);
+	assert(w->lane < NET_LANES && !w->queued && w->run != NULL && w->done != NULL && w->loop != NULL);
 	w->dropped = false;
 	pthread_mutex_lock(&n->work_lock);
 	want_thread(n, c);
-	/* Without a thread (the system has none to give, or we are stopping) it is done here: late, but done. */
-	inline_run = n->work_ended || c->nthreads == 0;
-	if (!inline_run) {
+	/* Without a thread (the system has none to give, or we are stopping) it is done here:
+	 * late, but done. */
+	run_here = n->work_ended || c->nthreads == 0;
+	if (!run_here) {
 		lane_put(&n->lanes[w->lane], w);
 		dropped = lane_overflow(&n->lanes[w->lane]);
 		pthread_cond_signal(&c->wake);
 	}
 	pthread_mutex_unlock(&n->work_lock);
-	if (inline_run)
+	if (run_here)
 		run_work(w);
 	if (dropped != NULL) {
 		dropped->dropped = true;
@@ -211,6 +218,7 @@ bool net_work_cancel(struct net *n, struct net_work *w)
 {
 	bool waited;
 
+	assert(net_loop_is_here(w->loop));
 	pthread_mutex_lock(&n->work_lock);
 	waited = w->queued;
 	if (waited)
@@ -236,8 +244,8 @@ void net_work_init(struct net *n, const struct net_options *o)
 	};
 
 	pthread_mutex_init(&n->work_lock, NULL);
-	lane_init(&n->lanes[NET_LANE_REQUEST],
-		  0); /* a session has one request: max_connections bounds them */
+	/* a session has one request: max_connections bounds them */
+	lane_init(&n->lanes[NET_LANE_REQUEST], 0);
 	lane_init(&n->lanes[NET_LANE_KNOWN], o->login_queue);
 	lane_init(&n->lanes[NET_LANE_STRANGER], o->login_queue);
 	for (unsigned i = 0; i < NET_CREWS; i++) {

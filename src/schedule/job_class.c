@@ -7,7 +7,7 @@
 #define PROJECT_CLASS(name) name, PROJECT SIGNED, PROJECT "." name
 #define OFFICE_CLASS(space, name) name, OFFICE SIGNED, OFFICE "." space "." name
 
-const struct job_class job_classes[] = {
+const struct job_class schedule_classes[] = {
 	{ PROJECT_CLASS("PWASSPSubmitSiteCreationTimerJob"), JOB_DATA_NONE, true, NULL },
 	{ PROJECT_CLASS("PWASSPSubmitServerScheduledTimerJob"), JOB_DATA_NONE, true, NULL },
 	{ OFFICE_CLASS("UserProfiles", "UserProfileChangeJob"), JOB_DATA_NONE, false, "update-colleagues" },
@@ -19,7 +19,7 @@ const struct job_class job_classes[] = {
 	{ OFFICE_CLASS("UserProfiles", "DLImportJob"), JOB_DATA_NONE, false, "import-distribution-lists" },
 	{ OFFICE_CLASS("Audience", "AudienceCompilationJob"), JOB_DATA_NONE, false, "compile-audiences" },
 };
-const size_t job_classes_count = ARRAY_LEN(job_classes);
+const size_t schedule_classes_count = ARRAY_LEN(schedule_classes);
 
 static struct str without_trailing_blanks(struct str s)
 {
@@ -28,25 +28,25 @@ static struct str without_trailing_blanks(struct str s)
 	return s;
 }
 
-const struct job_class *job_class_find(struct str assembly, struct str class)
+const struct job_class *schedule_class_find(struct str assembly, struct str class)
 {
-	for (size_t i = 0; i < job_classes_count; i++)
-		if (str_eq(without_trailing_blanks(assembly), str_of(job_classes[i].assembly)) &&
-		    str_eq(without_trailing_blanks(class), str_of(job_classes[i].class)))
-			return &job_classes[i];
+	for (size_t i = 0; i < schedule_classes_count; i++)
+		if (str_eq(without_trailing_blanks(assembly), str_of(schedule_classes[i].assembly)) &&
+		    str_eq(without_trailing_blanks(class), str_of(schedule_classes[i].class)))
+			return &schedule_classes[i];
 	return NULL;
 }
 
-const struct job_class *job_class_by_name(struct str name)
+const struct job_class *schedule_class_by_name(struct str name)
 {
-	for (size_t i = 0; i < job_classes_count; i++)
-		if (str_eq_nocase(name, str_of(job_classes[i].name)) ||
-		    str_eq_nocase(name, str_of(job_classes[i].class)))
-			return &job_classes[i];
+	for (size_t i = 0; i < schedule_classes_count; i++)
+		if (str_eq_nocase(name, str_of(schedule_classes[i].name)) ||
+		    str_eq_nocase(name, str_of(schedule_classes[i].class)))
+			return &schedule_classes[i];
 	return NULL;
 }
 
-const char *job_class_action(const struct job_class *c, struct str data)
+const char *schedule_class_action(const struct job_class *c, struct str data)
 {
 	if (c->ignored || c->data != JOB_DATA_INCREMENTAL)
 		return c->action;
@@ -55,11 +55,11 @@ const char *job_class_action(const struct job_class *c, struct str data)
 	return str_eq(data, STR("IsIncremental#True")) ? "incremental-import" : NULL;
 }
 
-const char *job_class_check_data(const struct job_class *c, struct str data)
+const char *schedule_class_check_data(const struct job_class *c, struct str data)
 {
 	switch (c->data) {
 	case JOB_DATA_INCREMENTAL:
-		return job_class_action(c, data) != NULL
+		return schedule_class_action(c, data) != NULL
 			       ? NULL
 			       : "this class needs the job data IsIncremental#True or IsIncremental#False";
 	case JOB_DATA_UPGRADE: return NULL;

@@ -1,5 +1,6 @@
-/* occurrence.c — see occurrence.h. A calendar recurrence has one begin in each period (hour, day, week, month, year); periods are numbered, so that the
- * next begin is the one of the present period or of the following one. */
+/* occurrence.c — see occurrence.h. A calendar recurrence has one begin in each period (hour,
+ * day, week, month, year); periods are numbered, so that the next begin is the one of the
+ * present period or of the following one. */
 #include "schedule/occurrence.h"
 
 #include "base/clock.h"
@@ -71,7 +72,7 @@ static int64_t first_after(int64_t base, int64_t step, int64_t after)
 	return base > after ? base : base + (floor_div(after - base, step) + 1) * step;
 }
 
-bool recurrence_next(const struct recurrence *r, int64_t due, int64_t now, int64_t *ret)
+bool schedule_recurrence_next(const struct recurrence *r, int64_t due, int64_t now, int64_t *ret)
 {
 	int64_t after = now > due ? now : due, next, period;
 
@@ -94,7 +95,7 @@ bool recurrence_next(const struct recurrence *r, int64_t due, int64_t now, int64
 	return true;
 }
 
-bool recurrence_is_begin(const struct recurrence *r, int64_t at)
+bool schedule_recurrence_is_begin(const struct recurrence *r, int64_t at)
 {
 	if (at < DATETIME_MIN || at > DATETIME_MAX)
 		return false;
@@ -112,28 +113,28 @@ static int64_t rank(const struct recurrence_point *p)
 	       p->minute * 60 + p->second;
 }
 
-int64_t recurrence_window_end(const struct recurrence *r, int64_t begin)
+int64_t schedule_recurrence_window_end(const struct recurrence *r, int64_t begin)
 {
 	int64_t end, next;
 
-	if (r->kind == EVERY_SECONDS || !recurrence_is_begin(r, begin))
+	if (r->kind == EVERY_SECONDS || !schedule_recurrence_is_begin(r, begin))
 		return begin;
 	if (r->kind == EVERY_MINUTES)
 		return begin + (r->to.second + 60 - r->from.second) % 60 * TICKS_PER_SECOND;
 	end = point_in(r->kind, &r->to, period_of(r->kind, begin) + (rank(&r->to) < rank(&r->from)));
-	if (recurrence_next(r, begin, begin, &next) && end >= next)
+	if (schedule_recurrence_next(r, begin, begin, &next) && end >= next)
 		end = next - TICKS_PER_SECOND;
 	return end > begin ? end : begin;
 }
 
-int64_t recurrence_start(const struct recurrence *r, int64_t due, uint64_t seed)
+int64_t schedule_recurrence_start(const struct recurrence *r, int64_t due, uint64_t seed)
 {
-	int64_t seconds = (recurrence_window_end(r, due) - due) / TICKS_PER_SECOND;
+	int64_t seconds = (schedule_recurrence_window_end(r, due) - due) / TICKS_PER_SECOND;
 
 	return due + (int64_t)(seed % (uint64_t)(seconds + 1)) * TICKS_PER_SECOND;
 }
 
-uint64_t recurrence_seed(struct str id)
+uint64_t schedule_recurrence_seed(struct str id)
 {
 	uint64_t h = 0xCBF29CE484222325u; /* FNV-1a, then mixed so that the low bits depend on all */
 

@@ -1,4 +1,5 @@
-/* recurrence.c — a parser that follows the ABNF rule by rule; each function is a rule and moves the rest forward only when it fits. */
+/* recurrence.c — a parser that follows the ABNF rule by rule; each function is a rule and moves
+ * the rest forward only when it fits. */
 #include "schedule/recurrence.h"
 
 static bool word(struct str *s, const char *w)
@@ -75,7 +76,8 @@ static bool month(struct str *s, struct recurrence_point *p)
 	return word(s, " ") && date(s, p);
 }
 
-/* SecondOrMinuteInstance means seconds after 'every NN minutes', minutes after 'hourly' [E-SCHED-11]. */
+/* SecondOrMinuteInstance means seconds after 'every NN minutes', minutes after 'hourly'
+ * [E-SCHED-11]. */
 static bool second(struct str *s, struct recurrence_point *p)
 {
 	return number(s, 0, 59, &p->second);
@@ -111,7 +113,7 @@ static bool every(struct str *s, struct recurrence *r)
 	return word(s, " minutes ") && instance(s, second, r);
 }
 
-bool recurrence_parse(struct str text, struct recurrence *ret)
+bool schedule_recurrence_parse(struct str text, struct recurrence *ret)
 {
 	static const struct {
 		const char *word;

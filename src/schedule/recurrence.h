@@ -1,5 +1,6 @@
-/* recurrence.h — the recurrence language of [MS-SSPSJ] 2.2.5: 'daily at 01:00:00', 'weekly between fri 22:00:00 and sun 06:00:00' … Pure; used by the server,
- * which checks it, and by the scheduler, which computes from it. */
+/* recurrence.h — the recurrence language of [MS-SSPSJ] 2.2.5: 'daily at 01:00:00', 'weekly
+ * between fri 22:00:00 and sun 06:00:00' … Pure; used by the server, which checks it, and by the
+ * scheduler, which computes from it. */
 #ifndef SCHEDULE_RECURRENCE_H
 #define SCHEDULE_RECURRENCE_H
 
@@ -22,7 +23,8 @@ struct recurrence {
 	struct recurrence_point from, to; /* 'at': both the same */
 };
 
-/* Letter case does not matter; everything else is exact: two digits, single blanks, nothing around [E-SCHED-05 to 08]. False: not in the language. */
-bool recurrence_parse(struct str text, struct recurrence *ret);
+/* Letter case does not matter; everything else is exact: two digits, single blanks, nothing
+ * around [E-SCHED-05 to 08]. False: not in the language. */
+bool schedule_recurrence_parse(struct str text, struct recurrence *ret);
 
 #endif

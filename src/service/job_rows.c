@@ -4,8 +4,8 @@
 
 #include "service/jobs_int.h"
 
-int job_rows_add(struct job_rows *r, struct arena *a, const struct value *fields, size_t n,
-		 struct err *reterr)
+int service_job_rows_add(struct job_rows *r, struct arena *a, const struct value *fields, size_t n,
+			 struct err *reterr)
 {
 	if (r->n == r->cap) {
 		size_t cap = r->cap == 0 ? 16 : r->cap * 2;
@@ -25,13 +25,13 @@ int job_rows_add(struct job_rows *r, struct arena *a, const struct value *fields
 	return 0;
 }
 
-void job_rows_begin(struct job_rows *r)
+void service_job_rows_begin(struct job_rows *r)
 {
 	if (r->n > 0)
 		memset(r->changed, 0, r->n * sizeof(*r->changed));
 }
 
-int job_key_compare(const struct value *a, const struct value *b, size_t columns)
+int service_job_key_compare(const struct value *a, const struct value *b, size_t columns)
 {
 	for (size_t i = 0; i < columns; i++)
 		if (a[i].u.i != b[i].u.i)
@@ -43,12 +43,12 @@ int job_key_compare(const struct value *a, const struct value *b, size_t columns
 static int compare_rows(const void *pa, const void *pb)
 {
 	const struct value *a = *(const struct value *const *)pa, *b = *(const struct value *const *)pb;
-	int c = job_key_compare(a, b, 3);
+	int c = service_job_key_compare(a, b, 3);
 
 	return c != 0 ? c : (a > b) - (a < b);
 }
 
-int job_rows_last_only(struct job_rows *r, struct err *reterr)
+int service_job_rows_last_only(struct job_rows *r, struct err *reterr)
 {
 	const struct value **order;
 	struct value(*kept)[4];
@@ -67,7 +67,7 @@ int job_rows_last_only(struct job_rows *r, struct err *reterr)
 		order[i] = r->rows[i];
 	qsort(order, r->n, sizeof(*order), compare_rows);
 	for (size_t i = 0; i < r->n; i++)
-		if (i + 1 == r->n || job_key_compare(order[i], order[i + 1], 3) != 0)
+		if (i + 1 == r->n || service_job_key_compare(order[i], order[i + 1], 3) != 0)
 			memcpy(kept[n++], order[i], sizeof(*kept));
 	memcpy(r->rows, kept, n * sizeof(*kept));
 	r->n = n;

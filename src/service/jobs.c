@@ -1,4 +1,5 @@
-/* jobs.c — see jobs.h. The content models are the specifications' schemas; the two databases differ in namespace and in whether `out` is required [E-TRAN-18]. */
+/* jobs.c — see jobs.h. The content models are the specifications' schemas; the two databases
+ * differ in namespace and in whether `out` is required [E-TRAN-18]. */
 #include "service/jobs.h"
 
 #include "service/jobs_int.h"
@@ -61,11 +62,12 @@ static int take_row(void *arg, int row, const struct value *fields, size_t nfiel
 	struct job_document *d = r->document;
 	struct job_rows *rows = row == ROW_ITEM ? &d->items : row == ROW_START ? &d->start : &d->failed;
 
-	return job_rows_add(rows, r->arena, fields, nfields, reterr);
+	return service_job_rows_add(rows, r->arena, fields, nfields, reterr);
 }
 
-/* Reads the document and keeps its rows for the EACH steps that follow. As a rule that is done before the call is submitted; when it runs, then, perhaps once more after it
- * was undone, nothing has been changed by it yet. */
+/* Reads the document and keeps its rows for the EACH steps that follow. As a rule that is done
+ * before the call is submitted; when it runs, then, perhaps once more after it was undone,
+ * nothing has been changed by it yet. */
 static int read_document(struct native_ctx *ctx, struct err *reterr)
 {
 	struct arena *a = ctx->call->arena;
@@ -73,17 +75,18 @@ static int read_document(struct native_ctx *ctx, struct err *reterr)
 	struct reading r = { NULL, a };
 
 	if (d != NULL) {
-		job_rows_begin(&d->items);
-		job_rows_begin(&d->start);
-		job_rows_begin(&d->failed);
+		service_job_rows_begin(&d->items);
+		service_job_rows_begin(&d->start);
+		service_job_rows_begin(&d->failed);
 		return 0;
 	}
 	r.document = d = arena_alloc(a, sizeof(*d));
 	if (d == NULL)
 		return err_nomem(reterr);
-	if (xml_read(&ctx->args[0], ctx->userdata, ctx->meter, a, take_row, &r, reterr) < 0)
+	if (service_xml_read(&ctx->args[0], ctx->userdata, ctx->meter, a, take_row, &r, reterr) < 0)
 		return -1;
-	if (job_rows_last_only(&d->start, reterr) < 0 || job_rows_last_only(&d->failed, reterr) < 0)
+	if (service_job_rows_last_only(&d->start, reterr) < 0 ||
+	    service_job_rows_last_only(&d->failed, reterr) < 0)
 		return -1;
 	ctx->call->scratch = d;
 	return 0;
@@ -149,14 +152,14 @@ static int batch_groups(struct native_ctx *ctx, struct err *reterr)
 
 		if (a == NULL && b == NULL)
 			return 0;
-		if (b == NULL || (a != NULL && job_key_compare(a, b, 2) <= 0)) {
+		if (b == NULL || (a != NULL && service_job_key_compare(a, b, 2) <= 0)) {
 			pick = a;
 			i++;
 		} else {
 			pick = b;
 			k++;
 		}
-		if (last != NULL && job_key_compare(last, pick, 2) == 0)
+		if (last != NULL && service_job_key_compare(last, pick, 2) == 0)
 			continue;
 		last = pick;
 		if (ctx->each(ctx, pick, 2, reterr) != 0)
@@ -164,15 +167,15 @@ static int batch_groups(struct native_ctx *ctx, struct err *reterr)
 	}
 }
 
-void jobs_register(void)
+void service_jobs_register(struct catalogue_natives *all)
 {
-	xml_init();
-	native_register_ahead("word_group", read_document, (void *)&word_group);
-	native_register_ahead("word_batch", read_document, (void *)&word_batch);
-	native_register_ahead("translation_group", read_document, (void *)&translation_group);
-	native_register_ahead("translation_batch", read_document, (void *)&translation_batch);
-	native_register("group_items", group_items, NULL);
-	native_register("batch_start", batch_start, NULL);
-	native_register("batch_failed", batch_failed, NULL);
-	native_register("batch_groups", batch_groups, NULL);
+	service_xml_init();
+	catalogue_native_register_ahead(all, "word_group", read_document, (void *)&word_group);
+	catalogue_native_register_ahead(all, "word_batch", read_document, (void *)&word_batch);
+	catalogue_native_register_ahead(all, "translation_group", read_document, (void *)&translation_group);
+	catalogue_native_register_ahead(all, "translation_batch", read_document, (void *)&translation_batch);
+	catalogue_native_register(all, "group_items", group_items, NULL);
+	catalogue_native_register(all, "batch_start", batch_start, NULL);
+	catalogue_native_register(all, "batch_failed", batch_failed, NULL);
+	catalogue_native_register(all, "batch_groups", batch_groups, NULL);
 }

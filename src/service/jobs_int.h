@@ -17,12 +17,12 @@ struct job_document {
 	struct job_rows start, failed;
 };
 
-int job_rows_add(struct job_rows *r, struct arena *a, const struct value *fields, size_t n,
-		 struct err *reterr);
+int service_job_rows_add(struct job_rows *r, struct arena *a, const struct value *fields, size_t n,
+			 struct err *reterr);
 /* None is changed yet. */
-void job_rows_begin(struct job_rows *r);
+void service_job_rows_begin(struct job_rows *r);
 /* Keeps of each (job, group, id) the last row, in the order of the keys. */
-MUST_CHECK int job_rows_last_only(struct job_rows *r, struct err *reterr);
-int job_key_compare(const struct value *a, const struct value *b, size_t columns);
+MUST_CHECK int service_job_rows_last_only(struct job_rows *r, struct err *reterr);
+int service_job_key_compare(const struct value *a, const struct value *b, size_t columns);
 
 #endif

@@ -1,4 +1,5 @@
-/* schedule.c — see schedule.h. The table of classes is src/schedule's, which the scheduler uses too. */
+/* schedule.c — see schedule.h. The table of classes is src/schedule's, which the scheduler uses
+ * too. */
 #include "service/schedule.h"
 
 #include <stdio.h>
@@ -36,8 +37,8 @@ static struct str without_trailing_blanks(struct str s)
 
 static bool known_assembly(struct str assembly)
 {
-	for (size_t i = 0; i < job_classes_count; i++)
-		if (str_eq(without_trailing_blanks(assembly), str_of(job_classes[i].assembly)))
+	for (size_t i = 0; i < schedule_classes_count; i++)
+		if (str_eq(without_trailing_blanks(assembly), str_of(schedule_classes[i].assembly)))
 			return true;
 	return false;
 }
@@ -51,7 +52,7 @@ static const char *check_names(const struct value *assembly, const struct value 
 		return "@Assembly must not be NULL.";
 	if (class->null)
 		return "@Class must not be NULL.";
-	c = job_class_find(assembly->u.s, class->u.s);
+	c = schedule_class_find(assembly->u.s, class->u.s);
 	if (c != NULL) {
 		*ret = c->data;
 		return NULL;
@@ -65,7 +66,7 @@ static const char *check_recurrence(const struct value *v)
 {
 	struct recurrence r;
 
-	if (v->null || recurrence_parse(v->u.s, &r))
+	if (v->null || schedule_recurrence_parse(v->u.s, &r))
 		return NULL;
 	return "@Recurrence is not in the language of [MS-SSPSJ] 2.2.5; for example 'daily at 01:00:00'. "
 	       "NULL means a job that runs once.";
@@ -76,7 +77,8 @@ static bool is_incremental(struct str s)
 	return str_eq(s, STR("IsIncremental#True")) || str_eq(s, STR("IsIncremental#False"));
 }
 
-/* A date and time in UTC. Without a digit it is blank: T-SQL reads that as 1900-01-01, which nobody meant [E-SCHED-14]. */
+/* A date and time in UTC. Without a digit it is blank: T-SQL reads that as 1900-01-01, which
+ * nobody meant [E-SCHED-14]. */
 static bool is_utc_date(struct str s)
 {
 	struct civil c;
@@ -152,7 +154,8 @@ static const char *check_display_name(const struct value *v)
 	return utf16_units(s.p, s.n) > NAME_MAX_UNITS ? "@DisplayName has more than 256 characters." : NULL;
 }
 
-/* Blanks beyond the length are dropped, everything else is kept, U+0000 too, at which SQL's substr() would end [E-COM-07, clarification 17]. */
+/* Blanks beyond the length are dropped, everything else is kept, U+0000 too, at which SQL's
+ * substr() would end [E-COM-07, clarification 17]. */
 static struct value kept_display_name(const struct value *v)
 {
 	struct value kept = *v;
@@ -204,7 +207,7 @@ static int schedule_check(struct native_ctx *ctx, struct err *reterr)
 	return 0;
 }
 
-void schedule_register(void)
+void service_schedule_register(struct catalogue_natives *all)
 {
-	native_register("schedule_check", schedule_check, NULL);
+	catalogue_native_register(all, "schedule_check", schedule_check, NULL);
 }

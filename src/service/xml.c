@@ -1,5 +1,6 @@
-/* xml.c — drives libxml2's parser over a value: encoding first, then events into the content model. The parser asks for the text in small pieces, and with each
- * piece it is asked whether to go on. */
+/* xml.c — drives libxml2's parser over a value: encoding first, then events into the content
+ * model. The parser asks for the text in small pieces, and with each piece it is asked whether
+ * to go on. */
 #define _GNU_SOURCE
 #include "service/xml.h"
 
@@ -26,7 +27,7 @@ static void on_start(void *ctx, const xmlChar *name, const xmlChar *prefix, cons
 	struct xml_reader *r = reader_of(ctx);
 
 	(void)prefix, (void)nns, (void)ns, (void)ndefaulted;
-	xml_valid_start(r, (const char *)name, (const char *)uri, nattributes, attributes);
+	service_xml_valid_start(r, (const char *)name, (const char *)uri, nattributes, attributes);
 	if (++r->level <= XML_DEPTH_MAX)
 		return;
 	assert(r->failed); /* no model is that deep */
@@ -39,12 +40,12 @@ static void on_end(void *ctx, const xmlChar *name, const xmlChar *prefix, const 
 
 	(void)name, (void)prefix, (void)uri;
 	r->level--;
-	xml_valid_end(r);
+	service_xml_valid_end(r);
 }
 
 static void on_text(void *ctx, const xmlChar *p, int n)
 {
-	xml_valid_text(reader_of(ctx), (const char *)p, (size_t)n);
+	service_xml_valid_text(reader_of(ctx), (const char *)p, (size_t)n);
 }
 
 /* Called at <!DOCTYPE, before anything of it could be defined or fetched. */
@@ -73,7 +74,7 @@ static void on_error(void *ctx, xmlErrorPtr e)
 	if ((r->failed && !r->invalid) || e->level < XML_ERR_ERROR || e->code == XML_ERR_USER_STOP)
 		return;
 	r->invalid = false;
-	(void)xml_parse_error(r, e->code, e->line, e->int2);
+	(void)service_xml_parse_error(r, e->code, e->line, e->int2);
 	xmlStopParser(ctx);
 }
 
@@ -164,7 +165,8 @@ static int to_utf8(const struct value *v, struct str *text, struct arena *a, str
 
 	if (starts_with_mark(*text))
 		*text = (struct str){ text->p + 3, text->n - 3 };
-	if (starts_with_mark(*text)) /* a second one is a character like others, and has no place here */
+	/* a second one is a character like others, and has no place here */
+	if (starts_with_mark(*text))
 		return err_raise(reterr, 9422, 16, 1,
 				 "XML parsing: line 1, character 1, incorrect document syntax");
 	name = declared_encoding(*text);
@@ -183,7 +185,7 @@ static int to_utf8(const struct value *v, struct str *text, struct arena *a, str
 
 /* ---- reading ---- */
 
-bool xml_stopped(struct xml_reader *r, size_t bytes)
+bool service_xml_stopped(struct xml_reader *r, size_t bytes)
 {
 	if (meter_spend(r->meter, bytes))
 		return false;
@@ -193,13 +195,14 @@ bool xml_stopped(struct xml_reader *r, size_t bytes)
 	return true;
 }
 
-/* The next piece for the parser. -1 ends its input; what it finds wrong with that is not told any more. (xmlStopParser() would free the input under its caller.) */
+/* The next piece for the parser. -1 ends its input; what it finds wrong with that is not told
+ * any more. (xmlStopParser() would free the input under its caller.) */
 static int feed(void *arg, char *dst, int size)
 {
 	struct xml_reader *r = arg;
 	size_t n = r->rest.n < (size_t)size ? r->rest.n : (size_t)size;
 
-	if (xml_stopped(r, n))
+	if (service_xml_stopped(r, n))
 		return -1;
 	memcpy(dst, r->rest.p, n);
 	r->rest = (struct str){ r->rest.p + n, r->rest.n - n };
@@ -209,26 +212,27 @@ static int feed(void *arg, char *dst, int size)
 static int parse(struct xml_reader *r, struct str text)
 {
 	if (text.n == 0)
-		return xml_parse_error(r, XML_ERR_DOCUMENT_EMPTY, 1, 1);
-	if (xml_scan(r, text) < 0)
+		return service_xml_parse_error(r, XML_ERR_DOCUMENT_EMPTY, 1, 1);
+	if (service_xml_scan(r, text) < 0)
 		return -1;
 	r->rest = text;
 	(void)xmlParseDocument(r->ctxt);
 	if (!r->failed && !r->root_seen)
-		return xml_parse_error(r, XML_ERR_DOCUMENT_EMPTY, 1, 1);
+		return service_xml_parse_error(r, XML_ERR_DOCUMENT_EMPTY, 1, 1);
 	if (!r->failed && !r->ctxt->wellFormed)
-		return xml_parse_error(r, XML_ERR_TAG_NOT_FINISHED, 1, 1);
+		return service_xml_parse_error(r, XML_ERR_TAG_NOT_FINISHED, 1, 1);
 	return r->failed ? -1 : 0;
 }
 
-void xml_init(void)
+void service_xml_init(void)
 {
 	xmlInitParser();
 }
 
-/* The encoding is known: nothing is to be guessed from the first bytes or taken from the declaration.
- * NOENT: without it libxml2 hands out &amp; in attributes as &#38;. No entity of a document's own can exist, a DTD is refused.
- * HUGE: the size is bound by max_value_size already, and without a DTD nothing can grow. */
+/* The encoding is known: nothing is to be guessed from the first bytes or taken from the
+ * declaration. NOENT: without it libxml2 hands out &amp; in attributes as &#38;. No entity of a
+ * document's own can exist, a DTD is refused. HUGE: the size is bound by max_value_size already,
+ * and without a DTD nothing can grow. */
 static int open_parser(struct xml_reader *r)
 {
 	xmlSAXHandler sax;
@@ -247,8 +251,8 @@ static int open_parser(struct xml_reader *r)
 	return err_nomem(r->reterr);
 }
 
-int xml_read(const struct value *v, const struct xml_model *model, struct meter *m, struct arena *a,
-	     xml_row_fn row, void *arg, struct err *reterr)
+int service_xml_read(const struct value *v, const struct xml_model *model, struct meter *m, struct arena *a,
+		     xml_row_fn row, void *arg, struct err *reterr)
 {
 	struct xml_reader r = {
 		.model = model, .arena = a, .row = row, .arg = arg, .reterr = reterr, .meter = m

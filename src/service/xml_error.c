@@ -1,4 +1,5 @@
-/* xml_error.c — libxml2 says what is not well formed; clients know SQL Server's numbers for it (wire notes 16.5). One table. */
+/* xml_error.c — libxml2 says what is not well formed; clients know SQL Server's numbers for it
+ * (wire notes 16.5). One table. */
 #include "service/xml_int.h"
 
 static const struct {
@@ -57,7 +58,7 @@ static const struct {
 	{ XML_ERR_INTERNAL_ERROR, 6303, NULL },
 };
 
-int xml_parse_error(struct xml_reader *r, int code, int line, int column)
+int service_xml_parse_error(struct xml_reader *r, int code, int line, int column)
 {
 	int number = 9422;
 	const char *reason = "incorrect document syntax";

@@ -1,6 +1,9 @@
-/* xml_scan.c — a look at the tags before the parser sees them. libxml2 compares every attribute of an element with every other one and cannot be stopped meanwhile, so an
- * element with too many of them must not reach it. Only what matters for counting is understood: where tags begin and end, and how many values in quotes they have. Where a
- * document is not well formed this may go astray, but then the parser stops at that place, before it comes to what was not counted rightly. */
+/* service_xml_scan.c — a look at the tags before the parser sees them. libxml2 compares every
+ * attribute of an element with every other one and cannot be stopped meanwhile, so an element
+ * with too many of them must not reach it. Only what matters for counting is understood: where
+ * tags begin and end, and how many values in quotes they have. Where a document is not well
+ * formed this may go astray, but then the parser stops at that place, before it comes to what
+ * was not counted rightly. */
 #include <string.h>
 
 #include "service/xml_int.h"
@@ -26,7 +29,8 @@ static size_t past(struct str s, size_t at, struct str mark)
 	return s.n;
 }
 
-/* After the start tag at this place. *ret_attributes: the values in quotes, namespaces among them. */
+/* After the start tag at this place. *ret_attributes: the values in quotes, namespaces among
+ * them. */
 static size_t past_tag(struct str s, size_t at, unsigned *ret_attributes)
 {
 	unsigned n = 0;
@@ -44,7 +48,7 @@ static size_t past_tag(struct str s, size_t at, unsigned *ret_attributes)
 	return at;
 }
 
-int xml_scan(struct xml_reader *r, struct str s)
+int service_xml_scan(struct xml_reader *r, struct str s)
 {
 	size_t at = 0, before;
 	const char *p;
@@ -67,8 +71,8 @@ int xml_scan(struct xml_reader *r, struct str s)
 		else
 			at = past_tag(s, at, &attributes);
 		if (attributes > XML_TAG_ATTRIBUTES_MAX)
-			return xml_too_many_attributes(r);
-		if (xml_stopped(r, at - before))
+			return service_xml_too_many_attributes(r);
+		if (service_xml_stopped(r, at - before))
 			return -1;
 	}
 	return 0;

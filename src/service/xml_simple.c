@@ -1,4 +1,5 @@
-/* xml_simple.c — simple types of attributes: xs:long, xs:int, xs:short by XML Schema's rules, and the specifications' guid pattern with ASCII digits. */
+/* xml_simple.c — simple types of attributes: xs:long, xs:int, xs:short by XML Schema's rules,
+ * and the specifications' guid pattern with ASCII digits. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,8 +83,8 @@ static bool string_value(struct str s, struct arena *a, struct value *ret, bool 
 	return copy != NULL;
 }
 
-bool xml_simple_value(enum xml_type type, struct str text, struct arena *a, struct value *ret,
-		      bool *ret_nomem)
+bool service_xml_simple_value(enum xml_type type, struct str text, struct arena *a, struct value *ret,
+			      bool *ret_nomem)
 {
 	*ret_nomem = false;
 	switch (type) {

@@ -1,4 +1,5 @@
-/* xml_valid.c — the content model: which element may come next, which attributes it has, what they hold. The numbers and texts are SQL Server's (wire notes 16.5). */
+/* xml_valid.c — the content model: which element may come next, which attributes it has, what
+ * they hold. The numbers and texts are SQL Server's (wire notes 16.5). */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +42,9 @@ static void unknown_root(struct xml_reader *r, const char *name, const char *uri
 
 	qualified(uri, name, q, sizeof(q));
 	location(r, name, 1, NULL, where, sizeof(where));
-	snprintf(text, sizeof(text), "Declaration not found for element '%s'. Location: %s", q, where);
+	snprintf(text, sizeof(text),
+		 "Declaration not found for element '%s'. Location: %s. The root must be <%s xmlns=\"%s\">.",
+		 q, where, r->model->root->name, r->model->uri);
 	fail(r, 6913, 1, text);
 }
 
@@ -103,7 +106,7 @@ static void bad_attribute(struct xml_reader *r, const char *uri, const char *nam
 	fail(r, 6905, 3, text);
 }
 
-int xml_too_many_attributes(struct xml_reader *r)
+int service_xml_too_many_attributes(struct xml_reader *r)
 {
 	char text[200];
 
@@ -160,7 +163,7 @@ static void take_attribute(struct xml_reader *r, const struct xml_element_rule *
 		return;
 	if (i < 0) {
 		bad_attribute(r, uri, name);
-	} else if (!xml_simple_value(rule->attributes[i].type, text, r->arena, &fields[i], &nomem)) {
+	} else if (!service_xml_simple_value(rule->attributes[i].type, text, r->arena, &fields[i], &nomem)) {
 		if (nomem) {
 			r->failed = true;
 			(void)err_nomem(r->reterr);
@@ -218,8 +221,8 @@ static const struct xml_element_rule *enter_child(struct xml_reader *r, const ch
 	return rule;
 }
 
-void xml_valid_start(struct xml_reader *r, const char *name, const char *uri, int nattributes,
-		     const xmlChar **attributes)
+void service_xml_valid_start(struct xml_reader *r, const char *name, const char *uri, int nattributes,
+			     const xmlChar **attributes)
 {
 	const struct xml_element_rule *rule;
 	unsigned number = 1;
@@ -234,7 +237,7 @@ void xml_valid_start(struct xml_reader *r, const char *name, const char *uri, in
 	take_attributes(r, rule, nattributes, attributes);
 }
 
-void xml_valid_end(struct xml_reader *r)
+void service_xml_valid_end(struct xml_reader *r)
 {
 	struct xml_open *o;
 	char w[320], where[300], text[700];
@@ -258,7 +261,7 @@ void xml_valid_end(struct xml_reader *r)
 }
 
 /* White space between elements is nothing; other text has no place anywhere. */
-void xml_valid_text(struct xml_reader *r, const char *p, size_t n)
+void service_xml_valid_text(struct xml_reader *r, const char *p, size_t n)
 {
 	char where[300], text[600];
 

@@ -11,7 +11,7 @@ static size_t share(size_t limit, unsigned percent)
 	return limit / 100 * percent;
 }
 
-void accounts_init(struct accounts *a, size_t limit, unsigned login_share, unsigned session_share)
+void session_accounts_init(struct accounts *a, size_t limit, unsigned login_share, unsigned session_share)
 {
 	pthread_mutex_init(&a->lock, NULL);
 	budget_init(&a->server, NULL, limit);
@@ -22,7 +22,7 @@ void accounts_init(struct accounts *a, size_t limit, unsigned login_share, unsig
 		list_init(&a->logins[i]);
 }
 
-void accounts_fini(struct accounts *a)
+void session_accounts_fini(struct accounts *a)
 {
 	pthread_mutex_destroy(&a->lock);
 }
@@ -60,7 +60,7 @@ static struct account *add(struct accounts *a, struct list *in, struct str name)
 	return one;
 }
 
-struct account *accounts_enter(struct accounts *a, struct str login)
+struct account *session_accounts_enter(struct accounts *a, struct str login)
 {
 	struct list *in = bucket(a, login);
 	struct account *one;
@@ -75,7 +75,7 @@ struct account *accounts_enter(struct accounts *a, struct str login)
 	return one;
 }
 
-void accounts_leave(struct accounts *a, struct account *one)
+void session_accounts_leave(struct accounts *a, struct account *one)
 {
 	if (one == NULL)
 		return;

@@ -1,5 +1,6 @@
-/* accounts.h — the memory of a server, shared out: a session has a part of what its login has, and a login a part of the whole, so that none of them can take it from
- * all others. Clients that are not logged in have a small part together. */
+/* accounts.h — the memory of a server, shared out: a session has a part of what its login has,
+ * and a login a part of the whole, so that none of them can take it from all others. Clients
+ * that are not logged in have a small part together. */
 #ifndef SESSION_ACCOUNTS_H
 #define SESSION_ACCOUNTS_H
 
@@ -26,11 +27,11 @@ struct account {
 };
 
 /* Shares in percent of the limit. */
-void accounts_init(struct accounts *a, size_t limit, unsigned login_share, unsigned session_share);
-void accounts_fini(struct accounts *a);
+void session_accounts_init(struct accounts *a, size_t limit, unsigned login_share, unsigned session_share);
+void session_accounts_fini(struct accounts *a);
 /* The account of this login, for one session more; NULL: no memory for it. Thread-safe. */
-struct account *accounts_enter(struct accounts *a, struct str login);
+struct account *session_accounts_enter(struct accounts *a, struct str login);
 /* One session less, whose own account is empty. */
-void accounts_leave(struct accounts *a, struct account *one);
+void session_accounts_leave(struct accounts *a, struct account *one);
 
 #endif

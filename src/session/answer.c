@@ -1,16 +1,23 @@
-/* answer.c — the answer of a batch, or of several RPCs, leaves while the request goes on: what its statements have said so far is final. So a batch that says much costs
- * little memory; and it waits for its client, who may be slow, before it says more. What one statement says must fit into memory: beyond that the request ends
- * with an error, and all that it said before stays. */
+/* answer.c — the answer of a batch, or of several RPCs, leaves while the request goes on: what
+ * its statements have said so far is final. So a batch that says much costs little memory; and
+ * it waits for its client, who may be slow, before it says more. What one statement says must
+ * fit into memory: beyond that the request ends with an error, and all that it said before
+ * stays. */
 #include "session/request_int.h"
+
+#include <assert.h>
 
 #define SHED_AT ((size_t)128 << 10)
 #define UNREAD_MAX ((size_t)512 << 10) /* above the low-water mark of net, so that drained() follows */
 
-static void give(const uint8_t *p, size_t n, void *arg)
+/* The packets that are finished. False: there were not enough of them to be worth it. */
+static bool send_finished(struct session *s)
 {
-	struct session *s = arg;
-
-	net_stream_write(s->stream, p, n);
+	if (s->out.wire.bytes.len < SHED_AT || !tds_out_take_finished(&s->out, &s->finished))
+		return false;
+	net_stream_send(s->stream, &s->finished);
+	output_reset(&s->finished, 0);
+	return true;
 }
 
 static void end_with(struct session *s, const struct err *e)
@@ -18,11 +25,11 @@ static void end_with(struct session *s, const struct err *e)
 	struct request *r = s->request;
 	bool in_proc = r->top != NULL ? r->top->in_proc : r->kind == REQUEST_RPC;
 
-	response_message(s, e);
-	response_done(s, in_proc ? TDS_DONEPROC : TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
+	assert(!s->inflight);
+	session_response_message(s, e);
+	session_frames_drop(s);
+	session_response_done(s, in_proc ? TDS_DONEPROC : TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
 	r->stop = true;
-	while (r->top != NULL)
-		frame_pop(s);
 }
 
 static void explain(struct session *s, struct err *e)
@@ -35,12 +42,13 @@ static void explain(struct session *s, struct err *e)
 	s->denied = false;
 }
 
-/* The last statement said too much: it is taken back. False: some of it has left, and the client can be told nothing more. */
+/* The last statement said too much: it is taken back. False: some of it has left, and the client
+ * can be told nothing more. */
 static bool take_back(struct session *s)
 {
 	struct err e;
 
-	s->denied |= s->out.wire.denied;
+	s->denied |= s->out.wire.bytes.denied;
 	if (!tds_out_rewind(&s->out, &s->request->said.out))
 		return false;
 	s->resp = s->request->said.state;
@@ -49,51 +57,54 @@ static bool take_back(struct session *s)
 	return true;
 }
 
-bool answer_go_on(struct session *s)
+bool session_answer_go_on(struct session *s)
 {
 	struct request *r = s->request;
 
-	if (s->out.wire.failed) {
+	assert(net_loop_is_here(s->loop) && !s->inflight && s->out.flush == NULL);
+	if (tds_out_failed(&s->out)) {
 		if (!take_back(s))
 			r->stop = true; /* request_finish closes the connection */
 		return false;
 	}
-	if (s->out.wire.len >= SHED_AT && tds_out_shed(&s->out, give, s) > 0 &&
-	    net_stream_pending(s->stream) >= UNREAD_MAX) {
+	if (send_finished(s) && net_stream_pending(s->stream) >= UNREAD_MAX) {
 		r->wait = WAIT_CLIENT;
-		unread_watch(s);
+		session_unread_watch(s);
 		return false;
 	}
 	r->said = (struct response_mark){ .out = tds_out_mark(&s->out), .state = s->resp };
 	return true;
 }
 
-bool answer_waits(const struct session *s)
+bool session_answer_waits(const struct session *s)
 {
 	return s->phase == PHASE_BUSY && s->request != NULL && s->request->wait == WAIT_CLIENT;
 }
 
-void answer_drained(struct session *s)
+void session_answer_drained(struct session *s)
 {
-	if (!answer_waits(s))
+	if (!session_answer_waits(s))
 		return;
 	net_stream_set_timer(s->stream, 0);
-	request_continue(s);
+	session_request_continue(s);
 }
 
-void answer_stalled(struct session *s)
+void session_answer_stalled(struct session *s)
 {
 	struct err e;
 
+	assert(session_answer_waits(s));
 	(void)err_set(&e, ERR_STALLED, (int)s->server->config->send_timeout);
 	end_with(s, &e);
-	request_continue(s);
+	session_request_continue(s);
 }
 
-void answer_explain(struct session *s)
+void session_answer_explain(struct session *s)
 {
 	struct call *c = &s->call;
 
+	assert(!s->inflight);
+	s->denied |= s->results != &s->sink; /* a cursor that found no room */
 	if (c->rc < 0 && c->err.number == 50011 && s->stalled)
 		(void)err_set(&c->err, ERR_STALLED, (int)s->server->config->send_timeout);
 	else if (c->rc < 0 && c->err.number == 50011 && !s->cancelled)

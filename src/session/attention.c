@@ -1,9 +1,13 @@
-/* attention.c — a client may cancel at any moment (wire notes 11.1). What runs is stopped and its message ended; the acknowledgement is a message of its own. */
+/* attention.c — a client may cancel at any moment (wire notes 11.1). What runs is stopped and
+ * its message ended; the acknowledgement is a message of its own. */
 #include "session/session_int.h"
 
-void attention_acknowledge(struct session *s)
+#include <assert.h>
+
+void session_attention_acknowledge(struct session *s)
 {
 	while (s->attentions > 0 && s->phase != PHASE_CLOSED) {
+		assert(!s->out.open && !s->inflight);
 		s->attentions--;
 		tds_out_begin(&s->out, TDS_MSG_RESPONSE);
 		tds_put_done(&s->out, TDS_DONE, TDS_DONE_ATTN, CMD_FAILED, 0);
@@ -12,20 +16,21 @@ void attention_acknowledge(struct session *s)
 	session_send(s);
 }
 
-void attention_arrived(struct session *s)
+void session_attention_arrived(struct session *s)
 {
+	assert(net_loop_is_here(s->loop) && !s->leaving);
 	if (s->attentions > 64) {
 		session_abort(s, "too many attentions");
 		return;
 	}
 	s->attentions++;
 	if (s->phase != PHASE_BUSY) {
-		attention_acknowledge(s);
+		session_attention_acknowledge(s);
 		return;
 	}
 	s->cancelled = true;
 	if (s->inflight)
-		call_cancel(s);
+		session_call_cancel(s);
 	else
-		request_continue(s);
+		session_request_continue(s);
 }

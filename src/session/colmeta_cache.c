@@ -1,5 +1,6 @@
-/* colmeta_cache.c — the COLMETADATA of procedures, ready to be sent. Its bytes depend on nothing but the columns, which are constant, and making them is half of what is to be
- * done for a call that finds no rows. */
+/* colmeta_cache.c — the COLMETADATA of procedures, ready to be sent. Its bytes depend on nothing
+ * but the columns, which are constant, and making them is half of what is to be done for a call
+ * that finds no rows. */
 #include "session/colmeta_cache.h"
 
 #include <stdlib.h>
@@ -33,11 +34,11 @@ static void make(struct colmeta_cache *h, struct colmeta_entry *ret, const struc
 	tds_out_begin(&o, TDS_MSG_RESPONSE);
 	tds_put_colmetadata(&o, st->columns, st->ncolumns);
 	tds_out_end(&o);
-	*ret = (struct colmeta_entry){ st->columns, h->bytes.len, o.wire.len - TDS_HEADER_LEN };
-	if (o.wire.failed)
+	*ret = (struct colmeta_entry){ st->columns, h->bytes.len, o.wire.bytes.len - TDS_HEADER_LEN };
+	if (tds_out_failed(&o))
 		h->bytes.failed = true;
 	else
-		buf_put(&h->bytes, o.wire.data + TDS_HEADER_LEN, ret->n);
+		buf_put(&h->bytes, o.wire.bytes.data + TDS_HEADER_LEN, ret->n);
 	tds_out_fini(&o);
 }
 
@@ -47,8 +48,8 @@ static size_t each(struct colmeta_cache *h, struct colmeta_entry *all)
 	size_t n = 0;
 
 	for (int s = 0; s < SERVICE_COUNT; s++) {
-		for (size_t i = 0; i < service_procs[s].nprocs; i++) {
-			const struct proc *p = &service_procs[s].procs[i];
+		for (size_t i = 0; i < catalogue_service_procs[s].nprocs; i++) {
+			const struct proc *p = &catalogue_service_procs[s].procs[i];
 
 			for (size_t k = 0; k < p->nsteps; k++) {
 				if (p->steps[k].columns == NULL)
@@ -62,7 +63,7 @@ static size_t each(struct colmeta_cache *h, struct colmeta_entry *all)
 	return n;
 }
 
-int colmeta_cache_make(struct colmeta_cache *h, struct err *reterr)
+int session_colmeta_cache_make(struct colmeta_cache *h, struct err *reterr)
 {
 	buf_init(&h->bytes, BYTES_MAX);
 	h->n = each(h, NULL);
@@ -70,21 +71,22 @@ int colmeta_cache_make(struct colmeta_cache *h, struct err *reterr)
 	if (h->all != NULL)
 		each(h, h->all);
 	if (h->all == NULL || h->bytes.failed) {
-		colmeta_cache_fini(h);
+		session_colmeta_cache_fini(h);
 		return err_nomem(reterr);
 	}
 	qsort(h->all, h->n, sizeof(*h->all), by_address);
 	return 0;
 }
 
-void colmeta_cache_fini(struct colmeta_cache *h)
+void session_colmeta_cache_fini(struct colmeta_cache *h)
 {
 	free(h->all);
 	buf_fini(&h->bytes);
 	*h = (struct colmeta_cache){ .all = NULL };
 }
 
-struct str colmeta_cache_find(const struct colmeta_cache *h, const struct column *columns, enum tds_version v)
+struct str session_colmeta_cache_find(const struct colmeta_cache *h, const struct column *columns,
+				      enum tds_version v)
 {
 	size_t low = 0, high = v < SAME_SINCE ? 0 : h->n;
 

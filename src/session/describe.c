@@ -1,4 +1,5 @@
-/* describe.c — sp_describe_first_result_set: the columns a text would send, as rows (wire notes 18.9). */
+/* describe.c — sp_describe_first_result_set: the columns a text would send, as rows (wire notes
+ * 18.9). */
 #include "session/request_int.h"
 
 #include <string.h>
@@ -137,13 +138,21 @@ static void describe_column(struct value *row, const struct column *c, size_t or
 	describe_type(row, &c->type, name, size);
 }
 
-int describe_first_result_set(struct session *s, struct invocation *inv, struct meter *m, struct err *reterr)
+int session_describe_program(struct session *s, const struct tsql_program *program, struct meter *m,
+			     const struct column **ret, size_t *ret_n, struct err *reterr)
 {
-	struct tsql_host host = { .sink = &s->sink,
-				  .vars = &s->vars,
-				  .ops = &session_host_ops,
-				  .max_value = (size_t)s->server->config->max_value_size };
-	struct frame frame = { .session = s, .host = host };
+	struct frame frame = { .session = s };
+
+	frame.host = (struct tsql_host){ .sink = &s->sink,
+					 .vars = &s->vars,
+					 .ops = &session_host_ops,
+					 .max_value = (size_t)s->server->config->max_value_size };
+	return tsql_describe(program, &frame.host, m, &s->arena, ret, ret_n, reterr);
+}
+
+int session_describe_first_result_set(struct session *s, struct invocation *inv, struct meter *m,
+				      struct err *reterr)
+{
 	struct tsql_declared *declared;
 	struct tsql_program *program;
 	const struct column *cols;
@@ -152,7 +161,7 @@ int describe_first_result_set(struct session *s, struct invocation *inv, struct 
 	if (tsql_parse_declarations(inv->fixed.declarations, &s->arena, &declared, &ndeclared, reterr) < 0 ||
 	    tsql_compile(inv->fixed.text, &s->vars, declared, ndeclared, m, &s->arena, &program, reterr) <
 		    0 ||
-	    tsql_describe(program, &frame.host, m, &s->arena, &cols, &ncols, reterr) < 0)
+	    session_describe_program(s, program, m, &cols, &ncols, reterr) < 0)
 		return -1;
 	(void)sink_columns(&s->sink, described, D_COUNT);
 	for (size_t i = 0; i < ncols; i++) {
@@ -162,6 +171,6 @@ int describe_first_result_set(struct session *s, struct invocation *inv, struct 
 		describe_column(row, &cols[i], i + 1, name, sizeof(name));
 		(void)sink_row(&s->sink, row, D_COUNT);
 	}
-	response_done(s, TDS_DONEINPROC, TDS_DONE_COUNT, CMD_SELECT, ncols);
+	session_response_done(s, TDS_DONEINPROC, TDS_DONE_COUNT, CMD_SELECT, ncols);
 	return 0;
 }

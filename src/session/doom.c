@@ -1,10 +1,13 @@
-/* doom.c — a transaction that an error takes with it: any error under XACT_ABORT, a time-out always (clarification 6 of the errata).
- * The error marks the request; when its text has ended, and before the next call of the message runs, the transaction is rolled back. */
+/* doom.c — a transaction that an error takes with it: any error under XACT_ABORT, a time-out
+ * always (clarification 6 of the errata). The error marks the request; when its text has ended,
+ * and before the next call of the message runs, the transaction is rolled back. */
 #include "session/request_int.h"
+
+#include <assert.h>
 
 #define TIMEOUT_NUMBER 50001
 
-void doom_error(struct session *s, const struct err *e)
+void session_doom_error(struct session *s, const struct err *e)
 {
 	if (s->request != NULL && err_is_error(e) && s->vars.trancount > 0 &&
 	    (s->vars.xact_abort || e->number == TIMEOUT_NUMBER))
@@ -29,7 +32,7 @@ static void release_done(struct session *s)
 	struct request *r = s->request;
 
 	if (r->held)
-		response_done(s, r->held_kind, r->held_status, r->held_command, r->held_count);
+		session_response_done(s, r->held_kind, r->held_status, r->held_command, r->held_count);
 	r->held = false;
 }
 
@@ -40,8 +43,9 @@ static bool undo(struct session *s)
 	struct err e;
 	int rc;
 
+	assert(s->request->top == NULL && !s->request->held);
 	hold_done(s);
-	if (tran_do(s, &rollback, &rc, &e) == TRAN_WAIT) {
+	if (session_tran_do(s, &rollback, &rc, &e) == TRAN_WAIT) {
 		s->request->wait = WAIT_DOOM;
 		return true;
 	}
@@ -49,7 +53,7 @@ static bool undo(struct session *s)
 	return false;
 }
 
-bool doom_undo(struct session *s)
+bool session_doom_undo(struct session *s)
 {
 	struct request *r = s->request;
 	bool due = r->doomed && s->vars.trancount > 0;
@@ -60,11 +64,11 @@ bool doom_undo(struct session *s)
 	return due && undo(s);
 }
 
-void doom_undone(struct session *s)
+void session_doom_undone(struct session *s)
 {
 	struct tsql_tran rollback = { .kind = TRAN_ROLLBACK };
 	struct err e;
 
-	(void)tran_finish(s, &rollback, &e);
+	(void)session_tran_finish(s, &rollback, &e);
 	release_done(s);
 }

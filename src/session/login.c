@@ -1,5 +1,5 @@
-/* login.c — LOGIN7: who is it, which database, what is agreed; the password is checked on a work thread.
- * Failures tell the client one thing only (18456); the log has the reason. */
+/* login.c — LOGIN7: who is it, which database, what is agreed; the password is checked on a work
+ * thread. Failures tell the client one thing only (18456); the log has the reason. */
 #include "session/login_int.h"
 
 #include <assert.h>
@@ -12,7 +12,8 @@
 /* jTDS with ssl=request loses an answer that comes at once (wire notes 4.4). */
 #define LOGIN_ONLY_DELAY_MS 10u
 #define SSPI_TOKEN_MAX (128u << 10)
-/* Logins that wait for their turn: how often each asks again, and how many of them there are at once. */
+/* Logins that wait for their turn: how often each asks again, and how many of them there are at
+ * once. */
 #define LATER_TRIES 16u
 #define LATER_MAX 256u
 
@@ -36,7 +37,7 @@ static void login_enter(struct login_work *w, enum login_state to)
 	w->state = to;
 }
 
-void login_forget(struct session *s)
+void session_login_forget(struct session *s)
 {
 	struct login_work *w = s->login;
 
@@ -55,20 +56,21 @@ void login_forget(struct session *s)
 	s->login = NULL;
 }
 
-bool login_is_checking(const struct session *s)
+bool session_login_is_checking(const struct session *s)
 {
 	return s->login != NULL && s->login->state == LOGIN_CHECKING;
 }
 
-bool login_is_pending(const struct session *s)
+bool session_login_is_pending(const struct session *s)
 {
 	return s->login != NULL && s->login->state != LOGIN_IDLE;
 }
 
-void login_leave(struct session *s)
+void session_login_leave(struct session *s)
 {
-	/* What has not begun is taken back, so that nothing is hashed for those who have gone; else done comes, and releases the session. */
-	if (login_is_checking(s) && net_work_cancel(s->server->net, &s->login->work))
+	/* What has not begun is taken back, so that nothing is hashed for those who have gone;
+	 * else done comes, and releases the session. */
+	if (session_login_is_checking(s) && net_work_cancel(s->server->net, &s->login->work))
 		login_enter(s->login, LOGIN_IDLE);
 }
 
@@ -88,12 +90,12 @@ static const char *auth_scheme(const char *mechanism)
 								  : "KERBEROS";
 }
 
-void login_refuse(struct session *s, const struct err *errors, size_t n, const char *reason)
+void session_login_refuse(struct session *s, const struct err *errors, size_t n, const char *reason)
 {
 	LOG(LOG_WARN, &s->log, "login_failed", F_STR("reason", reason),
 	    F_INT("number", n > 0 ? errors[n - 1].number : 0),
 	    F_STR("mechanism", s->login == NULL ? NULL : login_mechanism(s->login)));
-	response_begin(s);
+	session_response_begin(s);
 	for (size_t i = 0; i < n; i++) {
 		struct err e = errors[i];
 		e.line = 1;
@@ -110,7 +112,7 @@ static void refuse_one(struct session *s, enum err_id id, const char *arg, const
 	struct err e;
 
 	(void)err_set(&e, id, arg);
-	login_refuse(s, &e, 1, reason);
+	session_login_refuse(s, &e, 1, reason);
 }
 
 /* ---- success ---- */
@@ -176,10 +178,14 @@ static void accept_login(struct session *s, const struct login_work *w)
 	tsql_session_init(&s->vars, s->odbc);
 	s->out.utf8 = s->utf8;
 	session_account(s);
-	registry_show(&s->server->registry, &s->entry); /* before the client can know that it is in */
+	s->entry.scheme = s->auth_scheme; /* nobody sees it before the next line */
+	s->entry.process = l->client_pid;
+	s->entry.encrypted = s->tls_mode == TDS_TLS_ALL;
+	session_registry_show(&s->server->registry, &s->entry); /* before the client can know that it is in */
 
-	/* The answer itself still goes in packets of the default size; ENVCHANGE announces the new one. */
-	response_begin(s);
+	/* The answer itself still goes in packets of the default size; ENVCHANGE announces the
+	 * new one. */
+	session_response_begin(s);
 	put_environment(s, l, packet_size);
 	tds_out_end(&s->out);
 	session_send(s);
@@ -200,10 +206,11 @@ static void refuse_full(struct session *s)
 	struct err e;
 
 	(void)err_set(&e, ERR_MAX_CONNECTIONS, (int)s->server->max_connections);
-	login_refuse(s, &e, 1, "connection limit");
+	session_login_refuse(s, &e, 1, "connection limit");
 }
 
-/* Above the maximum there are places for administrators, so that somebody can find out who took the others. */
+/* Above the maximum there are places for administrators, so that somebody can find out who took
+ * the others. */
 static bool take_place(struct session *s)
 {
 	unsigned places = (unsigned)s->server->config->admin_reserved_connections;
@@ -229,7 +236,7 @@ static void refuse_database(struct session *s, const char *name, const char *rea
 
 	(void)err_set(&errors[0], ERR_NO_DATABASE, name);
 	(void)err_set(&errors[1], ERR_LOGIN, s->login_name);
-	login_refuse(s, errors, 2, reason);
+	session_login_refuse(s, errors, 2, reason);
 }
 
 static void refuse_access(struct session *s, const char *name)
@@ -239,7 +246,7 @@ static void refuse_access(struct session *s, const char *name)
 	(void)err_set(&errors[0], ERR_NO_ACCESS, s->login_name, name);
 	(void)err_set(&errors[1], ERR_NO_DATABASE, name);
 	(void)err_set(&errors[2], ERR_LOGIN, s->login_name);
-	login_refuse(s, errors, 3, "no access to the database");
+	session_login_refuse(s, errors, 3, "no access to the database");
 }
 
 static void refuse_damaged(struct session *s, const char *name)
@@ -249,7 +256,7 @@ static void refuse_damaged(struct session *s, const char *name)
 	(void)err_set(&errors[0], ERR_NOT_SERVED, name);
 	(void)err_set(&errors[1], ERR_NO_DATABASE, name);
 	(void)err_set(&errors[2], ERR_LOGIN, s->login_name);
-	login_refuse(s, errors, 3, "the database is damaged");
+	session_login_refuse(s, errors, 3, "the database is damaged");
 }
 
 static bool choose_database(struct session *s, const struct login_work *w)
@@ -287,10 +294,12 @@ static void refuse_result(struct session *s, const struct login_work *w)
 {
 	if (w->result == AUTH_ERROR)
 		refuse_one(s, ERR_LOGIN_BUSY, "the login cannot be checked now", auth_result_text(w->result));
+	else if (w->result == AUTH_THROTTLED || w->result == AUTH_LATER)
+		refuse_one(s, ERR_LOGIN_SLOWED, s->login_name, auth_result_text(w->result));
 	else if (w->exchange == NULL)
 		refuse_one(s, ERR_LOGIN, s->login_name, auth_result_text(w->result));
 	else
-		refuse_one(s, sspi_error(w), s->login_name,
+		refuse_one(s, session_sspi_error(w), s->login_name,
 			   w->result == AUTH_WRONG_PASSWORD ? auth_exchange_reason(w->exchange)
 							    : auth_result_text(w->result));
 }
@@ -309,12 +318,13 @@ static void login_answer(struct session *s)
 		if (take_place(s) && choose_database(s, w))
 			accept_login(s, w);
 	}
-	login_forget(s);
+	session_login_forget(s);
 	if (s->phase == PHASE_READY)
 		session_resume(s);
 }
 
-/* Others fail with this login: this one waits for its turn, within the time that a login may take. False: it has waited long enough, or too many wait. */
+/* There were too many failures: this one waits for its turn, within the time that a login may
+ * take. False: it has waited long enough, or too many wait. */
 static bool wait_for_turn(struct session *s)
 {
 	struct login_work *w = s->login;
@@ -322,12 +332,15 @@ static bool wait_for_turn(struct session *s)
 	if (w->tries++ >= LATER_TRIES || clock_mono_ms() + AUTH_LATER_MS >= s->login_deadline ||
 	    atomic_load(&s->server->logins_later) >= LATER_MAX)
 		return false;
+	if (w->tries == 1)
+		LOG(LOG_WARN, &s->log, "login_slowed",
+		    F_STR("remedy", "find the client whose password is wrong; limit: login_fail_limit"));
 	login_enter(w, LOGIN_LATER);
 	net_stream_set_timer(s->stream, AUTH_LATER_MS);
 	return true;
 }
 
-void login_checked(struct session *s)
+void session_login_checked(struct session *s)
 {
 	struct login_work *w = s->login;
 	unsigned delay = 0;
@@ -351,12 +364,13 @@ static void refuse_busy(struct session *s)
 	struct err e;
 
 	(void)err_set(&e, ERR_LOGIN_BUSY, "too many logins wait to be checked");
-	login_refuse(s, &e, 1, "too many logins wait (setting login_queue)");
-	login_forget(s);
+	session_login_refuse(s, &e, 1, "too many logins wait (setting login_queue)");
+	session_login_forget(s);
 }
 
-bool login_returned(struct session *s)
+bool session_login_returned(struct session *s)
 {
+	assert(net_loop_is_here(s->loop));
 	login_enter(s->login, LOGIN_IDLE);
 	if (s->phase == PHASE_CLOSED) {
 		session_release(s);
@@ -372,14 +386,16 @@ static void password_done(struct net_work *work)
 {
 	struct login_work *w = CONTAINER_OF(work, struct login_work, work);
 
-	if (login_returned(w->session))
-		login_checked(w->session);
+	if (session_login_returned(w->session))
+		session_login_checked(w->session);
 }
 
-void login_submit(struct session *s, void (*run)(struct net_work *work), void (*done)(struct net_work *work))
+void session_login_submit(struct session *s, void (*run)(struct net_work *work),
+			  void (*done)(struct net_work *work))
 {
 	struct login_work *w = s->login;
 
+	assert(net_loop_is_here(s->loop) && w->session == s && s->phase < PHASE_READY);
 	login_enter(w, LOGIN_CHECKING);
 	w->work = (struct net_work){ .run = run,
 				     .done = done,
@@ -395,10 +411,10 @@ static void check_again(struct session *s)
 	int64_t left = s->login_deadline - clock_mono_ms();
 
 	net_stream_set_timer(s->stream, left > 0 ? (unsigned)left : 1);
-	login_submit(s, password_run, password_done);
+	session_login_submit(s, password_run, password_done);
 }
 
-void login_timer(struct session *s)
+void session_login_timer(struct session *s)
 {
 	if (s->login->state == LOGIN_HELD)
 		login_answer(s);
@@ -415,6 +431,7 @@ static bool keep_login(struct session *s, const struct tds_login7 *l, const stru
 
 	if (w == NULL)
 		return false;
+	assert(s->login == NULL);
 	w->session = s;
 	w->auth = s->server->auth;
 	w->arena = *arena;
@@ -430,8 +447,8 @@ static bool start_check(struct session *s, const struct tds_login7 *l, const str
 	if (!keep_login(s, l, arena))
 		return false;
 	if (l->integrated)
-		return sspi_start(s, l->sspi.pos, tds_left(&l->sspi));
-	login_submit(s, password_run, password_done);
+		return session_sspi_start(s, l->sspi.pos, tds_left(&l->sspi));
+	session_login_submit(s, password_run, password_done);
 	return true;
 }
 
@@ -443,7 +460,7 @@ static bool refuse_early(struct session *s, const struct tds_login7 *l)
 	if (!tds_version_agree(l->tds_version_wire, &s->version)) {
 		s->version = TDS_70;
 		(void)err_set(&e, ERR_TDS_VERSION, (unsigned)l->tds_version_wire);
-		login_refuse(s, &e, 1, "TDS version too old");
+		session_login_refuse(s, &e, 1, "TDS version too old");
 		return true;
 	}
 	s->out.version = s->version;
@@ -453,12 +470,12 @@ static bool refuse_early(struct session *s, const struct tds_login7 *l)
 	}
 	if (s->tls_mode == TDS_TLS_NONE && s->server->config->encrypt >= ENCRYPT_REQUIRED) {
 		(void)err_set(&e, ERR_ENCRYPTION);
-		login_refuse(s, &e, 1, "client does not encrypt");
+		session_login_refuse(s, &e, 1, "client does not encrypt");
 		return true;
 	}
 	if (l->integrated && s->server->gss == NULL) {
 		(void)err_set(&e, ERR_UNTRUSTED);
-		login_refuse(s, &e, 1, "integrated login is not configured");
+		session_login_refuse(s, &e, 1, "integrated login is not configured");
 		return true;
 	}
 	if (l->change_password || l->wants_fedauth || l->has_recovery_data) {
@@ -471,7 +488,7 @@ static bool refuse_early(struct session *s, const struct tds_login7 *l)
 	return false;
 }
 
-void login_message(struct session *s)
+void session_login_message(struct session *s)
 {
 	struct tds_login7 l;
 	struct arena arena;
@@ -487,7 +504,7 @@ void login_message(struct session *s)
 	s->version_asked = l.tds_version_wire;
 	if (refuse_early(s, &l) || !start_check(s, &l, &arena)) {
 		if (s->login != NULL) {
-			login_forget(s);
+			session_login_forget(s);
 		} else {
 			tds_login7_wipe(&l);
 			arena_fini(&arena);

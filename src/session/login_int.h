@@ -7,9 +7,15 @@
 /* Who has the login. It is forgotten when it has been answered, or when the session ends. */
 enum login_state {
 	LOGIN_IDLE, /* the client: a token is expected of it (integrated logins) */
-	LOGIN_CHECKING, /* net: the work waits for a thread, runs, or its done is on the way. The session must stay */
-	LOGIN_HELD, /* the session, until the stream's timer fires: the answer is known and held back. When the stream goes, nothing more comes */
-	LOGIN_LATER, /* the same, but what the timer brings is another check: others fail with this login, and strangers wait for their turn */
+	/* net: the work waits for a thread, runs, or its done is on the way. The session must
+	 * stay */
+	LOGIN_CHECKING,
+	/* the session, until the stream's timer fires: the answer is known and held back. When
+	 * the stream goes, nothing more comes */
+	LOGIN_HELD,
+	/* the same, but what the timer brings is another check: others fail with this login, and
+	 * strangers wait for their turn */
+	LOGIN_LATER,
 	LOGIN_STATES,
 };
 
@@ -32,16 +38,18 @@ struct login_work {
 };
 
 /* Hands the login to a work thread: LOGIN_CHECKING. */
-void login_submit(struct session *s, void (*run)(struct net_work *work), void (*done)(struct net_work *work));
-/* In done: the login is the session's again. False: the client has gone, and the session with it. */
-bool login_returned(struct session *s);
+void session_login_submit(struct session *s, void (*run)(struct net_work *work),
+			  void (*done)(struct net_work *work));
+/* In done: the login is the session's again. False: the client has gone, and the session with
+ * it. */
+bool session_login_returned(struct session *s);
 /* The result is there: answers now, or after a delay. */
-void login_checked(struct session *s);
+void session_login_checked(struct session *s);
 
 /* sspi.c */
 /* The first token came with LOGIN7. False: no memory. */
-bool sspi_start(struct session *s, const uint8_t *token, size_t n);
+bool session_sspi_start(struct session *s, const uint8_t *token, size_t n);
 /* Refused: which error the client gets. */
-enum err_id sspi_error(const struct login_work *w);
+enum err_id session_sspi_error(const struct login_work *w);
 
 #endif

@@ -1,9 +1,18 @@
-/* outputs.c — values that go back through OUTPUT parameters: RETURNVALUE tokens for an RPC, variables for EXEC. */
+/* outputs.c — values that go back through OUTPUT parameters: RETURNVALUE tokens for an RPC,
+ * variables for EXEC. */
 #include "session/request_int.h"
+
+#include <assert.h>
 
 #include "value/convert.h"
 
-/* The value that the procedure has for argument i, or NULL. Most clients give all arguments in their order: the search begins there. */
+/* Values of this size leave from where they lie. With TLS smaller ones are encrypted faster as a
+ * whole. */
+#define LENDS_CLEAR ((size_t)64 << 10)
+#define LENDS_TLS ((size_t)4 << 20)
+
+/* The value that the procedure has for argument i, or NULL. Most clients give all arguments in
+ * their order: the search begins there. */
 static const struct value *proc_output(struct session *s, const struct invocation *inv, size_t i)
 {
 	size_t n = inv->proc->nparams, p = i < n ? i : 0;
@@ -46,7 +55,7 @@ static int check_old_client(const struct session *s, const struct tds_param *p, 
 	return err_set(reterr, ERR_LOB_OUTPUT, v->u.s.n);
 }
 
-int outputs_convert(struct session *s, struct invocation *inv, struct value **ret, struct err *reterr)
+int session_outputs_convert(struct session *s, struct invocation *inv, struct value **ret, struct err *reterr)
 {
 	const struct tds_rpc *rpc = inv->rpc;
 	struct value *out = arena_array(&s->arena, rpc->nparams + 1, sizeof(*out));
@@ -73,15 +82,18 @@ static void send_one(struct session *s, struct invocation *inv, size_t i, const 
 {
 	const struct tds_param *p = &inv->rpc->params[i];
 
+	assert(i < inv->rpc->nparams && s->out.flush == NULL);
 	tds_put_returnvalue(&s->out, (uint16_t)i, p->name, &p->wire, &converted[i]);
 }
 
-/* In the order of the declaration; each ordinal is the position in the request (errata, clarification 2). Values of a procedure lie in the arena or the request, which
- * stay until the answer has left: a large one is not copied, if no other call follows. */
-void outputs_send(struct session *s, struct invocation *inv, const struct value *converted)
+/* In the order of the declaration; each ordinal is the position in the request (errata,
+ * clarification 2). Values of a procedure lie in the arena or the request, which stay until the
+ * answer has left: a large one is not copied, if no other call follows. */
+void session_outputs_send(struct session *s, struct invocation *inv, const struct value *converted)
 {
 	if (inv->proc != NULL) {
-		s->out.lends = tds_left(&s->request->body) == 0 ? leaving_from(s) : 0;
+		if (tds_left(&s->request->body) == 0)
+			s->out.lends = net_stream_is_tls(s->stream) ? LENDS_TLS : LENDS_CLEAR;
 		for (uint16_t p = 0; p < inv->proc->nparams; p++)
 			if (inv->proc->params[p].output && inv->origin[p] >= 0 &&
 			    inv->args[inv->origin[p]].is_output)
@@ -91,12 +103,13 @@ void outputs_send(struct session *s, struct invocation *inv, const struct value 
 	}
 	for (size_t i = 0; i < inv->nargs; i++) {
 		bool handle = inv->returns_handle && inv->fixed.handle_arg == (int)i;
-		if (handle || (inv->args[i].is_output && i >= inv->fixed.first_value))
+		if (handle || (inv->args[i].is_output &&
+			       (i >= inv->fixed.first_value || session_special_is_cursor(inv->special))))
 			send_one(s, inv, i, converted);
 	}
 }
 
-struct value *outputs_collect(struct session *s, struct invocation *inv)
+struct value *session_outputs_collect(struct session *s, struct invocation *inv)
 {
 	struct value *out = arena_array(&s->arena, inv->nargs + 1, sizeof(*out));
 

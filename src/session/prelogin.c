@@ -1,4 +1,5 @@
-/* prelogin.c — PRELOGIN is answered, and the TLS handshake that may follow travels inside packets of the same type (wire notes 3, 4.2). */
+/* prelogin.c — PRELOGIN is answered, and the TLS handshake that may follow travels inside
+ * packets of the same type (wire notes 3, 4.2). */
 #include "session/session_int.h"
 
 static enum tds_policy policy_of(const struct session *s)
@@ -31,7 +32,7 @@ static void answer(struct session *s, const struct tds_prelogin *p, uint8_t encr
 
 static void start_tls(struct session *s)
 {
-	struct net_tls_ctx *ctx = server_tls(s->server);
+	struct net_tls_ctx *ctx = session_server_tls(s->server);
 	struct err e;
 
 	session_move(s, PHASE_TLS);
@@ -40,7 +41,7 @@ static void start_tls(struct session *s)
 	net_tls_ctx_unref(ctx);
 }
 
-void prelogin_message(struct session *s)
+void session_prelogin_message(struct session *s)
 {
 	struct tds_prelogin p;
 	uint8_t encryption = TDS_ENCRYPT_NOT_SUP;
@@ -69,11 +70,10 @@ void prelogin_message(struct session *s)
 }
 
 /* One flight of the handshake becomes one message (tedious waits for its end). */
-void prelogin_handshake_out(struct session *s, const uint8_t *p, size_t n)
+void session_prelogin_handshake_out(struct session *s, const uint8_t *p, size_t n)
 {
 	tds_out_begin(&s->out, TDS_MSG_PRELOGIN);
 	tds_put(&s->out, p, n);
 	tds_out_end(&s->out);
-	net_stream_write_raw(s->stream, s->out.wire.data, s->out.wire.len);
-	buf_reset(&s->out.wire, 4096);
+	session_send(s);
 }

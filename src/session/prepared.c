@@ -1,4 +1,5 @@
-/* prepared.c — prepared statements. Each owns an arena with its compiled program, so that a handle costs what its text costs and goes as one piece. */
+/* prepared.c — prepared statements. Each owns an arena with its compiled program, so that a
+ * handle costs what its text costs and goes as one piece. */
 #include "session/prepared.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 #define PREPARED_ARENA_LIMIT (64u << 20)
 
-void prepared_init(struct prepared_table *t, struct budget *b)
+void session_prepared_init(struct prepared_table *t, struct budget *b)
 {
 	*t = (struct prepared_table){ .next = 1, .budget = b };
 }
@@ -17,7 +18,7 @@ static void prepared_free(struct prepared *p)
 	free(p);
 }
 
-void prepared_fini(struct prepared_table *t)
+void session_prepared_fini(struct prepared_table *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		if (t->items[i]->uses > 0)
@@ -63,9 +64,9 @@ static int table_grow(struct prepared_table *t, struct err *reterr)
 	return 0;
 }
 
-int prepared_add(struct prepared_table *t, struct str declarations, struct str text,
-		 const struct tsql_session *vars, size_t limit, struct meter *meter, struct prepared **ret,
-		 struct err *reterr)
+int session_prepared_add(struct prepared_table *t, struct str declarations, struct str text,
+			 const struct tsql_session *vars, size_t limit, struct meter *meter,
+			 struct prepared **ret, struct err *reterr)
 {
 	struct prepared *p;
 
@@ -100,7 +101,7 @@ static size_t find(const struct prepared_table *t, int32_t handle)
 	return i;
 }
 
-struct prepared *prepared_use(struct prepared_table *t, int32_t handle)
+struct prepared *session_prepared_use(struct prepared_table *t, int32_t handle)
 {
 	size_t i = find(t, handle);
 
@@ -110,7 +111,7 @@ struct prepared *prepared_use(struct prepared_table *t, int32_t handle)
 	return t->items[i];
 }
 
-void prepared_release(struct prepared_table *t, struct prepared *p)
+void session_prepared_release(struct prepared_table *t, struct prepared *p)
 {
 	(void)t;
 	p->uses--;
@@ -118,7 +119,7 @@ void prepared_release(struct prepared_table *t, struct prepared *p)
 		prepared_free(p);
 }
 
-bool prepared_drop(struct prepared_table *t, int32_t handle)
+bool session_prepared_drop(struct prepared_table *t, int32_t handle)
 {
 	size_t i = find(t, handle);
 	struct prepared *p;

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *activity_name(enum activity a)
+#include "base/clock.h"
+
+const char *session_activity_name(enum activity a)
 {
 	static const char *const names[] = {
 		[ACTIVITY_IDLE] = "AWAITING COMMAND",
@@ -20,15 +22,16 @@ const char *activity_name(enum activity a)
 	return names[a];
 }
 
-void registry_init(struct registry *r)
+void session_registry_init(struct registry *r)
 {
 	memset(r, 0, sizeof(*r));
 	pthread_mutex_init(&r->lock, NULL);
 	list_init(&r->entries);
 	r->next = SPID_FIRST;
+	r->started = clock_ticks();
 }
 
-void registry_fini(struct registry *r)
+void session_registry_fini(struct registry *r)
 {
 	pthread_mutex_destroy(&r->lock);
 }
@@ -55,12 +58,13 @@ static unsigned free_number(const struct registry *r)
 	return 0;
 }
 
-bool registry_add(struct registry *r, struct registry_entry *e)
+bool session_registry_add(struct registry *r, struct registry_entry *e)
 {
 	unsigned spid;
 
 	pthread_mutex_lock(&r->lock);
 	spid = free_number(r);
+	assert(spid == 0 || !is_used(r, spid));
 	if (spid != 0) {
 		r->used[spid / 8] |= (uint8_t)(1u << spid % 8);
 		r->next = (uint16_t)after(spid);
@@ -73,13 +77,13 @@ bool registry_add(struct registry *r, struct registry_entry *e)
 	return spid != 0;
 }
 
-bool registry_remove(struct registry *r, struct registry_entry *e)
+bool session_registry_remove(struct registry *r, struct registry_entry *e)
 {
 	bool killed;
 
 	pthread_mutex_lock(&r->lock);
 	list_remove(&e->link);
-	assert(r->open > 0);
+	assert(r->open > 0 && is_used(r, e->spid));
 	r->open--;
 	r->used[e->spid / 8] &= (uint8_t) ~(1u << e->spid % 8);
 	killed = e->killed;
@@ -87,7 +91,7 @@ bool registry_remove(struct registry *r, struct registry_entry *e)
 	return killed;
 }
 
-bool registry_kill(struct registry *r, uint16_t spid)
+bool session_registry_kill(struct registry *r, uint16_t spid)
 {
 	bool found = false;
 
@@ -108,21 +112,23 @@ bool registry_kill(struct registry *r, uint16_t spid)
 	return found;
 }
 
-void registry_show(struct registry *r, struct registry_entry *e)
+void session_registry_show(struct registry *r, struct registry_entry *e)
 {
 	pthread_mutex_lock(&r->lock);
 	e->shown = true;
+	e->login_time = clock_ticks();
+	registry_request(e, e->login_time);
 	pthread_mutex_unlock(&r->lock);
 }
 
-void registry_text(struct registry *r, char *dst, size_t size, struct str text)
+void session_registry_text(struct registry *r, char *dst, size_t size, struct str text)
 {
 	pthread_mutex_lock(&r->lock);
 	str_copy(dst, size, text);
 	pthread_mutex_unlock(&r->lock);
 }
 
-uint64_t registry_added(struct registry *r)
+uint64_t session_registry_added(struct registry *r)
 {
 	uint64_t n;
 
@@ -132,7 +138,7 @@ uint64_t registry_added(struct registry *r)
 	return n;
 }
 
-unsigned registry_open(struct registry *r)
+unsigned session_registry_open(struct registry *r)
 {
 	unsigned n;
 
@@ -151,18 +157,29 @@ static bool is_wanted(const struct registry_entry *e, uint16_t only)
 
 static const char *copy(struct arena *a, const char *text)
 {
-	return arena_strndup(a, text, strlen(text));
+	return text == NULL ? "" : arena_strndup(a, text, strlen(text));
 }
 
 static int copy_row(const struct registry_entry *e, struct arena *a, struct registry_row *ret)
 {
-	*ret = (struct registry_row){ .spid = e->spid,
-				      .activity = (enum activity)atomic_load_explicit(&e->activity,
-										      memory_order_relaxed),
-				      .login = copy(a, e->login),
-				      .host = copy(a, e->host),
-				      .database = copy(a, e->database) };
-	return ret->login == NULL || ret->host == NULL || ret->database == NULL ? -1 : 0;
+	*ret = (struct registry_row){
+		.spid = e->spid,
+		.activity = (enum activity)atomic_load_explicit(&e->activity, memory_order_relaxed),
+		.login = copy(a, e->login),
+		.host = copy(a, e->host),
+		.database = copy(a, e->database),
+		.program = copy(a, e->program),
+		.address = copy(a, e->address),
+		.scheme = copy(a, e->scheme),
+		.process = e->process,
+		.encrypted = e->encrypted,
+		.login_time = e->login_time,
+		.last_request = atomic_load_explicit(&e->last_request, memory_order_relaxed)
+	};
+	return ret->login == NULL || ret->host == NULL || ret->database == NULL || ret->program == NULL ||
+			       ret->address == NULL || ret->scheme == NULL
+		       ? -1
+		       : 0;
 }
 
 /* Under the lock. */
@@ -193,8 +210,8 @@ static int by_number(const void *a, const void *b)
 	return (x->spid > y->spid) - (x->spid < y->spid);
 }
 
-int registry_list(struct registry *r, uint16_t only, struct arena *a, struct registry_row **ret,
-		  size_t *ret_n, struct err *reterr)
+int session_registry_list(struct registry *r, uint16_t only, struct arena *a, struct registry_row **ret,
+			  size_t *ret_n, struct err *reterr)
 {
 	int rc;
 

@@ -1,5 +1,6 @@
-/* registry.h — the sessions of a server: gives each its number (SPID) and lists those that are logged in, for sp_who.
- * One lock guards the list and the texts that entries point to; what a session does is an atomic of its own, so that a request takes no lock. */
+/* registry.h — the sessions of a server: gives each its number (SPID) and lists those that are
+ * logged in, for sp_who. One lock guards the list and the texts that entries point to; what a
+ * session does is an atomic of its own, so that a request takes no lock. */
 #ifndef SESSION_REGISTRY_H
 #define SESSION_REGISTRY_H
 
@@ -25,15 +26,16 @@ enum activity {
 	ACTIVITY_SAVE,
 	ACTIVITY_WAITFOR
 };
-const char *activity_name(enum activity a);
+const char *session_activity_name(enum activity a);
 
 struct registry {
 	pthread_mutex_t lock;
 	struct list entries;
 	uint8_t used[SPID_LAST / 8 + 1];
-	uint16_t next;  /* where the search for a free number begins */
-	uint64_t added; /* since the start */
-	unsigned open;  /* numbers in use */
+	uint16_t next;   /* where the search for a free number begins */
+	uint64_t added;  /* since the start */
+	int64_t started; /* when that was, in ticks */
+	unsigned open;   /* numbers in use */
 };
 
 /* Part of a session. */
@@ -43,38 +45,52 @@ struct registry_entry {
 	bool shown;            /* under the lock: it has logged in */
 	atomic_uchar activity; /* enum activity; written by the session's loop */
 	bool killed;           /* under the lock: kill was called */
-	void (*kill)(struct registry_entry *
-			     e); /* ends the session, from any thread and soon; called under the lock, once */
-	const char *login, *host,
-		*database; /* the session's; changed by registry_text only, once it is shown */
+	/* ends the session, from any thread and soon; called under the lock, once */
+	void (*kill)(struct registry_entry *e);
+	/* the session's; changed by session_registry_text only, once it is shown */
+	const char *login, *host, *program, *database, *address, *scheme;
+	uint32_t process; /* of the client, as it says */
+	bool encrypted;
+	int64_t login_time;        /* ticks; under the lock … */
+	atomic_llong last_request; /* … but this one, which the session's loop writes */
 };
 
 struct registry_row {
 	uint16_t spid;
 	enum activity activity;
-	const char *login, *host, *database; /* copies in the arena */
+	const char *login, *host, *program, *database, *address, *scheme; /* copies in the arena */
+	uint32_t process;
+	bool encrypted;
+	int64_t login_time, last_request; /* ticks */
 };
 
-void registry_init(struct registry *r);
-void registry_fini(struct registry *r);
-/* Gives the entry a number that no other has. They are given in turn, so that one that has just become free is not met again in the next lines of the log. False: all are taken. */
-MUST_CHECK bool registry_add(struct registry *r, struct registry_entry *e);
+void session_registry_init(struct registry *r);
+void session_registry_fini(struct registry *r);
+/* Gives the entry a number that no other has. They are given in turn, so that one that has just
+ * become free is not met again in the next lines of the log. False: all are taken. */
+MUST_CHECK bool session_registry_add(struct registry *r, struct registry_entry *e);
 /* True: kill was called, so that its consequence is still on its way to the session. */
-bool registry_remove(struct registry *r, struct registry_entry *e);
+bool session_registry_remove(struct registry *r, struct registry_entry *e);
 /* KILL. False: nobody of that number is logged in. */
-MUST_CHECK bool registry_kill(struct registry *r, uint16_t spid);
-void registry_show(struct registry *r, struct registry_entry *e);
+MUST_CHECK bool session_registry_kill(struct registry *r, uint16_t spid);
+void session_registry_show(struct registry *r, struct registry_entry *e);
 /* Changes a text that an entry points to. */
-void registry_text(struct registry *r, char *dst, size_t size, struct str text);
-uint64_t registry_added(struct registry *r);
-unsigned registry_open(struct registry *r);
+void session_registry_text(struct registry *r, char *dst, size_t size, struct str text);
+uint64_t session_registry_added(struct registry *r);
+unsigned session_registry_open(struct registry *r);
 /* The shown ones by number; only: this one, or 0 for all. Thread-safe. */
-MUST_CHECK int registry_list(struct registry *r, uint16_t only, struct arena *a, struct registry_row **ret,
-			     size_t *ret_n, struct err *reterr);
+MUST_CHECK int session_registry_list(struct registry *r, uint16_t only, struct arena *a,
+				     struct registry_row **ret, size_t *ret_n, struct err *reterr);
 
 static inline void registry_doing(struct registry_entry *e, enum activity a)
 {
 	atomic_store_explicit(&e->activity, (unsigned char)a, memory_order_relaxed);
+}
+
+/* A request begins now. */
+static inline void registry_request(struct registry_entry *e, int64_t ticks)
+{
+	atomic_store_explicit(&e->last_request, ticks, memory_order_relaxed);
 }
 
 #endif

@@ -1,5 +1,8 @@
-/* request.c — runs a request: frames of text, RPCs one after another, transaction manager requests. See request_int.h. */
+/* request.c — runs a request: frames of text, RPCs one after another, transaction manager
+ * requests. See request_int.h. */
 #include "session/request_int.h"
+
+#include <assert.h>
 
 #include "base/clock.h"
 
@@ -9,7 +12,8 @@ static struct request *request_new(struct session *s, enum request_kind kind, st
 {
 	struct request *r = arena_alloc(&s->arena, sizeof(*r));
 
-	response_begin(s);
+	assert(s->phase == PHASE_BUSY && s->request == NULL && !s->leaving);
+	session_response_begin(s);
 	if (r == NULL)
 		return NULL;
 	r->kind = kind;
@@ -26,65 +30,84 @@ static void out_of_memory(struct session *s)
 	struct err e;
 
 	(void)err_nomem(&e);
-	request_fail(s, &e);
+	session_request_fail(s, &e);
 }
 
-void request_abandon(struct session *s)
+void session_request_abandon(struct session *s)
 {
 	if (s->request != NULL)
-		while (s->request->top != NULL)
-			frame_pop(s);
+		session_frames_drop(s);
 	s->request = NULL;
 }
 
 /* Sends the answer, and makes the session ready for the next request. */
-void request_over(struct session *s)
+static void request_over(struct session *s)
 {
-	/* What the answer was made of goes before the answer does: a large one may be a while on its way. */
+	assert(s->request == NULL && s->out.lent == 0);
+	s->leaving = false;
+	/* What the answer was made of goes before the answer does: a large one may be a while on
+	 * its way. */
 	tds_message_reset(&s->in);
 	arena_reset(&s->arena);
 	session_send(s);
 	s->cancelled = false;
 	session_move(s, PHASE_READY);
-	attention_acknowledge(s);
+	session_attention_acknowledge(s);
 	if (atomic_load(&s->server->draining))
 		session_end(s, "server is shutting down");
 	session_resume(s);
 }
 
+/* The answer has values that are sent from where they lie. The client may read on for a while: the
+ * session is ready meanwhile, but takes no request (see session_data). */
+static void request_leaves(struct session *s)
+{
+	assert(s->request == NULL && !s->out.open);
+	s->leaving = true;
+	session_send(s);
+	session_move(s, PHASE_READY);
+	session_request_drained(s);
+}
+
+void session_request_drained(struct session *s)
+{
+	if (s->leaving && s->out.lent == 0 && s->phase == PHASE_READY)
+		request_over(s);
+}
+
 static void request_finish(struct session *s)
 {
-	if (s->out.wire.failed && s->request != NULL)
-		(void)answer_go_on(
-			s); /* its last statement said too much: an error instead, if that can be */
+	if (tds_out_failed(&s->out) && s->request != NULL)
+		/* its last statement said too much: an error instead, if that can be */
+		(void)session_answer_go_on(s);
 	if (s->out.payload == 0 && !s->resp.pending)
-		response_done(s, TDS_DONE, 0, CMD_FAILED, 0);
-	request_abandon(s);
-	response_end(s);
-	if (s->out.wire.failed) {
-		session_abort(s, s->out.wire.denied ? "no memory for the answer"
-						    : "the answer exceeds max_result_size");
+		session_response_done(s, TDS_DONE, 0, CMD_FAILED, 0);
+	session_request_abandon(s);
+	session_response_end(s);
+	if (tds_out_failed(&s->out)) {
+		session_abort(s, s->out.wire.bytes.denied ? "no memory for the answer"
+							  : "the answer exceeds max_result_size");
 		return;
 	}
 	registry_doing(&s->entry, ACTIVITY_IDLE); /* before its client, or another one, can ask */
-	if (leaving(s))
-		leaving_begin(s);
+	if (s->out.lent > 0)
+		request_leaves(s);
 	else
 		request_over(s);
 }
 
-void request_fail(struct session *s, const struct err *e)
+void session_request_fail(struct session *s, const struct err *e)
 {
-	response_begin(s);
-	response_message(s, e);
-	response_done(s, TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
+	session_response_begin(s);
+	session_response_message(s, e);
+	session_response_done(s, TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
 	request_finish(s);
 }
 
 /* ---- frames ---- */
 
-int frame_push(struct session *s, const struct tsql_program *p, const struct value *params, size_t nparams,
-	       struct invocation *inv, bool in_proc, struct err *reterr)
+int session_frame_push(struct session *s, const struct tsql_program *p, const struct value *params,
+		       size_t nparams, struct invocation *inv, bool in_proc, struct err *reterr)
 {
 	struct request *r = s->request;
 	struct frame *f;
@@ -95,7 +118,7 @@ int frame_push(struct session *s, const struct tsql_program *p, const struct val
 	if (f == NULL)
 		return err_nomem(reterr);
 	f->session = s;
-	f->host = (struct tsql_host){ .sink = &s->sink,
+	f->host = (struct tsql_host){ .sink = s->results,
 				      .vars = &s->vars,
 				      .ops = &session_host_ops,
 				      .max_value = (size_t)s->server->config->max_value_size };
@@ -105,34 +128,55 @@ int frame_push(struct session *s, const struct tsql_program *p, const struct val
 	f->depth = r->top == NULL ? 1 : r->top->depth + 1;
 	if (tsql_run_start(p, &f->host, params, nparams, &s->arena, &f->run, reterr) < 0)
 		return -1;
+	if (inv != NULL) {
+		session_scope_begin(s, &f->scope);
+		if (inv->database != NULL) /* EXEC other..sp_executesql */
+			session_stand_in(s, inv->database);
+	}
 	f->up = r->top;
 	r->top = f;
 	return 0;
 }
 
-void frame_pop(struct session *s)
+void session_frame_pop(struct session *s)
 {
 	struct frame *f = s->request->top;
 
+	assert(f != NULL && f->session == s);
 	tsql_run_end(&f->run);
 	s->request->top = f->up;
-	if (f->inv != NULL && f->inv->prepared != NULL) {
-		prepared_release(&s->prepared, f->inv->prepared);
+	if (f->inv == NULL)
+		return;
+	session_scope_end(s, &f->scope);
+	if (f->inv->cursor != NULL) { /* it will not be opened any more */
+		s->results = &s->sink;
+		session_cursor_free(f->inv->cursor);
+		f->inv->cursor = NULL;
+	}
+	if (f->inv->prepared != NULL) {
+		session_prepared_release(&s->prepared, f->inv->prepared);
 		f->inv->prepared = NULL;
 	}
+}
+
+/* All of them, from the innermost out. Before the last DONE: ends of texts are told. */
+void session_frames_drop(struct session *s)
+{
+	while (s->request->top != NULL)
+		session_frame_pop(s);
 }
 
 static void frame_ended(struct session *s, struct frame *f, bool failed)
 {
 	if (f->inv != NULL) {
-		special_text_ended(s, f, failed);
+		session_special_text_ended(s, f, failed);
 		return;
 	}
-	frame_pop(s);
+	session_frame_pop(s);
 	s->request->stop = true;
 }
 
-int64_t request_time_left(const struct session *s)
+int64_t session_request_time_left(const struct session *s)
 {
 	int64_t limit = s->server->config->execution_timeout * 1000;
 
@@ -141,20 +185,20 @@ int64_t request_time_left(const struct session *s)
 
 static void stop_for_time(struct session *s)
 {
+	bool in_proc = s->request->top->in_proc;
 	struct err e;
 
 	(void)err_set(&e, ERR_TIMEOUT, (int)s->server->config->execution_timeout);
-	response_message(s, &e);
-	response_done(s, s->request->top->in_proc ? TDS_DONEPROC : TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
+	session_response_message(s, &e);
+	session_frames_drop(s);
+	session_response_done(s, in_proc ? TDS_DONEPROC : TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
 	s->request->stop = true;
-	while (s->request->top != NULL)
-		frame_pop(s);
 }
 
 /* WAITFOR: no longer than the request may run; the timer then finds that its time is over. */
 static void delay(struct session *s, unsigned ms)
 {
-	int64_t left = request_time_left(s), wait = ms < left ? ms : left;
+	int64_t left = session_request_time_left(s), wait = ms < left ? ms : left;
 
 	s->request->wait = WAIT_DELAY;
 	registry_doing(&s->entry, ACTIVITY_WAITFOR);
@@ -225,21 +269,22 @@ static void query_start(struct session *s, struct frame *f)
 {
 	struct request *r = s->request;
 	const struct query *q = f->run.query;
-	struct database *db = q->system ? databases_system(s->server->databases) : s->database;
+	struct database *db = q->system ? databases_system(s->server->databases)
+					: databases_find(s->server->databases, str_of(q->database));
 	struct err e;
 
-	call_make(s, CALL_QUERY, s->database);
+	session_call_make(s, CALL_QUERY, s->database);
 	s->call.query = q;
-	if (!q->system && tran_join(s, db, false, &e) < 0) {
+	if (!q->system && session_tran_join(s, db, false, &e) < 0) {
 		tsql_query_done(&f->run, -1, &e, 0, NULL);
 		return;
 	}
 	r->assign = (struct assign_sink){ .sink = { &assign_ops }, .arena = &s->arena };
 	r->wait = WAIT_QUERY;
-	stream_enable(s, !q->assign && s->call.txn == NULL);
+	session_stream_enable(s, !q->assign && s->call.txn == NULL && s->results == &s->sink);
 	if (q->assign)
 		s->call.sink = &r->assign.sink;
-	call_submit(s, db->executor);
+	session_call_submit(s, db->engine);
 }
 
 static void query_returned(struct session *s)
@@ -247,12 +292,15 @@ static void query_returned(struct session *s)
 	struct request *r = s->request;
 	struct call *c = &s->call;
 
-	stream_enable(s, false);
-	answer_explain(s);
+	session_stream_enable(s, false);
+	session_answer_explain(s);
 	if (c->txn_lost)
-		tran_lost(s);
+		session_tran_lost(s);
 	tsql_query_done(&r->top->run, c->rc, &c->err,
-			r->top->run.query->assign ? r->assign.rows : s->resp.rows, r->assign.row);
+			r->top->run.query->assign                            ? r->assign.rows
+			: r->top->inv != NULL && r->top->inv->cursor != NULL ? r->top->inv->cursor->nrows
+									     : s->resp.rows,
+			r->assign.row);
 }
 
 /* ---- transaction statements ---- */
@@ -263,7 +311,7 @@ static void tran_start(struct session *s, struct frame *f)
 	int rc = 0;
 
 	f->tran_touched = true;
-	if (tran_do(s, &f->run.tran, &rc, &e) == TRAN_WAIT)
+	if (session_tran_do(s, &f->run.tran, &rc, &e) == TRAN_WAIT)
 		s->request->wait = WAIT_TRAN;
 	else
 		tsql_tran_done(&f->run, rc, &e);
@@ -273,7 +321,7 @@ static void tran_returned(struct session *s)
 {
 	struct frame *f = s->request->top;
 	struct err e;
-	int rc = tran_finish(s, &f->run.tran, &e);
+	int rc = session_tran_finish(s, &f->run.tran, &e);
 
 	tsql_tran_done(&f->run, rc, &e);
 }
@@ -290,7 +338,7 @@ static void run_long(struct session *s, struct meter *m)
 
 static void ran_long(struct session *s)
 {
-	if (s->request->wants == TSQL_YIELD && !answer_go_on(s)) /* it may have said much */
+	if (s->request->wants == TSQL_YIELD && !session_answer_go_on(s)) /* it may have said much */
 		return;
 	obey(s, s->request->wants);
 }
@@ -302,14 +350,14 @@ static void obey(struct session *s, enum tsql_wants wants)
 	switch (wants) {
 	case TSQL_ENDED: frame_ended(s, f, false); break;
 	case TSQL_FAILED: frame_ended(s, f, true); break;
-	case TSQL_EXEC: invoke_exec(s, f); break;
-	case TSQL_EXEC_TEXT: invoke_exec_text(s, f); break;
+	case TSQL_EXEC: session_invoke_exec(s, f); break;
+	case TSQL_EXEC_TEXT: session_invoke_exec_text(s, f); break;
 	case TSQL_QUERY: query_start(s, f); break;
 	case TSQL_TRAN: tran_start(s, f); break;
 	case TSQL_WAIT: delay(s, f->run.wait_ms); break;
 	case TSQL_YIELD:
-		if (request_time_left(s) > 0)
-			work_begin(s, run_long, ran_long);
+		if (session_request_time_left(s) > 0)
+			session_work_begin(s, run_long, ran_long);
 		else
 			stop_for_time(s);
 		break;
@@ -333,11 +381,11 @@ static void batch_compiled(struct session *s)
 	struct err *e = &r->work_err;
 
 	if (r->work_rc < 0)
-		work_explain(s, e);
-	if (r->work_rc < 0 || frame_push(s, r->program, NULL, 0, NULL, false, e) < 0) {
+		session_work_explain(s, e);
+	if (r->work_rc < 0 || session_frame_push(s, r->program, NULL, 0, NULL, false, e) < 0) {
 		s->vars.error = e->number;
-		response_message(s, e);
-		response_done(s, TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
+		session_response_message(s, e);
+		session_response_done(s, TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
 		r->doomed = false; /* a text that does not compile has run nothing */
 		r->stop = true;
 	}
@@ -352,7 +400,7 @@ static void batch_begin(struct session *s)
 	if (r->work_rc < 0)
 		batch_compiled(s);
 	else
-		work_or_now(s, tds_left(&r->body) > 2 * WORK_TEXT, batch_compile, batch_compiled);
+		session_work_or_now(s, tds_left(&r->body) > 2 * WORK_TEXT, batch_compile, batch_compiled);
 }
 
 /* Values become ours on the way: a gigabyte of UTF-16 takes a second. */
@@ -377,17 +425,17 @@ static void rpc_was_read(struct session *s)
 	if (s->resp.pending && s->resp.kind == TDS_DONEPROC)
 		s->resp.status |= TDS_DONE_RPCINBATCH;
 	if (r->work_rc < 0) {
-		response_message(s, &r->work_err);
-		response_done(s, TDS_DONEPROC, TDS_DONE_ERROR, CMD_EXEC, 0);
+		session_response_message(s, &r->work_err);
+		session_response_done(s, TDS_DONEPROC, TDS_DONE_ERROR, CMD_EXEC, 0);
 		r->stop = true;
 		return;
 	}
-	invoke_rpc(s, &r->rpc);
+	session_invoke_rpc(s, &r->rpc);
 }
 
 static void rpc_next(struct session *s)
 {
-	work_or_now(s, tds_left(&s->request->body) > WORK_RPC, rpc_read, rpc_was_read);
+	session_work_or_now(s, tds_left(&s->request->body) > WORK_RPC, rpc_read, rpc_was_read);
 }
 
 static void rpc_begin(struct session *s)
@@ -400,23 +448,25 @@ static void rpc_begin(struct session *s)
 	if (rc == 0 && tds_left(body) == 0)
 		rc = err_set(&e, ERR_RPC_NAME); /* a message without a call */
 	if (rc < 0) {
-		response_message(s, &e);
-		response_done(s, TDS_DONEPROC, TDS_DONE_ERROR, CMD_EXEC, 0);
+		session_response_message(s, &e);
+		session_response_done(s, TDS_DONEPROC, TDS_DONE_ERROR, CMD_EXEC, 0);
 		s->request->stop = true;
 	}
 }
 
-/* Clarification 7: a transaction that was rolled back meanwhile is told by the next request, whatever this would have done. */
+/* Clarification 7: a transaction that was rolled back meanwhile is told by the next request,
+ * whatever this would have done. */
 static bool told_of_loss(struct session *s)
 {
 	bool rpc = s->request->kind == REQUEST_RPC;
 	struct err e;
 
-	if (s->request->kind == REQUEST_TM || s->txn == NULL || !txn_is_lost(s->txn, &e))
+	if (s->request->kind == REQUEST_TM || s->txn == NULL || !engine_txn_is_lost(s->txn, &e))
 		return false;
-	response_message(s, &e);
-	tran_lost(s);
-	response_done(s, rpc ? TDS_DONEPROC : TDS_DONE, TDS_DONE_ERROR, rpc ? CMD_EXEC : CMD_FAILED, 0);
+	session_response_message(s, &e);
+	session_tran_lost(s);
+	session_response_done(s, rpc ? TDS_DONEPROC : TDS_DONE, TDS_DONE_ERROR, rpc ? CMD_EXEC : CMD_FAILED,
+			      0);
 	s->request->stop = true;
 	return true;
 }
@@ -434,7 +484,7 @@ static void advance(struct session *s)
 		else if (r->kind == REQUEST_RPC)
 			rpc_begin(s);
 		else
-			tm_begin(s);
+			session_tm_begin(s);
 	} else if (r->top != NULL) {
 		obey(s, tsql_next(&r->top->run));
 	} else if (r->kind == REQUEST_RPC) {
@@ -451,7 +501,8 @@ static bool is_complete(const struct request *r)
 	return r->stop || (r->begun && r->top == NULL && r->kind == REQUEST_RPC && tds_left(&r->body) == 0);
 }
 
-/* Wire notes 11.1: the message is ended with an error bit and without an ERROR; under XACT_ABORT the transaction goes too. */
+/* Wire notes 11.1: the message is ended with an error bit and without an ERROR; under XACT_ABORT
+ * the transaction goes too. */
 static void cancel_finish(struct session *s)
 {
 	struct request *r = s->request;
@@ -459,16 +510,18 @@ static void cancel_finish(struct session *s)
 	struct err e;
 	int rc;
 
-	stream_enable(s, false);
+	session_stream_enable(s, false);
 	if (r->wait != WAIT_CANCEL && s->vars.xact_abort && s->vars.trancount > 0) {
-		if (tran_do(s, &rollback, &rc, &e) == TRAN_WAIT) {
+		if (session_tran_do(s, &rollback, &rc, &e) == TRAN_WAIT) {
 			r->wait = WAIT_CANCEL;
 			return;
 		}
 	} else if (r->wait == WAIT_CANCEL) {
-		(void)tran_finish(s, &rollback, &e);
+		(void)session_tran_finish(s, &rollback, &e);
 	}
-	response_done(s, r->kind == REQUEST_RPC ? TDS_DONEPROC : TDS_DONE, TDS_DONE_ERROR, CMD_FAILED, 0);
+	session_frames_drop(s);
+	session_response_done(s, r->kind == REQUEST_RPC ? TDS_DONEPROC : TDS_DONE, TDS_DONE_ERROR, CMD_FAILED,
+			      0);
 	request_finish(s);
 }
 
@@ -496,25 +549,26 @@ static void resolve_wait(struct session *s)
 	struct request *r = s->request;
 	enum request_wait wait = r->wait;
 
+	assert(!s->inflight);
 	r->wait = WAIT_NONE;
 	switch (wait) {
 	case WAIT_RESET:
-		tran_forget(s);
+		session_tran_forget(s);
 		if (r->inv != NULL)
-			special_reset_done(s, r->inv);
+			session_special_reset_done(s, r->inv);
 		else
-			ready_reset(s, false);
+			session_ready_reset(s, false);
 		break;
-	case WAIT_PROC: invoke_returned(s); break;
-	case WAIT_ABORT: invoke_aborted(s); break;
-	case WAIT_DOOM: doom_undone(s); break;
+	case WAIT_PROC: session_invoke_returned(s); break;
+	case WAIT_ABORT: session_invoke_aborted(s); break;
+	case WAIT_DOOM: session_doom_undone(s); break;
 	case WAIT_QUERY: query_returned(s); break;
 	case WAIT_TRAN: tran_returned(s); break;
-	case WAIT_TM: tm_returned(s); break;
+	case WAIT_TM: session_tm_returned(s); break;
 	case WAIT_WORK: r->work_done(s); break;
 	case WAIT_DELAY:
 		registry_doing(&s->entry, ACTIVITY_BATCH);
-		if (request_time_left(s) <= 0)
+		if (session_request_time_left(s) <= 0)
 			stop_for_time(s);
 		else
 			tsql_wait_done(&r->top->run);
@@ -523,13 +577,14 @@ static void resolve_wait(struct session *s)
 	}
 }
 
-void request_continue(struct session *s)
+void session_request_continue(struct session *s)
 {
 	struct request *r = s->request;
 
+	assert(net_loop_is_here(s->loop) && s->phase == PHASE_BUSY && r != NULL && !s->inflight);
 	if (s->cancelled && cancel_now(s)) {
 		if (s->call.txn_lost)
-			tran_lost(s);
+			session_tran_lost(s);
 		cancel_finish(s);
 		return;
 	}
@@ -539,17 +594,17 @@ void request_continue(struct session *s)
 			cancel_finish(s);
 			return;
 		}
-		if (answer_go_on(s) && !doom_undo(s))
+		if (session_answer_go_on(s) && !session_doom_undo(s))
 			advance(s);
 	}
-	if (r->wait == WAIT_NONE && !doom_undo(s))
+	if (r->wait == WAIT_NONE && !session_doom_undo(s))
 		request_finish(s);
 }
 
-void request_timer(struct session *s)
+void session_request_timer(struct session *s)
 {
 	if (s->request != NULL && s->request->wait == WAIT_DELAY)
-		request_continue(s);
+		session_request_continue(s);
 }
 
 static void request_start(struct session *s, enum request_kind kind, struct tds_cursor body)
@@ -562,26 +617,26 @@ static void request_start(struct session *s, enum request_kind kind, struct tds_
 	}
 	if (r->reset) {
 		tds_put_envchange_bytes(&s->out, 18, NULL, 0, NULL, 0);
-		if (!r->reset_keep && tran_abandon(s)) {
+		if (!r->reset_keep && session_tran_abandon(s)) {
 			r->wait = WAIT_RESET;
 			return;
 		}
-		ready_reset(s, r->reset_keep);
+		session_ready_reset(s, r->reset_keep);
 	}
-	request_continue(s);
+	session_request_continue(s);
 }
 
-void request_batch(struct session *s, struct tds_cursor body)
+void session_request_batch(struct session *s, struct tds_cursor body)
 {
 	request_start(s, REQUEST_BATCH, body);
 }
 
-void request_rpc(struct session *s, struct tds_cursor body)
+void session_request_rpc(struct session *s, struct tds_cursor body)
 {
 	request_start(s, REQUEST_RPC, body);
 }
 
-void request_tm(struct session *s, struct tds_cursor body)
+void session_request_tm(struct session *s, struct tds_cursor body)
 {
 	request_start(s, REQUEST_TM, body);
 }

@@ -1,7 +1,9 @@
-/* request_int.h — a request while it is answered: a batch, a message of RPCs, or a transaction manager request.
+/* request_int.h — a request while it is answered: a batch, a message of RPCs, or a transaction
+ * manager request.
  *
- * It is advanced until it must wait for something outside the loop's thread (an executor, a timer); request_continue goes on from there.
- * Texts nest: a batch may EXEC a text that EXECs another; each is a frame. An invocation is one procedure call, from an RPC or from EXEC. */
+ * It is advanced until it must wait for something outside the loop's thread (the engine, a
+ * timer); session_request_continue goes on from there. Texts nest: a batch may EXEC a text that
+ * EXECs another; each is a frame. An invocation is one procedure call, from an RPC or from EXEC. */
 #ifndef SESSION_REQUEST_INT_H
 #define SESSION_REQUEST_INT_H
 
@@ -40,8 +42,8 @@ struct invocation {
 	const struct proc *proc;
 	int *origin;               /* per parameter: its argument, or -1 */
 	struct database *database; /* where it is called */
-	struct call *ahead;        /* for what is done before the call is submitted … */
-	void *document;            /* … and what came of it, for the call */
+	struct call *ahead;        /* for what is done before the call is submitted */
+	void *document;            /* what came of ahead, for the call */
 	/* a text */
 	enum special special;
 	struct special_args fixed;
@@ -51,6 +53,16 @@ struct invocation {
 	struct prepared *prepared;
 	bool returns_handle;
 	int32_t handle;
+	const struct column *columns; /* sp_prepare: of the statement, when they were asked for */
+	size_t ncolumns;
+	struct cursor *cursor; /* that is being opened; owned. NULL: none */
+	bool direct;           /* no cursor can be: the text is run as it is */
+};
+
+/* What a text found and leaves behind: scope.c. */
+struct scope {
+	struct tsql_session options;
+	struct database *database;
 };
 
 /* One text being run. */
@@ -60,6 +72,7 @@ struct frame {
 	struct tsql_run run;
 	struct tsql_host host;
 	struct invocation *inv; /* NULL: the batch itself */
+	struct scope scope;     /* of a text of its own: when inv is not NULL */
 	bool in_proc;           /* its statements end with DONEINPROC */
 	bool tran_touched;      /* BEGIN, COMMIT or ROLLBACK was among its statements */
 	int32_t trancount_before;
@@ -114,59 +127,83 @@ struct request {
 };
 
 /* invoke.c: procedures. */
-void invoke_rpc(struct session *s, const struct tds_rpc *rpc);
-void invoke_exec(struct session *s, struct frame *f);
-void invoke_exec_text(struct session *s, struct frame *f);
-void invoke_returned(struct session *s);
-void invoke_aborted(struct session *s);
+void session_invoke_rpc(struct session *s, const struct tds_rpc *rpc);
+void session_invoke_exec(struct session *s, struct frame *f);
+void session_invoke_exec_text(struct session *s, struct frame *f);
+void session_invoke_returned(struct session *s);
+void session_invoke_aborted(struct session *s);
 /* Status, outputs, DONEPROC; and the caller is told. The ERROR, if any, has been sent. */
-void invoke_finish(struct session *s, struct invocation *inv, const struct outcome *o);
-void invoke_fail(struct session *s, struct invocation *inv, struct err *e, bool abort);
+void session_invoke_finish(struct session *s, struct invocation *inv, const struct outcome *o);
+void session_invoke_fail(struct session *s, struct invocation *inv, struct err *e, bool abort);
 
 /* doom.c: transactions that end with an error. */
-void doom_error(struct session *s, const struct err *e);
-bool doom_undo(struct session *s); /* true: it waits for the rollback, WAIT_DOOM */
-void doom_undone(struct session *s);
+void session_doom_error(struct session *s, const struct err *e);
+bool session_doom_undo(struct session *s); /* true: it waits for the rollback, WAIT_DOOM */
+void session_doom_undone(struct session *s);
 
 /* texts.c: sp_executesql and relatives. */
-void special_invoke(struct session *s, struct invocation *inv);
-void special_text_ended(struct session *s, struct frame *f, bool failed);
-void special_reset_done(struct session *s, struct invocation *inv);
+void session_special_invoke(struct session *s, struct invocation *inv);
+void session_special_text_ended(struct session *s, struct frame *f, bool failed);
+void session_special_reset_done(struct session *s, struct invocation *inv);
+
+/* scope.c */
+void session_scope_begin(struct session *s, struct scope *ret);
+void session_scope_end(struct session *s, const struct scope *scope);
+
+/* cursors.c */
+/* Before the text of a cursor runs: makes it, or finds that there can be none. */
+MUST_CHECK int session_cursor_begin(struct session *s, struct invocation *inv,
+				    const struct tsql_program *program, struct meter *m, struct err *reterr);
+void session_cursor_direct(struct session *s); /* tells that there is none */
+/* After it has run. */
+void session_cursor_ended(struct session *s, struct invocation *inv, bool failed, int32_t number);
+void session_cursor_none(struct session *s, struct invocation *inv);
+/* There will be none: e says why. */
+void session_cursor_failed(struct session *s, struct invocation *inv, struct err *e);
+/* sp_cursorprepare: what the wishes will become. */
+void session_cursor_prepared(struct session *s, struct invocation *inv);
+/* Fetch, option, close. */
+void session_cursor_invoke(struct session *s, struct invocation *inv);
 
 /* tm.c */
-void tm_begin(struct session *s);
-void tm_returned(struct session *s);
+void session_tm_begin(struct session *s);
+void session_tm_returned(struct session *s);
 
 /* describe.c */
-MUST_CHECK int describe_first_result_set(struct session *s, struct invocation *inv, struct meter *m,
-					 struct err *reterr);
+MUST_CHECK int session_describe_program(struct session *s, const struct tsql_program *program,
+					struct meter *m, const struct column **ret, size_t *ret_n,
+					struct err *reterr);
+MUST_CHECK int session_describe_first_result_set(struct session *s, struct invocation *inv, struct meter *m,
+						 struct err *reterr);
 
 /* outputs.c */
 /* Converts and sends RETURNVALUE tokens of an RPC; -1 before anything was sent. */
-int outputs_convert(struct session *s, struct invocation *inv, struct value **ret, struct err *reterr);
-void outputs_send(struct session *s, struct invocation *inv, const struct value *converted);
+int session_outputs_convert(struct session *s, struct invocation *inv, struct value **ret,
+			    struct err *reterr);
+void session_outputs_send(struct session *s, struct invocation *inv, const struct value *converted);
 /* The values that OUTPUT arguments of an EXEC get, one per argument. NULL: no memory. */
-struct value *outputs_collect(struct session *s, struct invocation *inv);
+struct value *session_outputs_collect(struct session *s, struct invocation *inv);
 
 /* request.c */
-MUST_CHECK int frame_push(struct session *s, const struct tsql_program *p, const struct value *params,
-			  size_t nparams, struct invocation *inv, bool in_proc, struct err *reterr);
-void frame_pop(struct session *s);
+MUST_CHECK int session_frame_push(struct session *s, const struct tsql_program *p, const struct value *params,
+				  size_t nparams, struct invocation *inv, bool in_proc, struct err *reterr);
+void session_frame_pop(struct session *s);
+void session_frames_drop(struct session *s);
 /* How long the request may still run, in ms [E-COM-16]; at most INT64_MAX. */
-int64_t request_time_left(const struct session *s);
+int64_t session_request_time_left(const struct session *s);
 
 /* work.c */
-#define WORK_TEXT \
-	((size_t)16 \
-	 << 10) /* bytes of a text that are compiled on the loop's thread: less than a millisecond */
+/* bytes of a text that are compiled on the loop's thread: less than a millisecond */
+#define WORK_TEXT ((size_t)16 << 10)
 #define WORK_RPC ((size_t)4 << 20) /* and of a request whose arguments are read there */
-/* Calls run on a work thread, then done on the loop's, where the request goes on. run must come to an end when the meter gives up. */
-void work_begin(struct session *s, void (*run)(struct session *s, struct meter *m),
-		void (*done)(struct session *s));
+/* Calls run on a work thread, then done on the loop's, where the request goes on. run must come
+ * to an end when the meter gives up. */
+void session_work_begin(struct session *s, void (*run)(struct session *s, struct meter *m),
+			void (*done)(struct session *s));
 /* The same, or both at once without a meter when it is not long. */
-void work_or_now(struct session *s, bool is_long, void (*run)(struct session *s, struct meter *m),
-		 void (*done)(struct session *s));
+void session_work_or_now(struct session *s, bool is_long, void (*run)(struct session *s, struct meter *m),
+			 void (*done)(struct session *s));
 /* Says the time-out where the meter gave up because of it. */
-void work_explain(const struct session *s, struct err *e);
+void session_work_explain(const struct session *s, struct err *e);
 
 #endif

@@ -1,8 +1,12 @@
-/* response.c — the answer as it is written: tokens in order, and the DONE that waits until it is known whether another one follows.
- * Also the sink that executors and the language write results to. */
+/* response.c — the answer as it is written: tokens in order, and the DONE that waits until it is
+ * known whether another one follows. Also the sink that engines and the language write results
+ * to. */
 #include "session/request_int.h"
 
-/* A DONE may only say "no more" when it really is the last token, so it is held back until the next token or the end. */
+#include <assert.h>
+
+/* A DONE may only say "no more" when it really is the last token, so it is held back until the
+ * next token or the end. */
 static void write_pending(struct session *s, bool more)
 {
 	struct response *r = &s->resp;
@@ -16,37 +20,39 @@ static void write_pending(struct session *s, bool more)
 	tds_put_done(&s->out, r->kind, status, r->command, r->count);
 }
 
-void response_touch(struct session *s)
+void session_response_touch(struct session *s)
 {
 	write_pending(s, true);
 }
 
-void response_begin(struct session *s)
+void session_response_begin(struct session *s)
 {
 	if (!s->out.open)
 		tds_out_begin(&s->out, TDS_MSG_RESPONSE);
 }
 
-void response_end(struct session *s)
+void session_response_end(struct session *s)
 {
+	assert(net_loop_is_here(s->loop) && !s->inflight);
 	write_pending(s, false);
 	tds_out_end(&s->out);
 	s->resp.result_open = false;
 }
 
-void response_message(struct session *s, const struct err *e)
+void session_response_message(struct session *s, const struct err *e)
 {
-	response_touch(s);
-	doom_error(s, e);
+	session_response_touch(s);
+	session_doom_error(s, e);
 	tds_put_message(&s->out, e);
 }
 
-void response_done(struct session *s, enum tds_done_kind kind, uint16_t status, uint16_t command,
-		   uint64_t count)
+void session_response_done(struct session *s, enum tds_done_kind kind, uint16_t status, uint16_t command,
+			   uint64_t count)
 {
 	struct response *r = &s->resp;
 
-	response_touch(s);
+	assert(s->out.open);
+	session_response_touch(s);
 	r->pending = true;
 	r->kind = kind;
 	r->status = status;
@@ -63,16 +69,16 @@ static struct session *of_sink(struct sink *sink)
 /* A full buffer ends the call: the answer cannot be kept until its commit. */
 static int sink_state(struct session *s)
 {
-	s->denied |= s->out.wire.denied;
-	return s->out.wire.failed ? -1 : 0;
+	s->denied |= s->out.wire.bytes.denied;
+	return tds_out_failed(&s->out) ? -1 : 0;
 }
 
 static int sink_put_columns(struct sink *sink, const struct column *cols, size_t n)
 {
 	struct session *s = of_sink(sink);
-	struct str made = colmeta_cache_find(&s->server->colmeta, cols, s->out.version);
+	struct str made = session_colmeta_cache_find(&s->server->colmeta, cols, s->out.version);
 
-	response_touch(s);
+	session_response_touch(s);
 	s->resp.columns = cols;
 	s->resp.ncolumns = n;
 	s->resp.result_open = true;
@@ -87,19 +93,21 @@ static int sink_put_row(struct sink *sink, const struct value *vals, size_t n)
 {
 	struct session *s = of_sink(sink);
 
+	assert(s->resp.result_open && n == s->resp.ncolumns);
 	tds_put_row(&s->out, s->resp.columns, vals, n);
 	return sink_state(s);
 }
 
-/* Result sets of a procedure end with DONEINPROC. Those of the language's own statements end with its statement_done. */
+/* Result sets of a procedure end with DONEINPROC. Those of the language's own statements end
+ * with its statement_done. */
 static int sink_put_rows_done(struct sink *sink, uint64_t rows)
 {
 	struct session *s = of_sink(sink);
 
 	s->resp.rows = rows;
 	if (s->inflight && s->call.kind == CALL_PROC)
-		response_done(s, TDS_DONEINPROC, s->vars.nocount ? 0 : TDS_DONE_COUNT, CMD_SELECT,
-			      s->vars.nocount ? 0 : rows);
+		session_response_done(s, TDS_DONEINPROC, s->vars.nocount ? 0 : TDS_DONE_COUNT, CMD_SELECT,
+				      s->vars.nocount ? 0 : rows);
 	return sink_state(s);
 }
 
@@ -107,7 +115,7 @@ static int sink_put_message(struct sink *sink, const struct err *e)
 {
 	struct session *s = of_sink(sink);
 
-	response_message(s, e);
+	session_response_message(s, e);
 	return sink_state(s);
 }
 
@@ -141,7 +149,7 @@ static const struct sink_ops sink_ops = {
 	.rewind = sink_rewind,
 };
 
-void response_init(struct session *s)
+void session_response_init(struct session *s)
 {
 	tds_out_init(&s->out, (size_t)s->server->config->max_result_size);
 	s->out.packet_size = TDS_PACKET_DEFAULT;

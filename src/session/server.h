@@ -7,6 +7,7 @@
 
 #include "auth/auth.h"
 #include "auth/gss.h"
+#include "catalogue/native.h"
 #include "config/config.h"
 #include "databases/databases.h"
 #include "net/net.h"
@@ -15,7 +16,9 @@
 #include "session/registry.h"
 
 struct server {
-	const struct config *config; /* as at the start; what SIGHUP may change lives below */
+	const struct config *config;      /* as at the start; what SIGHUP may change lives below */
+	struct catalogue_natives natives; /* C functions that procedures call */
+	struct engine *engine;            /* where the databases are */
 	struct databases *databases;
 	struct auth *auth;
 	struct auth_gss *gss; /* NULL: no integrated logins */
@@ -29,20 +32,20 @@ struct server {
 	atomic_uint sessions;         /* open now */
 	unsigned max_connections;     /* the setting, or as many as there are descriptors for */
 	atomic_uint reserved;         /* places for administrators that are taken */
-	atomic_uint logins_later;     /* … whose login waits for its turn */
-	void (*cleanup)(
-		struct server *
-			srv); /* rows were left behind: somebody should remove them soon. Thread-safe; may be NULL */
+	atomic_uint logins_later;     /* of these: whose login waits for its turn */
+	/* rows were left behind: somebody should remove them soon. Thread-safe; may be NULL */
+	void (*cleanup)(struct server *srv);
 	void *cleaner;        /* the daemon's */
 	atomic_bool draining; /* SIGTERM: sessions end with their current request */
 };
 
 /* A counted reference to the current TLS context, or NULL. */
-struct net_tls_ctx *server_tls(struct server *srv);
+struct net_tls_ctx *session_server_tls(struct server *srv);
 
 /* The callbacks for net; net_options.arg is the struct server. */
 extern const struct net_handler session_handler;
-/* For net_each on drain: closes the session if it is idle; a busy one closes when its request is answered. */
+/* For net_each on drain: closes the session if it is idle; a busy one closes when its request is
+ * answered. */
 void session_drain(void *owner);
 /* The drain took too long: stops what runs and closes. */
 void session_kill(void *owner);

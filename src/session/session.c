@@ -1,4 +1,5 @@
-/* session.c — the life of one client: which phase it is in, which moves are allowed, what arrives, how it ends. */
+/* session.c — the life of one client: which phase it is in, which moves are allowed, what
+ * arrives, how it ends. */
 #include "session/session_int.h"
 
 #include <assert.h>
@@ -8,7 +9,8 @@
 #include "base/clock.h"
 
 #define PRELOGIN_PACKET_MAX TDS_PACKET_DEFAULT
-/* Before the login a client gets no more than this; a Kerberos ticket with many groups needs more. */
+/* Before the login a client gets no more than this; a Kerberos ticket with many groups needs
+ * more. */
 #define LOGIN_MESSAGE_MAX (16u << 10)
 #define LOGIN_TICKET_MAX (128u << 10)
 #define ARENA_SLACK (64u << 20)
@@ -24,29 +26,32 @@ static const struct {
 	void (*message)(struct session *s);
 } phases[PHASE_COUNT] = {
 	[PHASE_OPEN] = { "open", TO(STRICT) | TO(PRELOGIN) | TO(LOGIN) | TO(CLOSED), NULL },
-	[PHASE_STRICT] = { "strict", TO(PRELOGIN) | TO(LOGIN) | TO(CLOSED),
-			   NULL }, /* TDS 8.0: TLS before all else */
-	[PHASE_PRELOGIN] = { "prelogin", TO(TLS) | TO(LOGIN) | TO(CLOSED), prelogin_message },
+	/* TDS 8.0: TLS before all else */
+	[PHASE_STRICT] = { "strict", TO(PRELOGIN) | TO(LOGIN) | TO(CLOSED), NULL },
+	[PHASE_PRELOGIN] = { "prelogin", TO(TLS) | TO(LOGIN) | TO(CLOSED), session_prelogin_message },
 	[PHASE_TLS] = { "tls", TO(LOGIN) | TO(CLOSED), NULL },
-	[PHASE_LOGIN] = { "login", TO(SSPI) | TO(READY) | TO(CLOSED), login_message },
-	[PHASE_SSPI] = { "sspi", TO(READY) | TO(CLOSED), login_sspi_message },
-	[PHASE_READY] = { "ready", TO(BUSY) | TO(CLOSED), ready_message },
+	[PHASE_LOGIN] = { "login", TO(SSPI) | TO(READY) | TO(CLOSED), session_login_message },
+	[PHASE_SSPI] = { "sspi", TO(READY) | TO(CLOSED), session_login_sspi_message },
+	[PHASE_READY] = { "ready", TO(BUSY) | TO(CLOSED), session_ready_message },
 	[PHASE_BUSY] = { "busy", TO(READY) | TO(CLOSED), NULL },
 	[PHASE_CLOSED] = { "closed", 0, NULL },
 };
 
 void session_move(struct session *s, enum session_phase to)
 {
+	assert(net_loop_is_here(s->loop));
 	if (s->phase == to)
 		return;
 	assert((phases[s->phase].next & (1u << to)) != 0);
 	s->phase = to;
 	registry_doing(&s->entry, to == PHASE_BUSY ? ACTIVITY_BATCH : ACTIVITY_IDLE);
+	if (to == PHASE_BUSY)
+		registry_request(&s->entry, clock_ticks());
 	if (to == PHASE_READY)
-		unread_arm(s);
+		session_unread_arm(s);
 }
 
-struct net_tls_ctx *server_tls(struct server *srv)
+struct net_tls_ctx *session_server_tls(struct server *srv)
 {
 	struct net_tls_ctx *ctx = NULL;
 
@@ -85,11 +90,14 @@ void session_abort(struct session *s, const char *reason)
 
 void session_send(struct session *s)
 {
-	struct buf *wire = &s->out.wire;
+	struct output *wire = &s->out.wire;
 
-	if (s->phase != PHASE_CLOSED && wire->len > 0)
-		net_stream_give(s->stream, wire);
-	buf_reset(wire, IDLE_BUFFER_KEEP);
+	assert(net_loop_is_here(s->loop) && !s->inflight && !s->out.open);
+	if (tds_out_failed(&s->out)) /* half a message helps nobody */
+		net_stream_close(s->stream, false, "no memory for the answer");
+	else if (s->phase != PHASE_CLOSED)
+		net_stream_send(s->stream, wire);
+	output_reset(wire, IDLE_BUFFER_KEEP);
 }
 
 void session_cleanup(struct session *s)
@@ -136,21 +144,24 @@ static bool session_init(struct session *s)
 	}
 	budget_init(&s->memory, &s->server->accounts.strangers, s->server->accounts.session_limit);
 	net_stream_set_budget(s->stream, &s->memory);
-	buf_init(&s->stream_buf, (size_t)s->server->config->max_result_size);
+	output_init(&s->finished, (size_t)s->server->config->max_result_size);
 	tds_message_init(&s->in, s->server->gss != NULL ? LOGIN_TICKET_MAX : LOGIN_MESSAGE_MAX);
 	arena_init(&s->arena, (size_t)s->server->config->max_request_size * 3 + ARENA_SLACK);
-	prepared_init(&s->prepared, &s->memory);
-	response_init(s);
+	session_prepared_init(&s->prepared, &s->memory);
+	session_cursors_init(&s->cursors, &s->memory);
+	s->results = &s->sink;
+	session_response_init(s);
 	arena_charge(&s->arena, &s->memory);
 	buf_charge(&s->in.body, &s->memory);
-	buf_charge(&s->out.wire, &s->memory);
-	buf_charge(&s->stream_buf, &s->memory);
+	output_charge(&s->out.wire, &s->memory);
+	output_charge(&s->finished, &s->memory);
 	return true;
 }
 
 void session_account(struct session *s)
 {
-	s->account = accounts_enter(&s->server->accounts, str_of(s->login_name));
+	assert(s->account == NULL && s->phase < PHASE_READY);
+	s->account = session_accounts_enter(&s->server->accounts, str_of(s->login_name));
 	if (s->account != NULL)
 		budget_move(&s->memory, &s->account->budget);
 }
@@ -160,9 +171,14 @@ static void kill_entry(struct registry_entry *e);
 static bool session_enrol(struct session *s)
 {
 	s->entry = (struct registry_entry){
-		.login = s->login_name, .host = s->host_name, .database = s->database_name, .kill = kill_entry
+		.login = s->login_name,
+		.host = s->host_name,
+		.program = s->app_name,
+		.database = s->database_name,
+		.address = s->peer_host,
+		.kill = kill_entry,
 	};
-	if (registry_add(&s->server->registry, &s->entry))
+	if (session_registry_add(&s->server->registry, &s->entry))
 		return true;
 	LOG(LOG_WARN, NULL, "connect_refused", F_STR("reason", "all session numbers are in use"),
 	    F_INT("sessions", atomic_load(&s->server->sessions)));
@@ -190,7 +206,7 @@ static void *session_opened(struct net_stream *stream, void *arg)
 				   .database = s->database_name };
 	s->version = TDS_74;
 	if (!session_init(s)) {
-		(void)registry_remove(&srv->registry, &s->entry);
+		(void)session_registry_remove(&srv->registry, &s->entry);
 		free(s);
 		return NULL;
 	}
@@ -207,17 +223,18 @@ static void *session_opened(struct net_stream *stream, void *arg)
 /* Its number is given back already. */
 static void session_destroy(struct session *s)
 {
-	assert(s->phase == PHASE_CLOSED && s->stream_gone && !s->inflight && !login_is_checking(s));
-	login_forget(s);
+	assert(s->phase == PHASE_CLOSED && s->stream_gone && !s->inflight && !session_login_is_checking(s));
+	session_login_forget(s);
 	if (s->txn != NULL)
-		txn_free(s->txn);
-	prepared_fini(&s->prepared);
+		engine_txn_free(s->txn);
+	session_prepared_fini(&s->prepared);
+	session_cursors_fini(&s->cursors);
 	tds_out_fini(&s->out);
 	tds_message_fini(&s->in);
-	buf_fini(&s->stream_buf);
+	output_fini(&s->finished);
 	arena_fini(&s->arena);
 	budget_fini(&s->memory);
-	accounts_leave(&s->server->accounts, s->account);
+	session_accounts_leave(&s->server->accounts, s->account);
 	pthread_cond_destroy(&s->stream_wake);
 	pthread_mutex_destroy(&s->stream_lock);
 	if (s->reserved)
@@ -229,7 +246,7 @@ static void session_destroy(struct session *s)
 /* A KILL that is on its way to this loop must still find the session. */
 static void session_free(struct session *s)
 {
-	s->freed = registry_remove(&s->server->registry, &s->entry) && !s->kill_seen;
+	s->freed = session_registry_remove(&s->server->registry, &s->entry) && !s->kill_seen;
 	if (!s->freed)
 		session_destroy(s);
 }
@@ -238,6 +255,7 @@ static void killed(struct net_post *post)
 {
 	struct session *s = CONTAINER_OF(post, struct session, kill);
 
+	assert(net_loop_is_here(s->loop) && !s->kill_seen);
 	s->kill_seen = true;
 	if (s->freed)
 		session_destroy(s);
@@ -254,13 +272,15 @@ static void kill_entry(struct registry_entry *e)
 	net_loop_post(s->loop, &s->kill);
 }
 
-/* Frees the session once net, the executor and the login check have all let go; an open transaction is rolled back first. */
+/* Frees the session once net, the engine and the login check have all let go; an open
+ * transaction is rolled back first. */
 void session_release(struct session *s)
 {
-	if (!s->stream_gone || s->inflight || login_is_checking(s))
+	assert(net_loop_is_here(s->loop));
+	if (!s->stream_gone || s->inflight || session_login_is_checking(s))
 		return;
-	request_abandon(s);
-	if (tran_abandon(s))
+	session_request_abandon(s);
+	if (session_tran_abandon(s))
 		return;
 	session_free(s);
 }
@@ -270,6 +290,7 @@ static void session_closed(void *owner, const char *reason)
 	struct session *s = owner;
 	bool planned = s->phase == PHASE_CLOSED;
 
+	assert(net_loop_is_here(s->loop) && !s->stream_gone);
 	if (!planned)
 		session_move(s, PHASE_CLOSED);
 	LOG(s->database == NULL ? LOG_DEBUG : LOG_INFO, &s->log, "disconnect",
@@ -278,8 +299,8 @@ static void session_closed(void *owner, const char *reason)
 	s->stream_gone = true;
 	pthread_mutex_unlock(&s->stream_lock);
 	if (s->inflight)
-		call_cancel(s);
-	login_leave(s);
+		session_call_cancel(s);
+	session_login_leave(s);
 	session_release(s);
 }
 
@@ -312,7 +333,7 @@ static bool first_byte(struct session *s, uint8_t b)
 	struct err e;
 
 	if (b == 0x16 && mode != ENCRYPT_NONE) {
-		ctx = server_tls(s->server);
+		ctx = session_server_tls(s->server);
 		session_move(s, PHASE_STRICT);
 		s->strict = true;
 		s->tls_mode = TDS_TLS_ALL;
@@ -349,11 +370,13 @@ static bool type_fits(const struct session *s, uint8_t type)
 	}
 }
 
-/* The message's bytes stay while a request runs on them, or its answer may point to them; request_over lets go of them then. */
+/* The message's bytes stay while a request runs on them, or its answer may point to them;
+ * session_request_drained lets go of them then. */
 static void message_arrived(struct session *s)
 {
+	assert(phases[s->phase].message != NULL && !s->leaving);
 	phases[s->phase].message(s);
-	if (s->phase != PHASE_BUSY && !leaving(s))
+	if (s->phase != PHASE_BUSY && !s->leaving)
 		tds_message_reset(&s->in);
 }
 
@@ -376,7 +399,7 @@ static void packet_arrived(struct session *s, const struct tds_packet *p)
 	}
 	if (p->type == TDS_MSG_ATTENTION) {
 		tds_message_reset(&s->in);
-		attention_arrived(s);
+		session_attention_arrived(s);
 		return;
 	}
 	/* Login-only encryption covers the first packet of LOGIN7 (wire notes 4.4). */
@@ -387,8 +410,8 @@ static void packet_arrived(struct session *s, const struct tds_packet *p)
 	status = tds_message_add(&s->in, p);
 	if (status != TDS_OK && status != TDS_MORE)
 		session_abort(s, "packet of another message type");
-	else if (s->phase < PHASE_READY &&
-		 s->in.too_big) /* a stranger is not read to the end of what he likes to send */
+	/* a stranger is not read to the end of what he likes to send */
+	else if (s->phase < PHASE_READY && s->in.too_big)
 		session_abort(s, "login message too large");
 	else if (status == TDS_OK)
 		message_arrived(s);
@@ -406,7 +429,7 @@ static bool busy_take(struct session *s, struct tds_cursor *in)
 		return false;
 	}
 	switch (tds_get_packet(in, TDS_PACKET_MAX, &p)) {
-	case TDS_OK: attention_arrived(s); return true;
+	case TDS_OK: session_attention_arrived(s); return true;
 	case TDS_MORE: return false;
 	default: session_abort(s, "malformed packet"); return false;
 	}
@@ -428,10 +451,11 @@ static bool take_packet(struct session *s, struct tds_cursor *in)
 	}
 }
 
-/* A client that sends request after request and reads no answer is not served further: its answers would pile up here. */
+/* A client that sends request after request and reads no answer is not served further: its
+ * answers would pile up here. */
 static bool unread_answers(const struct session *s)
 {
-	return s->phase == PHASE_READY && (leaving(s) || net_stream_pending(s->stream) >= UNREAD_MAX);
+	return s->phase == PHASE_READY && (s->leaving || net_stream_pending(s->stream) >= UNREAD_MAX);
 }
 
 static size_t session_data(void *owner, const uint8_t *p, size_t n)
@@ -440,14 +464,15 @@ static size_t session_data(void *owner, const uint8_t *p, size_t n)
 	struct tds_cursor in = tds_cursor_of(p, n);
 	bool more = true;
 
+	assert(net_loop_is_here(s->loop) && !s->stream_gone);
 	if (s->phase == PHASE_READY) /* a long request that is still arriving is not idleness */
-		unread_arm(s);
+		session_unread_arm(s);
 	while (more && s->phase != PHASE_CLOSED && tds_left(&in) > 0) {
 		if (s->phase == PHASE_OPEN && !first_byte(s, in.pos[0]))
 			break;
 		if (s->phase == PHASE_STRICT)
 			session_move(s, in.pos[0] == TDS_MSG_LOGIN7 ? PHASE_LOGIN : PHASE_PRELOGIN);
-		if (login_is_pending(s) || unread_answers(s)) {
+		if (session_login_is_pending(s) || unread_answers(s)) {
 			session_pause(s);
 			break;
 		}
@@ -464,23 +489,23 @@ static void session_secured(void *owner)
 	    F_INT("strict", s->strict));
 	if (s->phase == PHASE_TLS)
 		session_move(s, PHASE_LOGIN);
-	sspi_bind(s);
+	session_sspi_bind(s);
 }
 
 static void session_handshake_out(void *owner, const uint8_t *p, size_t n)
 {
-	prelogin_handshake_out(owner, p, n);
+	session_prelogin_handshake_out(owner, p, n);
 }
 
 static void session_drained(void *owner)
 {
 	struct session *s = owner;
 
-	stream_drained(s);
-	leaving_drained(s);
-	answer_drained(s);
-	if (s->phase == PHASE_READY && !leaving(s)) { /* paused by unread_answers */
-		unread_arm(s);
+	session_stream_drained(s);
+	session_request_drained(s);
+	session_answer_drained(s);
+	if (s->phase == PHASE_READY && !s->leaving) { /* paused by unread_answers */
+		session_unread_arm(s);
 		session_resume(s);
 	}
 }
@@ -489,14 +514,14 @@ static void session_timeout(void *owner)
 {
 	struct session *s = owner;
 
-	if (s->phase >= PHASE_READY && s->phase != PHASE_CLOSED && unread_timeout(s))
+	if (s->phase >= PHASE_READY && s->phase != PHASE_CLOSED && session_unread_timeout(s))
 		return;
 	if (s->phase == PHASE_BUSY)
-		request_timer(s);
+		session_request_timer(s);
 	else if (s->phase == PHASE_READY)
 		session_end(s, "idle time-out");
 	else if (s->login != NULL)
-		login_timer(s);
+		session_login_timer(s);
 	else if (s->phase != PHASE_CLOSED)
 		session_abort(s, "login time-out");
 }
@@ -505,9 +530,9 @@ void session_drain(void *owner)
 {
 	struct session *s = owner;
 
-	if (leaving(s)) /* request_over ends it */
+	if (s->leaving) /* session_request_drained ends it */
 		return;
-	if (s->phase == PHASE_READY || (s->phase < PHASE_READY && !login_is_checking(s)))
+	if (s->phase == PHASE_READY || (s->phase < PHASE_READY && !session_login_is_checking(s)))
 		session_end(s, "server is shutting down");
 }
 
@@ -516,25 +541,27 @@ void session_kill(void *owner)
 	session_end_now(owner, "server is shutting down");
 }
 
-/* The call came back from its executor, on the loop's thread. */
+/* The call came back from the engine, on the loop's thread. */
 static void call_returned(struct net_post *post)
 {
 	struct session *s = CONTAINER_OF(post, struct session, post);
 
+	assert(net_loop_is_here(s->loop) && s->inflight && s->engine != NULL);
 	s->inflight = false;
-	s->executor = NULL;
+	s->engine = NULL;
 	registry_doing(&s->entry, ACTIVITY_BATCH);
 	if (s->stream_gone || s->phase == PHASE_CLOSED)
 		session_release(s);
 	else
-		request_continue(s);
+		session_request_continue(s);
 }
 
-/* On the executor's thread. */
+/* On the engine's thread. */
 static void call_complete(struct call *c)
 {
 	struct session *s = c->owner;
 
+	assert(s->inflight && c == &s->call && s->post.fn == call_returned);
 	net_loop_post(s->loop, &s->post);
 }
 
@@ -555,16 +582,17 @@ static void nudge(struct net_post *item)
 {
 	struct session *s = CONTAINER_OF(item, struct session, nudge);
 
-	executor_wake(s->nudged, net_loop_is_alone(s->loop));
+	engine_wake(s->nudged, net_loop_is_alone(s->loop));
 }
 
-void call_make(struct session *s, enum call_kind kind, const struct database *db)
+void session_call_make(struct session *s, enum call_kind kind, const struct database *db)
 {
 	struct call *c = &s->call;
 
+	assert(!s->inflight && db != NULL);
 	call_begin(c, kind);
 	c->arena = &s->arena;
-	c->sink = &s->sink;
+	c->sink = s->results;
 	c->login = s->login_name;
 	c->database = db->name;
 	c->rights = session_rights(s, db);
@@ -574,16 +602,17 @@ void call_make(struct session *s, enum call_kind kind, const struct database *db
 	c->owner = s;
 }
 
-void call_submit(struct session *s, struct executor *ex)
+void session_call_submit(struct session *s, struct engine_database *ex)
 {
 	struct call *c = &s->call;
 
+	assert(net_loop_is_here(s->loop) && !s->inflight && ex != NULL);
 	assert(c->owner == s && c->arena != NULL && c->sink != NULL && c->database != NULL);
 	s->post.fn = call_returned;
 	s->inflight = true;
-	s->executor = ex;
+	s->engine = ex;
 	registry_doing(&s->entry, activity_of(c));
-	if (!executor_submit_quietly(ex, c))
+	if (!engine_submit_quietly(ex, c))
 		return;
 	s->nudge.fn = nudge;
 	s->nudged = ex;
@@ -591,12 +620,12 @@ void call_submit(struct session *s, struct executor *ex)
 }
 
 /* A call that waits for another's transaction is answered at once; one that runs stops soon. */
-void call_cancel(struct session *s)
+void session_call_cancel(struct session *s)
 {
 	atomic_store(&s->call.cancelled, true);
-	if (s->executor != NULL)
-		executor_cancel(s->executor, &s->call);
-	stream_wake(s);
+	if (s->engine != NULL)
+		engine_cancel(s->engine, &s->call);
+	session_stream_wake(s);
 }
 
 const struct net_handler session_handler = {

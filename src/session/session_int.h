@@ -1,12 +1,14 @@
 /* session_int.h — one client from PRELOGIN to close, as the files of this folder know it.
  *
- * A session lives on one loop thread. While a call is with an executor (inflight), the response buffer, the arena and the sink belong to the
- * executor's thread; they come back with the post of the call's completion. Everything else is touched on the loop thread only. */
+ * A session lives on one loop thread. While a call is with the engine (inflight), the response
+ * buffer, the arena and the sink belong to the engine's thread; they come back with the post
+ * of the call's completion. Everything else is touched on the loop thread only. */
 #ifndef SESSION_SESSION_INT_H
 #define SESSION_SESSION_INT_H
 
 #include "base/log.h"
 #include "call/call.h"
+#include "session/cursor.h"
 #include "session/prepared.h"
 #include "session/server.h"
 #include "tds/login7.h"
@@ -33,7 +35,8 @@ struct frame;
 struct request;
 struct login_work;
 
-/* The answer that is being written. A DONE waits until it is known whether another one follows (the MORE bit). */
+/* The answer that is being written. A DONE waits until it is known whether another one follows
+ * (the MORE bit). */
 struct response {
 	bool pending; /* a DONE waits */
 	enum tds_done_kind kind;
@@ -54,15 +57,17 @@ struct response_mark {
 struct session {
 	struct server *server;
 	struct net_stream *stream;
-	struct net_loop *loop; /* outlives the stream: calls come back to it after the client has gone */
+	/* outlives the stream: calls come back to it after the client has gone */
+	struct net_loop *loop;
 	enum session_phase phase;
 	struct registry_entry entry; /* its number, and what others may see of it */
 	struct log_ctx log;
 	char peer[80];      /* address and port, for the log */
 	char peer_host[72]; /* address alone, for the throttle */
 
-	struct budget memory; /* what it has: request, answer, prepared statements, values on their way … */
-	struct account *account; /* … of its login; NULL: a stranger's */
+	/* what it has: request, answer, prepared statements, values on their way */
+	struct budget memory;
+	struct account *account; /* the same of its login's sessions together; NULL: a stranger's */
 
 	/* connection */
 	enum tds_version version;
@@ -70,26 +75,31 @@ struct session {
 	enum tds_tls_mode tls_mode;
 	bool strict, utf8, login_packet_seen;
 	struct tds_message in;
-	struct tds_out out;   /* the answer's bytes … */
-	struct response resp; /* … and where it stands */
+	struct tds_out out;     /* the answer's bytes */
+	struct output finished; /* packets of it that leave before it is complete */
+	struct response resp;   /* which token the answer stands at */
 	struct sink sink;
 	struct response_mark mark;
 
 	/* login */
 	struct login_work *login; /* while it is being checked */
 	int64_t login_deadline;   /* monotonic ms */
-	struct auth_bindings
-		*bindings; /* of the TLS connection, until the login is checked; NULL: none; owned */
+	/* of the TLS connection, until the login is checked; NULL: none; owned */
+	struct auth_bindings *bindings;
 	char login_name[129], database_name[129], login_database[129], host_name[129], app_name[129];
 	const char *auth_scheme; /* how it logged in: SQL, NTLM or KERBEROS */
 	bool admin, odbc;
 	bool reserved; /* it has a place for administrators */
 	struct database *database;
+	/* the one that the client was told of last; valid inside a text of its own (scope.c) */
+	struct database *told_database;
 
 	/* language and transaction state */
 	struct tsql_session vars;
 	struct prepared_table prepared;
-	struct txn *txn; /* NULL until the transaction's first call */
+	struct cursor_table cursors;
+	struct sink *results; /* where result sets go: &sink, or a cursor that is being opened */
+	struct txn *txn;      /* NULL until the transaction's first call */
 	struct database *txn_database;
 	uint64_t descriptor; /* of the open transaction; 0: none */
 	uint64_t last_descriptor;
@@ -101,28 +111,28 @@ struct session {
 	struct request *request; /* in the arena; NULL when idle */
 	struct call call;        /* the one call in flight */
 	bool inflight;
-	struct executor *executor; /* that has the call; NULL: none */
-	struct net_post post;      /* completion comes back with it */
-	struct net_work work;      /* a part of the request that takes long … */
-	int64_t work_until_ms;     /* … when its time is over … */
-	bool work_gave_up;         /* … and whether it was, or the client gave up first */
-	struct net_post nudge;     /* wakes the executor at the end of the loop's round … */
-	struct executor *nudged;   /* … this one */
-	unsigned attentions;       /* to acknowledge */
-	bool cancelled;            /* the running request is to stop */
+	struct engine_database *engine; /* that has the call; NULL: none */
+	struct net_post post;           /* completion comes back with it */
+	struct net_work work;           /* a part of the request that takes long */
+	int64_t work_until_ms;          /* when the time of that work is over */
+	bool work_gave_up;              /* that time was over, or the client gave up first */
+	struct net_post nudge;          /* wakes an engine at the end of the loop's round */
+	struct engine_database *nudged; /* the engine that nudge wakes */
+	unsigned attentions;            /* to acknowledge */
+	bool cancelled;                 /* the running request is to stop */
 
 	/* streaming of long results from a reader thread */
 	pthread_mutex_t stream_lock;
 	pthread_cond_t stream_wake;
 	struct net_post stream_post;
-	struct buf stream_buf;
 	bool stream_full, stream_posted, stream_waits_drain;
 	size_t unread; /* pending when its client was last seen to read */
-	bool stalled;  /* the call was ended because it does not */
-	bool denied;   /* … because there was no memory for its answer */
+	bool stalled;  /* the call was ended because its client does not read */
+	bool denied;   /* the call was ended because there was no memory for its answer */
 
-	size_t left; /* bytes of a large answer that left in this round of the loop */
-	bool lending; /* … and its last bytes are still with the stream, which sends them from where they lie */
+	/* The answer is complete, but values of it are still being sent from where they lie: the
+	 * request and its arena stay, and no other request is taken. */
+	bool leaving;
 	bool paused;      /* input is held back */
 	bool stream_gone; /* net has let go: free when nothing is in flight */
 	const char *end_reason;
@@ -147,111 +157,110 @@ void session_release(struct session *s);
 void session_account(struct session *s);
 
 /* prelogin.c, login.c: each takes the next whole message of its phase. */
-void prelogin_message(struct session *s);
-void prelogin_handshake_out(struct session *s, const uint8_t *p, size_t n);
-void login_message(struct session *s);
-void login_sspi_message(struct session *s);
-void login_timer(struct session *s);
+void session_prelogin_message(struct session *s);
+void session_prelogin_handshake_out(struct session *s, const uint8_t *p, size_t n);
+void session_login_message(struct session *s);
+void session_login_sspi_message(struct session *s);
+void session_login_timer(struct session *s);
 /* sspi.c. The TLS handshake is over: remembers what identifies the connection. */
-void sspi_bind(struct session *s);
+void session_sspi_bind(struct session *s);
 /* A work thread has the login, or will: the session must stay. */
-bool login_is_checking(const struct session *s);
+bool session_login_is_checking(const struct session *s);
 /* The next step of the login is not the client's: input is held back. */
-bool login_is_pending(const struct session *s);
+bool session_login_is_pending(const struct session *s);
 /* The client has gone. */
-void login_leave(struct session *s);
-void login_forget(struct session *s);
+void session_login_leave(struct session *s);
+void session_login_forget(struct session *s);
 /* An answer that ends the connection before it was logged in. */
-void login_refuse(struct session *s, const struct err *errors, size_t n, const char *reason);
+void session_login_refuse(struct session *s, const struct err *errors, size_t n, const char *reason);
 
 /* ready.c: requests of a logged-in client. */
-void ready_message(struct session *s);
-void ready_reset(struct session *s, bool keep_transaction);
+void session_ready_message(struct session *s);
+void session_ready_reset(struct session *s, bool keep_transaction);
 enum entry { ENTRY_OK, ENTRY_DENIED, ENTRY_NOT_SERVED /* its file is damaged */ };
 enum entry session_enter_database(struct session *s, struct database *db);
+/* The same without asking: back to where it stood. */
+void session_stand_in(struct session *s, struct database *db);
 uint8_t session_rights(struct session *s, const struct database *db);
 
 /* attention.c */
-void attention_arrived(struct session *s);
-void attention_acknowledge(struct session *s);
+void session_attention_arrived(struct session *s);
+void session_attention_acknowledge(struct session *s);
 
 /* request.c: a request runs until it must wait; each completion continues it. See request_int.h. */
-void request_batch(struct session *s, struct tds_cursor body);
-void request_rpc(struct session *s, struct tds_cursor body);
-void request_tm(struct session *s, struct tds_cursor body);
+void session_request_batch(struct session *s, struct tds_cursor body);
+void session_request_rpc(struct session *s, struct tds_cursor body);
+void session_request_tm(struct session *s, struct tds_cursor body);
 /* Answers with an error and nothing else. */
-void request_fail(struct session *s, const struct err *e);
-void request_continue(struct session *s);
-void request_timer(struct session *s);
-void request_abandon(struct session *s);
-/* The answer is complete, and all of it in packets. */
-void request_over(struct session *s);
+void session_request_fail(struct session *s, const struct err *e);
+void session_request_continue(struct session *s);
+void session_request_timer(struct session *s);
+void session_request_abandon(struct session *s);
+/* The client has taken all of what was sent from where it lies: the request is over. */
+void session_request_drained(struct session *s);
 
 /* response.c */
-void response_init(struct session *s);
-void response_begin(struct session *s);
-void response_end(struct session *s);
-void response_message(struct session *s, const struct err *e);
-void response_done(struct session *s, enum tds_done_kind kind, uint16_t status, uint16_t command,
-		   uint64_t count);
+void session_response_init(struct session *s);
+void session_response_begin(struct session *s);
+void session_response_end(struct session *s);
+void session_response_message(struct session *s, const struct err *e);
+void session_response_done(struct session *s, enum tds_done_kind kind, uint16_t status, uint16_t command,
+			   uint64_t count);
 /* Must be called before tokens are written to s->out directly. */
-void response_touch(struct session *s);
+void session_response_touch(struct session *s);
 
 /* stream.c: back-pressure for results that are produced by a reader thread. */
-void stream_enable(struct session *s, bool on);
-void stream_drained(struct session *s);
-void stream_wake(struct session *s);
+void session_stream_enable(struct session *s, bool on);
+void session_stream_drained(struct session *s);
+void session_stream_wake(struct session *s);
 
-/* unread.c: clients that do not read. The timer for the next request, or for the client to read what is pending. */
-void unread_arm(struct session *s);
+/* unread.c: clients that do not read. The timer for the next request, or for the client to read
+ * what is pending. */
+void session_unread_arm(struct session *s);
 /* On the loop, after a piece of a long result was sent. */
-void unread_watch(struct session *s);
+void session_unread_watch(struct session *s);
 /* The timer fired. False: it was for something else. */
-bool unread_timeout(struct session *s);
+bool session_unread_timeout(struct session *s);
 
 /* answer.c: the answer of a batch leaves while the batch goes on. */
-/* Between two statements, when nothing is in flight. False: the request must wait for its client (WAIT_CLIENT), or has ended with an error. */
-bool answer_go_on(struct session *s);
-bool answer_waits(const struct session *s);
+/* Between two statements, when nothing is in flight. False: the request must wait for its client
+ * (WAIT_CLIENT), or has ended with an error. */
+bool session_answer_go_on(struct session *s);
+bool session_answer_waits(const struct session *s);
 /* Its client reads again. */
-void answer_drained(struct session *s);
+void session_answer_drained(struct session *s);
 /* Its client has not read for too long. */
-void answer_stalled(struct session *s);
+void session_answer_stalled(struct session *s);
 /* A call was stopped by its sink: says why, instead of "cancelled". */
-void answer_explain(struct session *s);
-
-/* leaving.c: an answer that is not all in packets yet, or not all sent from where it lies; request_over follows. */
-/* How large a value is that leaves in this way. */
-size_t leaving_from(const struct session *s);
-void leaving_begin(struct session *s);
-bool leaving(const struct session *s);
-void leaving_drained(struct session *s);
+void session_answer_explain(struct session *s);
 
 /* tran.c: the transaction of the session. */
-enum tran_next {
-	TRAN_NOW,
-	TRAN_WAIT
-}; /* done at once (*ret_rc tells), or a call was submitted: tran_finish when it is back */
-enum tran_next tran_do(struct session *s, const struct tsql_tran *t, int *ret_rc, struct err *reterr);
-int tran_finish(struct session *s, const struct tsql_tran *t, struct err *reterr);
-/* Gives s->call its transaction: begins an implicit one, takes the executor only when the call writes. */
-MUST_CHECK int tran_join(struct session *s, struct database *db, bool writes, struct err *reterr);
+/* done at once (*ret_rc tells), or a call was submitted: session_tran_finish when it is back */
+enum tran_next { TRAN_NOW, TRAN_WAIT };
+enum tran_next session_tran_do(struct session *s, const struct tsql_tran *t, int *ret_rc, struct err *reterr);
+int session_tran_finish(struct session *s, const struct tsql_tran *t, struct err *reterr);
+/* Gives s->call its transaction: begins an implicit one, takes the engine only when the call
+ * writes. */
+MUST_CHECK int session_tran_join(struct session *s, struct database *db, bool writes, struct err *reterr);
 /* The store or a time limit ended the transaction: tells the client. */
-void tran_lost(struct session *s);
-/* Rolls back without an answer, for reset and close. True: a call was submitted; its completion comes to request_continue or session_release. */
-bool tran_abandon(struct session *s);
-/* Before tran_abandon, where the client goes on: sp_reset_connection has no ENVCHANGE 18 that would tell pytds of the end. */
-void tran_tell_rollback(struct session *s);
-/* After the completion of tran_abandon's call. */
-void tran_forget(struct session *s);
+void session_tran_lost(struct session *s);
+/* Rolls back without an answer, for reset and close. True: a call was submitted; its completion
+ * comes to session_request_continue or session_release. */
+bool session_tran_abandon(struct session *s);
+/* Before session_tran_abandon, where the client goes on: sp_reset_connection has no ENVCHANGE 18
+ * that would tell pytds of the end. */
+void session_tran_tell_rollback(struct session *s);
+/* After the completion of session_tran_abandon's call. */
+void session_tran_forget(struct session *s);
 
 /* session.c */
 /* Sends s->call off; call->sink is the session's unless set. */
-/* The one place where s->call is begun: all that it has of its session and of the database in which it is made. What it does, and to which transaction it belongs, is added. */
-void call_make(struct session *s, enum call_kind kind, const struct database *db);
+/* The one place where s->call is begun: all that it has of its session and of the database in
+ * which it is made. What it does, and to which transaction it belongs, is added. */
+void session_call_make(struct session *s, enum call_kind kind, const struct database *db);
 /* s->call is complete. */
-void call_submit(struct session *s, struct executor *ex);
-void call_cancel(struct session *s);
+void session_call_submit(struct session *s, struct engine_database *ex);
+void session_call_cancel(struct session *s);
 
 /* host.c: what the language asks the session. */
 extern const struct tsql_host_ops session_host_ops;

@@ -1,5 +1,6 @@
-/* special.c — names, numbers and fixed arguments of the procedures that belong to the protocol (wire notes 9.3, 15).
- * One table says which positions hold the handle, the declarations and the text. */
+/* special.c — names, numbers and fixed arguments of the procedures that belong to the protocol
+ * (wire notes 9.3, 15). One table says which positions hold the handle, the declarations and the
+ * text. */
 #include "session/special.h"
 
 #include "value/convert.h"
@@ -9,30 +10,33 @@ struct special_entry {
 	uint16_t proc_id; /* 0: has none */
 	enum special special;
 	int16_t handle, declarations, text; /* position of each, -1: not there */
-	int8_t values;                      /* first position of the statement's own values */
+	int16_t values;                     /* first position of the statement's own values */
+	int16_t options;                    /* of sp_prepare: 1 asks for the columns; 0: not there */
+	int16_t cursor, scroll;             /* of a cursor: its handle; scrollopt, then ccopt and … */
+	bool rows;                          /* … rowcount; 0 for scroll: not there */
 };
 
 static const struct special_entry entries[] = {
-	{ "sp_executesql", 10, SPECIAL_EXECUTESQL, -1, 1, 0, 2 },
-	{ "sp_prepare", 11, SPECIAL_PREPARE, 0, 1, 2, 4 },
-	{ "sp_execute", 12, SPECIAL_EXECUTE, 0, -1, -1, 1 },
-	{ "sp_prepexec", 13, SPECIAL_PREPEXEC, 0, 1, 2, 3 },
-	{ "sp_prepexecrpc", 14, SPECIAL_PREPEXECRPC, -1, -1, -1, 0 },
-	{ "sp_unprepare", 15, SPECIAL_UNPREPARE, 0, -1, -1, 1 },
-	{ "sp_reset_connection", 0, SPECIAL_RESET_CONNECTION, -1, -1, -1, 0 },
-	{ "sp_describe_first_result_set", 0, SPECIAL_DESCRIBE_FIRST, -1, 1, 0, 3 },
-	{ "sp_cursor", 1, SPECIAL_CURSOR, -1, -1, -1, 0 },
-	{ "sp_cursoropen", 2, SPECIAL_CURSOR, -1, -1, -1, 0 },
-	{ "sp_cursorprepare", 3, SPECIAL_CURSOR, -1, -1, -1, 0 },
-	{ "sp_cursorexecute", 4, SPECIAL_CURSOR, -1, -1, -1, 0 },
-	{ "sp_cursorprepexec", 5, SPECIAL_CURSOR, -1, -1, -1, 0 },
-	{ "sp_cursorunprepare", 6, SPECIAL_CURSOR, -1, -1, -1, 0 },
-	{ "sp_cursorfetch", 7, SPECIAL_CURSOR, -1, -1, -1, 0 },
-	{ "sp_cursoroption", 8, SPECIAL_CURSOR, -1, -1, -1, 0 },
-	{ "sp_cursorclose", 9, SPECIAL_CURSOR, -1, -1, -1, 0 },
+	{ "sp_executesql", 10, SPECIAL_EXECUTESQL, -1, 1, 0, 2, 0, -1, 0, false },
+	{ "sp_prepare", 11, SPECIAL_PREPARE, 0, 1, 2, 4, 3, -1, 0, false },
+	{ "sp_execute", 12, SPECIAL_EXECUTE, 0, -1, -1, 1, 0, -1, 0, false },
+	{ "sp_prepexec", 13, SPECIAL_PREPEXEC, 0, 1, 2, 3, 0, -1, 0, false },
+	{ "sp_prepexecrpc", 14, SPECIAL_PREPEXECRPC, -1, -1, -1, 0, 0, -1, 0, false },
+	{ "sp_unprepare", 15, SPECIAL_UNPREPARE, 0, -1, -1, 1, 0, -1, 0, false },
+	{ "sp_reset_connection", 0, SPECIAL_RESET_CONNECTION, -1, -1, -1, 0, 0, -1, 0, false },
+	{ "sp_describe_first_result_set", 0, SPECIAL_DESCRIBE_FIRST, -1, 1, 0, 3, 0, -1, 0, false },
+	{ "sp_cursor", 1, SPECIAL_CURSOR, -1, -1, -1, 0, 0, 0, 0, false },
+	{ "sp_cursoropen", 2, SPECIAL_CURSOROPEN, -1, 5, 1, 6, 0, 0, 2, true },
+	{ "sp_cursorprepare", 3, SPECIAL_CURSORPREPARE, 0, 1, 2, 6, 3, -1, 4, false },
+	{ "sp_cursorexecute", 4, SPECIAL_CURSOREXECUTE, 0, -1, -1, 5, 0, 1, 2, true },
+	{ "sp_cursorprepexec", 5, SPECIAL_CURSORPREPEXEC, 0, 2, 3, 7, 0, 1, 4, true },
+	{ "sp_cursorunprepare", 6, SPECIAL_CURSORUNPREPARE, 0, -1, -1, 1, 0, -1, 0, false },
+	{ "sp_cursorfetch", 7, SPECIAL_CURSORFETCH, -1, -1, -1, 0, 0, 0, 0, false },
+	{ "sp_cursoroption", 8, SPECIAL_CURSOROPTION, -1, -1, -1, 0, 0, 0, 0, false },
+	{ "sp_cursorclose", 9, SPECIAL_CURSORCLOSE, -1, -1, -1, 0, 0, 0, 0, false },
 };
 
-enum special special_by_name(struct str name)
+enum special session_special_by_name(struct str name)
 {
 	/* Asked for every call of every procedure: most have another beginning. */
 	if (name.n < 3 || !str_eq_nocase((struct str){ name.p, 3 }, STR("sp_")))
@@ -43,7 +47,7 @@ enum special special_by_name(struct str name)
 	return SPECIAL_NONE;
 }
 
-enum special special_by_id(uint16_t proc_id)
+enum special session_special_by_id(uint16_t proc_id)
 {
 	for (size_t i = 0; i < ARRAY_LEN(entries); i++)
 		if (entries[i].proc_id == proc_id)
@@ -59,10 +63,15 @@ static const struct special_entry *entry_of(enum special sp)
 	return NULL;
 }
 
-const char *special_name(enum special sp)
+const char *session_special_name(enum special sp)
 {
 	const struct special_entry *e = entry_of(sp);
 	return e == NULL ? "" : e->name;
+}
+
+bool session_special_is_cursor(enum special sp)
+{
+	return sp >= SPECIAL_CURSOR && sp <= SPECIAL_CURSORCLOSE;
 }
 
 /* The argument at a position as text; absent and NULL give an empty one. */
@@ -101,8 +110,20 @@ static int handle_arg(const struct special_entry *e, const struct argument *args
 	return 0;
 }
 
-int special_bind(enum special sp, const struct argument *args, size_t nargs, struct arena *a,
-		 struct special_args *ret, struct err *reterr)
+/* The bit RETURN_METADATA of an argument of options. */
+static bool wants_columns(const struct argument *args, size_t nargs, int position, struct arena *a)
+{
+	const struct type as = TYPE_OF(TYPE_INT);
+	struct value v;
+	struct err e;
+
+	return (size_t)position < nargs && !args[position].value.null &&
+	       value_convert(&args[position].value, &as, CONVERT_ARGUMENT, "", a, &v, &e) == 0 &&
+	       (v.u.i & 1) != 0;
+}
+
+int session_special_bind(enum special sp, const struct argument *args, size_t nargs, struct arena *a,
+			 struct special_args *ret, struct err *reterr)
 {
 	const struct special_entry *e = entry_of(sp);
 	struct special_args r = { .handle_arg = -1 };
@@ -121,6 +142,11 @@ int special_bind(enum special sp, const struct argument *args, size_t nargs, str
 	if (text_arg(args, nargs, e->declarations, "@parameters", a, &r.declarations, reterr) < 0)
 		return -1;
 	r.first_value = (size_t)e->values < nargs ? (size_t)e->values : nargs;
+	r.wants_columns = e->options > 0 && wants_columns(args, nargs, e->options, a);
+	r.cursor_arg = e->cursor;
+	r.scroll_arg = e->scroll > 0 ? e->scroll : -1;
+	r.concurrency_arg = e->scroll > 0 ? e->scroll + 1 : -1;
+	r.rows_arg = e->rows ? e->scroll + 2 : -1;
 	*ret = r;
 	return 0;
 }

@@ -1,4 +1,5 @@
-/* sspi.c — integrated logins: tokens go back and forth until the mechanism knows who it is (wire notes 7). Each leg runs on a work thread. */
+/* sspi.c — integrated logins: tokens go back and forth until the mechanism knows who it is (wire
+ * notes 7). Each leg runs on a work thread. */
 #include "session/login_int.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static void bind_to(struct session *s, enum net_tls_binding kind)
 }
 
 /* TDS clients bind to the handshake; to the certificate where TLS 1.3 leaves no choice. */
-void sspi_bind(struct session *s)
+void session_sspi_bind(struct session *s)
 {
 	if (s->server->gss == NULL || !s->server->config->channel_binding)
 		return;
@@ -57,7 +58,7 @@ static void done(struct session *s, struct login_work *w)
 	if (w->answer.n > 0)
 		send_token(s, w->answer);
 	str_copy(s->login_name, sizeof(s->login_name), str_of(auth_exchange_principal(w->exchange)));
-	login_checked(s);
+	session_login_checked(s);
 }
 
 static void leg_done(struct net_work *work)
@@ -65,7 +66,7 @@ static void leg_done(struct net_work *work)
 	struct login_work *w = CONTAINER_OF(work, struct login_work, work);
 	struct session *s = w->session;
 
-	if (!login_returned(s))
+	if (!session_login_returned(s))
 		return;
 	if (w->step == AUTH_STEP_MORE) {
 		send_token(s, w->answer);
@@ -79,7 +80,7 @@ static void leg_done(struct net_work *work)
 			w->result = AUTH_WRONG_PASSWORD;
 			auth_failed(w->auth, w->peer);
 		}
-		login_checked(s);
+		session_login_checked(s);
 	}
 }
 
@@ -91,11 +92,11 @@ static bool next_leg(struct session *s, const uint8_t *token, size_t n)
 	buf_put(&w->token, token, n);
 	if (w->token.failed)
 		return false;
-	login_submit(s, leg_run, leg_done);
+	session_login_submit(s, leg_run, leg_done);
 	return true;
 }
 
-bool sspi_start(struct session *s, const uint8_t *token, size_t n)
+bool session_sspi_start(struct session *s, const uint8_t *token, size_t n)
 {
 	s->login->exchange = auth_exchange_new(s->server->gss, s->bindings);
 	if (s->login->exchange == NULL)
@@ -104,14 +105,14 @@ bool sspi_start(struct session *s, const uint8_t *token, size_t n)
 	return next_leg(s, token, n);
 }
 
-void login_sspi_message(struct session *s)
+void session_login_sspi_message(struct session *s)
 {
 	if (s->login == NULL || !next_leg(s, s->in.body.data, s->in.body.len))
 		session_abort(s, "SSPI message that nobody waits for");
 }
 
 /* Nobody of ours: 18452. Refused by the mechanism, or disabled: 18456. */
-enum err_id sspi_error(const struct login_work *w)
+enum err_id session_sspi_error(const struct login_work *w)
 {
 	return w->step == AUTH_STEP_DONE && w->result == AUTH_NO_LOGIN ? ERR_UNTRUSTED : ERR_LOGIN;
 }

@@ -1,7 +1,10 @@
-/* stream.c — long results leave while they are made. A reader thread fills the response; when enough packets are finished it hands them to the
- * loop and goes on; it waits while the client has not taken the previous ones. So a result of any size costs two buffers.
+/* stream.c — long results leave while they are made. A reader thread fills the response; when
+ * enough packets are finished it hands them to the loop and goes on; it waits while the client
+ * has not taken the previous ones. So a result of any size costs two buffers.
  *
- * Only for calls that change nothing: what a writer produces must stay until its commit is durable. */
+ * Only for calls that change nothing: what a writer produces must stay until its commit is
+ * durable. */
+#include <assert.h>
 #include <time.h>
 
 #include "session/session_int.h"
@@ -10,7 +13,8 @@
 #define STREAM_PENDING_MAX (512u << 10)
 #define WAIT_STEP_MS 125
 
-/* Takes the lock. The executor is asked now and then whether others need the place, or the log its end. */
+/* Takes the lock. The engine is asked now and then whether others need the place, or the log
+ * its end. */
 static void wait_for_client(struct session *s)
 {
 	struct timespec at;
@@ -31,17 +35,18 @@ static void wait_for_client(struct session *s)
 	}
 }
 
-/* On the reader's thread: hands finished packets over. A cancelled call goes on to the end of its row without waiting, because the client must be able to
- * read what it was sent up to a token's end. */
-static int hand_over(struct tds_out *o, void *arg)
+/* On the reader's thread: hands finished packets over. A cancelled call goes on to the end of
+ * its row without waiting, because the client must be able to read what it was sent up to a
+ * token's end. */
+static int hand_over(struct output *finished, void *arg)
 {
 	struct session *s = arg;
 	bool post;
 	int rc;
 
+	assert(!net_loop_is_here(s->loop) && s->inflight && s->call.txn == NULL);
 	wait_for_client(s);
-	buf_put(&s->stream_buf, o->wire.data, o->wire.len);
-	rc = s->stream_buf.failed || s->stream_gone ? -1 : 0;
+	rc = s->stream_gone || !output_append(&s->finished, finished) ? -1 : 0;
 	post = !s->stream_posted;
 	s->stream_posted = s->stream_full = true;
 	pthread_mutex_unlock(&s->stream_lock);
@@ -61,20 +66,22 @@ static void take_over(struct net_post *post)
 {
 	struct session *s = CONTAINER_OF(post, struct session, stream_post);
 
+	assert(net_loop_is_here(s->loop));
 	pthread_mutex_lock(&s->stream_lock);
+	assert(s->stream_posted);
 	s->stream_posted = false;
 	if (s->phase != PHASE_CLOSED)
-		net_stream_write(s->stream, s->stream_buf.data, s->stream_buf.len);
-	buf_reset(&s->stream_buf, 2 * STREAM_CHUNK);
+		net_stream_send(s->stream, &s->finished);
+	output_reset(&s->finished, 2 * STREAM_CHUNK);
 	s->stream_waits_drain = s->phase != PHASE_CLOSED &&
 				net_stream_pending(s->stream) > STREAM_PENDING_MAX;
 	if (!s->stream_waits_drain)
 		let_reader_go_on(s);
 	pthread_mutex_unlock(&s->stream_lock);
-	unread_watch(s);
+	session_unread_watch(s);
 }
 
-void stream_drained(struct session *s)
+void session_stream_drained(struct session *s)
 {
 	pthread_mutex_lock(&s->stream_lock);
 	if (s->stream_waits_drain) {
@@ -86,19 +93,20 @@ void stream_drained(struct session *s)
 }
 
 /* A cancelled call must not wait for the client. */
-void stream_wake(struct session *s)
+void session_stream_wake(struct session *s)
 {
 	pthread_mutex_lock(&s->stream_lock);
 	pthread_cond_signal(&s->stream_wake);
 	pthread_mutex_unlock(&s->stream_lock);
 }
 
-void stream_enable(struct session *s, bool on)
+void session_stream_enable(struct session *s, bool on)
 {
+	assert(net_loop_is_here(s->loop) && !s->inflight && !s->stream_posted);
 	s->out.flush = on ? hand_over : NULL;
 	s->out.flush_arg = s;
 	s->out.flush_at = STREAM_CHUNK;
 	s->stream_post.fn = take_over;
 	if (!on) /* its last post came before the call's completion */
-		buf_reset(&s->stream_buf, 0);
+		output_reset(&s->finished, 0);
 }

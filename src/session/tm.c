@@ -1,11 +1,12 @@
-/* tm.c — transaction manager requests (wire notes 10.1): the same transactions, asked for without language. */
+/* tm.c — transaction manager requests (wire notes 10.1): the same transactions, asked for
+ * without language. */
 #include "session/request_int.h"
 
 static void finish(struct session *s, int rc, const struct err *e)
 {
 	if (rc < 0)
-		response_message(s, e);
-	response_done(s, TDS_DONE, rc < 0 ? TDS_DONE_ERROR : 0, CMD_FAILED, 0);
+		session_response_message(s, e);
+	session_response_done(s, TDS_DONE, rc < 0 ? TDS_DONE_ERROR : 0, CMD_FAILED, 0);
 	s->request->stop = true;
 }
 
@@ -18,7 +19,7 @@ static void begin_again(struct session *s)
 
 	if (s->request->tm.new_isolation != 0)
 		s->vars.isolation = s->request->tm.new_isolation;
-	(void)tran_do(s, &begin, &rc, &e);
+	(void)session_tran_do(s, &begin, &rc, &e);
 }
 
 static void done(struct session *s, int rc, struct err *e)
@@ -33,10 +34,10 @@ static void done(struct session *s, int rc, struct err *e)
 	finish(s, rc, e);
 }
 
-void tm_returned(struct session *s)
+void session_tm_returned(struct session *s)
 {
 	struct err e;
-	int rc = tran_finish(s, &s->request->tran, &e);
+	int rc = session_tran_finish(s, &s->request->tran, &e);
 
 	done(s, rc, &e);
 }
@@ -59,7 +60,7 @@ static bool translate(struct session *s, struct err *reterr)
 	}
 }
 
-void tm_begin(struct session *s)
+void session_tm_begin(struct session *s)
 {
 	struct request *r = s->request;
 	uint64_t descriptor;
@@ -71,7 +72,7 @@ void tm_begin(struct session *s)
 		finish(s, -1, &e);
 		return;
 	}
-	if (tran_do(s, &r->tran, &rc, &e) == TRAN_WAIT)
+	if (session_tran_do(s, &r->tran, &rc, &e) == TRAN_WAIT)
 		r->wait = WAIT_TM;
 	else
 		done(s, rc, &e);

@@ -1,7 +1,9 @@
-/* tran.c — explicit transactions. The count, the descriptor and the name are kept here; the executor is taken with the first call that writes, and a
- * transaction stays in the database where that happened. */
+/* tran.c — explicit transactions. The count, the descriptor and the name are kept here; the
+ * engine is taken with the first call that writes, and a transaction stays in the database
+ * where that happened. */
 #include "session/session_int.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 static void announce(struct session *s, uint8_t type)
@@ -10,7 +12,7 @@ static void announce(struct session *s, uint8_t type)
 
 	if (s->version < TDS_72)
 		return;
-	response_touch(s);
+	session_response_touch(s);
 	tds_put_envchange_bytes(&s->out, type, begin ? &s->descriptor : NULL, begin ? 8 : 0,
 				begin ? NULL : &s->descriptor, begin ? 0 : 8);
 }
@@ -20,6 +22,7 @@ static void begin(struct session *s, struct str name)
 	s->vars.trancount++;
 	if (s->vars.trancount > 1)
 		return;
+	assert(s->txn == NULL && s->descriptor == 0);
 	s->descriptor = ++s->last_descriptor;
 	str_copy(s->txn_name, sizeof(s->txn_name), name);
 	announce(s, 8);
@@ -28,7 +31,7 @@ static void begin(struct session *s, struct str name)
 static void ended(struct session *s, uint8_t type)
 {
 	if (s->txn != NULL)
-		txn_free(s->txn);
+		engine_txn_free(s->txn);
 	s->txn = NULL;
 	s->txn_database = NULL;
 	s->vars.trancount = 0;
@@ -40,7 +43,7 @@ static void ended(struct session *s, uint8_t type)
 	s->descriptor = 0;
 }
 
-void tran_lost(struct session *s)
+void session_tran_lost(struct session *s)
 {
 	if (s->vars.trancount > 0)
 		ended(s, 10);
@@ -50,10 +53,11 @@ static void submit(struct session *s, enum call_kind kind, const char *savepoint
 {
 	struct call *c = &s->call;
 
-	call_make(s, kind, s->txn_database);
+	assert(s->txn != NULL && s->txn_database != NULL);
+	session_call_make(s, kind, s->txn_database);
 	c->savepoint = savepoint;
 	c->txn = s->txn;
-	call_submit(s, s->txn_database->executor);
+	session_call_submit(s, s->txn_database->engine);
 }
 
 static char *name_text(struct session *s, struct str name)
@@ -61,9 +65,10 @@ static char *name_text(struct session *s, struct str name)
 	return arena_strndup(&s->arena, name.p, name.n);
 }
 
-static int take_executor(struct session *s, struct database *db, struct err *reterr)
+static int take_engine(struct session *s, struct database *db, struct err *reterr)
 {
-	s->txn = txn_new(db->executor, s->vars.isolation == TSQL_SNAPSHOT);
+	assert(s->txn == NULL && s->vars.trancount > 0);
+	s->txn = engine_begin(db->engine, s->vars.isolation == TSQL_SNAPSHOT);
 	if (s->txn == NULL)
 		return err_nomem(reterr);
 	s->txn_database = db;
@@ -128,13 +133,13 @@ static enum tran_next do_save(struct session *s, struct str name, int *ret_rc, s
 		return now(ret_rc, err_set(reterr, ERR_SAVE_NO_TRAN));
 	if (savepoint == NULL)
 		return now(ret_rc, err_nomem(reterr));
-	if (s->txn == NULL && take_executor(s, s->database, reterr) < 0)
+	if (s->txn == NULL && take_engine(s, s->database, reterr) < 0)
 		return now(ret_rc, -1);
 	submit(s, CALL_SAVE, savepoint);
 	return TRAN_WAIT;
 }
 
-enum tran_next tran_do(struct session *s, const struct tsql_tran *t, int *ret_rc, struct err *reterr)
+enum tran_next session_tran_do(struct session *s, const struct tsql_tran *t, int *ret_rc, struct err *reterr)
 {
 	switch (t->kind) {
 	case TRAN_BEGIN: begin(s, t->name); return now(ret_rc, 0);
@@ -144,11 +149,12 @@ enum tran_next tran_do(struct session *s, const struct tsql_tran *t, int *ret_rc
 	}
 }
 
-int tran_finish(struct session *s, const struct tsql_tran *t, struct err *reterr)
+int session_tran_finish(struct session *s, const struct tsql_tran *t, struct err *reterr)
 {
 	struct call *c = &s->call;
 	bool whole = t->kind == TRAN_COMMIT || (t->kind == TRAN_ROLLBACK && c->kind == CALL_ROLLBACK);
 
+	assert(!s->inflight && c->kind >= CALL_COMMIT);
 	if (c->rc < 0)
 		*reterr = c->err;
 	if (c->txn_lost || (whole && (c->rc < 0 || t->kind == TRAN_ROLLBACK)))
@@ -158,8 +164,9 @@ int tran_finish(struct session *s, const struct tsql_tran *t, struct err *reterr
 	return c->rc;
 }
 
-/* At these levels a transaction keeps what it has read: REPEATABLE READ and SERIALIZABLE by taking the writer with the first
- * call, so that nobody else changes anything; SNAPSHOT by reading one state. */
+/* At these levels a transaction keeps what it has read: REPEATABLE READ and SERIALIZABLE by
+ * taking the writer with the first call, so that nobody else changes anything; SNAPSHOT by
+ * reading one state. */
 static bool keeps_what_it_reads(const struct session *s)
 {
 	return s->vars.isolation >= TSQL_REPEATABLE_READ;
@@ -172,7 +179,7 @@ static int other_database(const struct session *s, const struct database *db, bo
 	return err_set(reterr, writes ? ERR_TXN_DATABASES : ERR_TXN_READS, s->txn_database->name, db->name);
 }
 
-int tran_join(struct session *s, struct database *db, bool writes, struct err *reterr)
+int session_tran_join(struct session *s, struct database *db, bool writes, struct err *reterr)
 {
 	s->call.txn = NULL;
 	if (s->vars.implicit_transactions && s->vars.trancount == 0)
@@ -181,23 +188,23 @@ int tran_join(struct session *s, struct database *db, bool writes, struct err *r
 		return 0;
 	if (s->txn == NULL && !writes && !keeps_what_it_reads(s))
 		return 0;
-	if (s->txn == NULL && take_executor(s, db, reterr) < 0)
+	if (s->txn == NULL && take_engine(s, db, reterr) < 0)
 		return -1;
 	if (s->txn_database != db)
 		return other_database(s, db, writes, reterr);
-	if (s->vars.isolation == TSQL_SNAPSHOT && !txn_is_snapshot(s->txn))
+	if (s->vars.isolation == TSQL_SNAPSHOT && !engine_txn_is_snapshot(s->txn))
 		return err_set(reterr, ERR_NOT_SNAPSHOT, db->name);
 	s->call.txn = s->txn;
 	return 0;
 }
 
-void tran_tell_rollback(struct session *s)
+void session_tran_tell_rollback(struct session *s)
 {
 	if (s->descriptor != 0)
 		announce(s, 10);
 }
 
-bool tran_abandon(struct session *s)
+bool session_tran_abandon(struct session *s)
 {
 	if (s->txn == NULL) {
 		s->vars.trancount = 0;
@@ -205,7 +212,7 @@ bool tran_abandon(struct session *s)
 		return false;
 	}
 	if (s->vars.trancount < 0) { /* the rollback below is done */
-		tran_forget(s);
+		session_tran_forget(s);
 		return false;
 	}
 	s->vars.trancount = -1;
@@ -213,10 +220,10 @@ bool tran_abandon(struct session *s)
 	return true;
 }
 
-void tran_forget(struct session *s)
+void session_tran_forget(struct session *s)
 {
 	if (s->txn != NULL)
-		txn_free(s->txn);
+		engine_txn_free(s->txn);
 	s->txn = NULL;
 	s->txn_database = NULL;
 	s->vars.trancount = 0;

@@ -1,6 +1,10 @@
-/* unread.c — clients that do not read their answers. What they leave unread costs memory, a reader and its hold on the log; so after send_timeout without a byte
- * taken a query ends, and a connection whose answer is complete is closed. A slow client is no such client: any byte begins the time anew. */
+/* unread.c — clients that do not read their answers. What they leave unread costs memory, a
+ * reader and its hold on the log; so after send_timeout without a byte taken a query ends, and a
+ * connection whose answer is complete is closed. A slow client is no such client: any byte
+ * begins the time anew. */
 #include "session/session_int.h"
+
+#include <assert.h>
 
 static uint64_t earlier(int64_t a_s, int64_t b_s)
 {
@@ -8,40 +12,42 @@ static uint64_t earlier(int64_t a_s, int64_t b_s)
 }
 
 /* Time for the client to take something, or, when it has all, to send the next request. */
-void unread_arm(struct session *s)
+void session_unread_arm(struct session *s)
 {
 	const struct config *c = s->server->config;
 
+	assert(s->phase == PHASE_READY);
 	s->unread = net_stream_pending(s->stream);
 	net_stream_set_timer(s->stream, earlier(c->idle_timeout, s->unread > 0 ? c->send_timeout : 0));
 }
 
-void unread_watch(struct session *s)
+void session_unread_watch(struct session *s)
 {
-	if (s->phase != PHASE_BUSY || !(s->stream_waits_drain || answer_waits(s)))
+	if (s->phase != PHASE_BUSY || !(s->stream_waits_drain || session_answer_waits(s)))
 		return;
 	s->unread = net_stream_pending(s->stream);
 	net_stream_set_timer(s->stream, earlier(s->server->config->send_timeout, 0));
 }
 
-bool unread_timeout(struct session *s)
+bool session_unread_timeout(struct session *s)
 {
 	size_t pending = net_stream_pending(s->stream);
 
-	if (pending == 0 || (s->phase == PHASE_BUSY && !s->stream_waits_drain && !answer_waits(s)))
+	if (pending == 0 || (s->phase == PHASE_BUSY && !s->stream_waits_drain && !session_answer_waits(s)))
 		return false;
 	if (pending < s->unread) {
 		if (s->phase == PHASE_READY)
-			unread_arm(s);
+			session_unread_arm(s);
 		else
-			unread_watch(s);
+			session_unread_watch(s);
 	} else if (s->phase == PHASE_READY) {
 		session_abort(s, "the client does not read its answer");
-	} else if (answer_waits(s)) {
-		answer_stalled(s);
+	} else if (session_answer_waits(s)) {
+		session_answer_stalled(s);
 	} else {
+		assert(s->phase == PHASE_BUSY && s->stream_waits_drain);
 		s->stalled = true;
-		call_cancel(s);
+		session_call_cancel(s);
 	}
 	return true;
 }

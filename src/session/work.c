@@ -1,7 +1,11 @@
-/* work.c — what may take long in a request is done on a work thread, so that the loop goes on serving the others. Meanwhile the session is in the same state as while an
- * executor has its call: the arena, the answer and the language's variables are the thread's, an attention or a lost connection sets call.cancelled, and the session stays
- * until the work is back. The meter looks at that and at the execution time-out. */
+/* work.c — what may take long in a request is done on a work thread, so that the loop goes on
+ * serving the others. Meanwhile the session is in the same state as while the engine has its
+ * call: the arena, the answer and the language's variables are the thread's, an attention or a
+ * lost connection sets call.cancelled, and the session stays until the work is back. The meter
+ * looks at that and at the execution time-out. */
 #include "base/clock.h"
+
+#include <assert.h>
 #include "session/request_int.h"
 
 #define ANSWER_MAX ((size_t)1 << 20) /* the loop's thread sends it before more is said (answer.c) */
@@ -11,15 +15,17 @@ static bool is_over(void *arg)
 	struct session *s = arg;
 
 	return atomic_load(&s->call.cancelled) || clock_mono_ms() >= s->work_until_ms ||
-	       s->out.wire.len >= ANSWER_MAX;
+	       s->out.wire.bytes.len >= ANSWER_MAX;
 }
 
-/* On the work thread. The meter asks at its first step: what was cancelled in the queue is not begun. */
+/* On the work thread. The meter asks at its first step: what was cancelled in the queue is not
+ * begun. */
 static void on_thread(struct net_work *w)
 {
 	struct session *s = CONTAINER_OF(w, struct session, work);
 	struct meter meter = { .left = 1, .stop = is_over, .arg = s };
 
+	assert(s->inflight && s->request->wait == WAIT_WORK);
 	s->request->work_run(s, &meter);
 	s->work_gave_up = meter.gave_up;
 }
@@ -29,28 +35,32 @@ static void back(struct net_work *w)
 {
 	struct session *s = CONTAINER_OF(w, struct session, work);
 
+	assert(net_loop_is_here(s->loop) && s->inflight && s->engine == NULL);
 	s->inflight = false;
 	if (s->stream_gone || s->phase == PHASE_CLOSED)
 		session_release(s);
 	else
-		request_continue(s);
+		session_request_continue(s);
 }
 
-void work_begin(struct session *s, void (*run)(struct session *s, struct meter *m),
-		void (*done)(struct session *s))
+void session_work_begin(struct session *s, void (*run)(struct session *s, struct meter *m),
+			void (*done)(struct session *s))
 {
 	struct request *r = s->request;
-	int64_t left = request_time_left(s);
+	int64_t left = session_request_time_left(s);
 
+	assert(net_loop_is_here(s->loop) && !s->inflight && s->phase == PHASE_BUSY);
 	r->work_run = run;
 	r->work_done = done;
 	r->wait = WAIT_WORK;
 	s->work_gave_up = false;
 	s->work_until_ms = left == INT64_MAX ? INT64_MAX : clock_mono_ms() + left;
-	call_begin(&s->call, CALL_QUERY); /* no procedure: its result sets would end otherwise (response.c) */
-	s->executor = NULL;
+	/* no procedure: its result sets would end otherwise (response.c) */
+	call_begin(&s->call, CALL_QUERY);
+	s->engine = NULL;
 	s->inflight = true;
-	/* Turns by login, which has a share of the threads; its sessions have one piece of work each, so that among them first come is fair. */
+	/* Turns by login, which has a share of the threads; its sessions have one piece of work
+	 * each, so that among them first come is fair. */
 	s->work = (struct net_work){ .run = on_thread,
 				     .done = back,
 				     .loop = s->loop,
@@ -59,11 +69,11 @@ void work_begin(struct session *s, void (*run)(struct session *s, struct meter *
 	net_work_submit(s->server->net, &s->work);
 }
 
-void work_or_now(struct session *s, bool is_long, void (*run)(struct session *s, struct meter *m),
-		 void (*done)(struct session *s))
+void session_work_or_now(struct session *s, bool is_long, void (*run)(struct session *s, struct meter *m),
+			 void (*done)(struct session *s))
 {
 	if (is_long) {
-		work_begin(s, run, done);
+		session_work_begin(s, run, done);
 		return;
 	}
 	s->work_gave_up = false;
@@ -71,7 +81,7 @@ void work_or_now(struct session *s, bool is_long, void (*run)(struct session *s,
 	done(s);
 }
 
-void work_explain(const struct session *s, struct err *e)
+void session_work_explain(const struct session *s, struct err *e)
 {
 	if (s->work_gave_up && !s->cancelled)
 		(void)err_set(e, ERR_TIMEOUT, (int)s->server->config->execution_timeout);

@@ -1,7 +1,9 @@
-/* cursor.h — the only way to read bytes that came from outside. It compares with what is left, never adds to a position. */
+/* cursor.h — the only way to read bytes that came from outside. It compares with what is left,
+ * never adds to a position. */
 #ifndef TDS_CURSOR_H
 #define TDS_CURSOR_H
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -18,6 +20,7 @@ static inline struct tds_cursor tds_cursor_of(const void *p, size_t n)
 
 static inline size_t tds_left(const struct tds_cursor *c)
 {
+	assert(c->pos <= c->end);
 	return (size_t)(c->end - c->pos);
 }
 

@@ -1,4 +1,5 @@
-/* headers.c — ALL_HEADERS [MS-TDS] 2.2.5.3, before every request of 7.2 and later. Only the transaction descriptor is of interest. */
+/* headers.c — ALL_HEADERS [MS-TDS] 2.2.5.3, before every request of 7.2 and later. Only the
+ * transaction descriptor is of interest. */
 #include "tds/request.h"
 
 enum { HEADER_TRANSACTION = 2, HEADER_TRANSACTION_LEN = 18 };

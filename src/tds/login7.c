@@ -1,5 +1,6 @@
-/* login7.c — LOGIN7 [MS-TDS] 2.2.6.4. A fixed part of 94 bytes (86 from old clients) with offsets and lengths of what follows.
- * Each field is made a slice of the message first; one that does not fit refuses the whole. */
+/* login7.c — LOGIN7 [MS-TDS] 2.2.6.4. A fixed part of 94 bytes (86 from old clients) with
+ * offsets and lengths of what follows. Each field is made a slice of the message first; one that
+ * does not fit refuses the whole. */
 #include "tds/login7.h"
 
 #include <string.h>
@@ -186,7 +187,8 @@ static bool take_texts(struct tds_cursor m, struct arena *a, struct tds_login7 *
 	       get_text(m, a, AT_DATABASE, &l->database) && get_password(m, a, AT_PASSWORD, &l->password);
 }
 
-/* OptionFlags3 came with 7.2 and the extension with 7.4; tedious sets fExtension in every version. */
+/* OptionFlags3 came with 7.2 and the extension with 7.4; tedious sets fExtension in every
+ * version. */
 static bool take_later(struct tds_cursor m, struct arena *a, size_t fixed, struct tds_login7 *l)
 {
 	enum tds_version v;

@@ -1,5 +1,8 @@
-/* message.c — packets → one message. A message past its bound is still read to its end, so that it can be answered. */
+/* message.c — packets → one message. A message past its bound is still read to its end, so that
+ * it can be answered. */
 #include "tds/packet.h"
+
+#include <assert.h>
 
 #define MESSAGE_KEEP 8192 /* bytes of buffer that an idle connection keeps */
 
@@ -26,6 +29,7 @@ static void add_body(struct tds_message *m, const struct tds_cursor *body)
 	if (m->too_big)
 		return;
 	buf_put(&m->body, body->pos, tds_left(body));
+	assert(m->body.len <= m->body.max);
 	if (m->body.failed) {
 		m->too_big = true;
 		m->denied = m->body.denied;
@@ -43,6 +47,7 @@ enum tds_status tds_message_add(struct tds_message *m, const struct tds_packet *
 	} else if (p->type != m->type) {
 		return TDS_MALFORMED;
 	}
+	assert(!m->ignored);
 	add_body(m, &p->body);
 	if ((p->flags & TDS_STATUS_EOM) == 0)
 		return TDS_MORE;

@@ -1,72 +1,74 @@
-/* out.h — answers → tokens → packets. Bytes go straight into the send buffer, packet headers included; no length is computed in
- * advance, and failure is looked at once, at the end (out->wire.failed). */
+/* out.h — answers → tokens → packets. Bytes go straight into the output that is sent, packet
+ * headers included. No length is computed in advance, and failure is looked at once, at the end
+ * (tds_out_failed). */
 #ifndef TDS_OUT_H
 #define TDS_OUT_H
 
-#include "base/buf.h"
 #include "base/err.h"
+#include "base/output.h"
 #include "call/sink.h"
 #include "tds/request.h"
 #include "tds/tds.h"
 
 struct tds_out {
-	struct buf wire;     /* finished packets, and the one that is being filled */
-	size_t packet_start; /* offset of the current packet's header in wire */
-	size_t packet_size;
-	uint16_t spid;
-	uint8_t packet_id;
-	uint8_t message_type;
-	bool open;        /* a message has begun and not ended */
-	uint64_t payload; /* bytes put into the current message, headers not counted */
+	/* Finished packets, and at its end the one that is being filled. Between messages it can be
+	 * sent as it is. */
+	struct output wire;
+
+	/* What the client and the server agreed upon. */
 	enum tds_version version;
 	bool utf8; /* UTF8_SUPPORT was acknowledged */
+	uint16_t spid;
+	size_t packet_size;
 	const char *server_name;
-	/* Called when finished packets exceed flush_at bytes. wire.data[0 … wire.len) then is finished packets only: the callback copies them away
-	 * or takes the whole buffer (leaving an empty one with the same max); what it leaves in wire is dropped. NULL: keep all. May block.
-	 * A negative answer means that the receiver is gone: wire.failed is set for good. */
-	int (*flush)(struct tds_out *o, void *arg);
+
+	/* Where packets go while the message is still being written. NULL: nowhere, all are kept.
+	 * It is called whenever at least flush_at bytes are finished, takes them out of the output
+	 * that it is given, and may block. What it leaves there is dropped. A negative answer means
+	 * that the receiver is gone: the message has failed for good. */
+	int (*flush)(struct output *finished, void *arg);
 	void *flush_arg;
 	size_t flush_at;
-	/* A value of so many bytes or more (0: none) is not copied when it is put: it comes into packets after tds_out_end, by tds_out_more or tds_out_slices. */
+
+	/* Values of at least so many bytes are sent from where they lie. 0: all are copied. */
 	size_t lends;
-	bool more; /* the message has ended, but some of it is not in packets yet: the value must stay where it is */
-	/* Private to out.c: */
-	struct str lent; /* what is left of that value … */
-	size_t chunk;    /* … and of its chunk that was begun by tds_out_slices … */
-	uint8_t chunk_head[4],
-		chunk_head_left; /* … whose length is written first; how many bytes of that are left */
-	size_t outside; /* bytes of the current packet that were given out as a slice, so that they are not in wire */
-	struct buf rest; /* what was put behind it, not in packets */
-	struct tds_front {
-		struct buf wire;
-		size_t packet_start, limit;
-	} front;    /* what comes before it, while rest is being written */
-	bool apart; /* … which is now: wire and its places are those of rest */
-	size_t limit; /* offset in wire up to which the current packet may be filled; memory up to there is ours */
-	uint64_t flushes; /* how often bytes left (or a message ended): marks from before are void */
-	unsigned holds;   /* lengths still to be filled in: nothing may leave meanwhile */
-	bool gone;        /* flush said so */
+	/* So many of them have not been sent yet: they must stay where they are. */
+	unsigned lent;
+
+	/* The message that is being written. The rest is out.c's. */
+	bool open;
+	uint8_t message_type, packet_id;
+	uint64_t payload;    /* its bytes so far, packet headers not counted */
+	size_t packet_start; /* where the header of the current packet is, in the owned bytes */
+	size_t limit;        /* up to here the current packet may be filled, and memory is ours */
+	unsigned holds;      /* lengths that are still to be filled in: nothing may leave meanwhile */
+	uint64_t departures; /* how often something left or a message ended: older marks are void */
+	bool gone;           /* flush said that the receiver is */
 };
 
 void tds_out_init(struct tds_out *o, size_t max);
+/* Nothing that was lent may be on its way elsewhere. */
 void tds_out_fini(struct tds_out *o);
-/* A message begins (its first packet header is reserved) … */
+/* The message cannot be sent: a bound was passed, memory ended, or a value does not fit its
+ * type. */
+static inline bool tds_out_failed(const struct tds_out *o)
+{
+	return o->wire.bytes.failed;
+}
+/* A message begins: the header of its first packet is reserved. */
 void tds_out_begin(struct tds_out *o, uint8_t type);
-/* … and ends: EOM. After it wire holds whole messages only, unless a value was lent: then `more` is set, and no message begins before it is all in packets. */
+/* It ends: its last packet says so (EOM), and wire holds whole messages only. */
 void tds_out_end(struct tds_out *o);
-/* Puts the next piece of such a message into packets (flush may take them). False: that was the last, the message has ended. */
-bool tds_out_more(struct tds_out *o);
-/* The same without copying the value: gives out whole packets as slices of the value and of wire, in their order; flush is not called. Gives how many, at most max, and
- * the caller takes all of wire with them before the next call. `more` tells whether there is a next one. */
-#define TDS_SLICES_MIN ((size_t)16)
-size_t tds_out_slices(struct tds_out *o, struct str *slices, size_t max);
-/* The finished packets of a message that goes on leave by fn, where nothing among them is still to be filled in. Gives how many bytes that were. */
-size_t tds_out_shed(struct tds_out *o, void (*fn)(const uint8_t *p, size_t n, void *arg), void *arg);
-/* For taking back what has not left: a mark is valid until the next flush or end. Rewinding also forgives a failure (wire.max, memory) that
- * came after the mark, so that an error can be sent instead. */
+/* Moves the finished packets of a message that goes on to `to`, which is empty and has the bound
+ * and the account of wire. False: there are none, or none that may leave. */
+bool tds_out_take_finished(struct tds_out *o, struct output *to);
+/* For taking back what has not left: a mark is valid until something leaves or the message ends.
+ * Rewinding also forgives a failure (wire.max, memory) that came after the mark, so that an error
+ * can be sent instead. */
 struct tds_mark {
-	size_t wire_len, packet_start;
-	uint64_t payload, flushes;
+	size_t nbytes, npieces; /* of wire */
+	size_t packet_start;
+	uint64_t payload, departures;
 	uint8_t packet_id;
 	bool open, failed;
 };
@@ -83,8 +85,8 @@ void tds_put_b_varchar(struct tds_out *o, struct str s);  /* cut at 255 units */
 void tds_put_us_varchar(struct tds_out *o, struct str s); /* cut at 65535 units */
 
 /* Tokens. */
-void tds_put_message(struct tds_out *o,
-		     const struct err *e); /* ERROR or INFO by severity; class 10 goes out as 0 */
+/* ERROR or INFO by severity; class 10 goes out as 0 */
+void tds_put_message(struct tds_out *o, const struct err *e);
 enum tds_done_kind { TDS_DONE = 0xFD, TDS_DONEPROC = 0xFE, TDS_DONEINPROC = 0xFF };
 enum tds_done_status {
 	TDS_DONE_MORE = 0x01,
@@ -100,11 +102,16 @@ void tds_put_envchange_bytes(struct tds_out *o, uint8_t type, const void *new_va
 			     const void *old_value, uint8_t old_len);
 void tds_put_loginack(struct tds_out *o, uint32_t asked);
 void tds_put_featureextack_utf8(struct tds_out *o);
-void tds_put_sspi(struct tds_out *o, const void *p,
-		  size_t n); /* at most 65535 bytes, else the message fails */
+/* at most 65535 bytes, else the message fails */
+void tds_put_sspi(struct tds_out *o, const void *p, size_t n);
 void tds_put_colmetadata(struct tds_out *o, const struct column *cols, size_t n);
-/* Values have the columns' types (or are NULL); a value that its column cannot carry fails the message rather than confuse the client.
- * Types are brought down to what the version knows (wire notes 12.9), the same way in both. */
+/* token_colinfo.c: of n columns of a cursor, the last of which is hidden; and the COLMETADATA of a
+ * fetch whose client knows the columns. */
+void tds_put_colinfo(struct tds_out *o, size_t n);
+void tds_put_no_colmetadata(struct tds_out *o);
+/* Values have the columns' types (or are NULL); a value that its column cannot carry fails the
+ * message rather than confuse the client. Types are brought down to what the version knows (wire
+ * notes 12.9), the same way in both. */
 void tds_put_row(struct tds_out *o, const struct column *cols, const struct value *vals, size_t n);
 /* The token of the type in a nullable column of TDS 7.4. */
 uint8_t tds_type_token(const struct type *t);

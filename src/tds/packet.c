@@ -1,6 +1,8 @@
 /* packet.c — the 8-byte header that every packet begins with [MS-TDS] 2.2.3.1. */
 #include "tds/packet.h"
 
+#include <assert.h>
+
 enum tds_status tds_get_packet(struct tds_cursor *in, size_t limit, struct tds_packet *ret)
 {
 	struct tds_cursor c = *in;
@@ -17,6 +19,7 @@ enum tds_status tds_get_packet(struct tds_cursor *in, size_t limit, struct tds_p
 		return TDS_TOO_BIG;
 	if (!tds_get_slice(&c, p.length, &p.body))
 		return TDS_MORE;
+	assert(tds_left(&p.body) == p.length);
 	p.body.pos += TDS_HEADER_LEN;
 	*in = c;
 	*ret = p;

@@ -1,6 +1,8 @@
-/* plp.c — partially length-prefixed bytes [MS-TDS] 2.2.5.2.3: a total (or "unknown"), then chunks, then an empty chunk.
- * Coming in, the chunks are moved together where they lie: the value becomes one slice of the message without a second copy.
- * Going out, the total is always told and chunks are small: tedious copies its buffer again for every packet of an unfinished chunk. */
+/* plp.c — partially length-prefixed bytes [MS-TDS] 2.2.5.2.3: a total (or "unknown"), then
+ * chunks, then an empty chunk. Coming in, the chunks are moved together where they lie: the
+ * value becomes one slice of the message without a second copy. Going out, the total is always
+ * told and chunks are small: tedious copies its buffer again for every packet of an unfinished
+ * chunk. */
 #include <string.h>
 
 #include "tds/tds_int.h"
@@ -60,12 +62,12 @@ static void put_chunks(struct tds_out *o, struct str s, enum tds_charset cs)
 {
 	uint8_t piece[TDS_PIECE];
 
-	if (cs == CHARSET_BINARY && tds_out_lend(o, s))
+	if (cs == CHARSET_BINARY && tds_put_large(o, s))
 		return;
-	if (cs == CHARSET_BINARY ||
-	    cs == CHARSET_UTF8) { /* nothing to convert: straight from where it lies */
+	if (cs == CHARSET_BINARY || cs == CHARSET_UTF8) {
+		/* nothing to convert: straight from where it lies */
 		tds_out_expect(o, s.n);
-		for (; s.n > 0 && !o->wire.failed;) {
+		for (; s.n > 0 && !tds_out_failed(o);) {
 			size_t n = s.n < TDS_PIECE ? s.n : TDS_PIECE;
 			tds_put_u32(o, (uint32_t)n);
 			tds_put(o, s.p, n);
@@ -74,7 +76,7 @@ static void put_chunks(struct tds_out *o, struct str s, enum tds_charset cs)
 		}
 		return;
 	}
-	while (s.n > 0 && !o->wire.failed) {
+	while (s.n > 0 && !tds_out_failed(o)) {
 		size_t n = tds_next_piece(&s, cs, piece);
 		if (n == 0)
 			continue;

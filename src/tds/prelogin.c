@@ -1,4 +1,5 @@
-/* prelogin.c — PRELOGIN [MS-TDS] 2.2.6.5: a table of options, big-endian, and the bargain over encryption. */
+/* prelogin.c — PRELOGIN [MS-TDS] 2.2.6.5: a table of options, big-endian, and the bargain over
+ * encryption. */
 #include "tds/prelogin.h"
 
 enum option {

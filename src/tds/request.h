@@ -24,8 +24,8 @@ struct tds_param {
 	struct str name; /* with '@' or empty */
 	bool by_ref, is_default;
 	struct tds_wire_type wire;
-	struct value
-		value; /* text as UTF-8 in the arena; binary and plain ASCII may be slices of the message */
+	/* text as UTF-8 in the arena; binary and plain ASCII may be slices of the message */
+	struct value value;
 };
 struct tds_rpc {
 	uint16_t proc_id; /* 0: by name */
@@ -38,8 +38,9 @@ struct tds_rpc {
 struct tds_limits {
 	size_t max_params, max_value;
 }; /* value too large: err 50005 */
-/* Next RPC of the message: 1 one was read, 0 no more, -1 error (8003 … 8062, 50005). The message's bytes may be moved together in place (PLP chunks),
- * so each may be read once: body must be writable memory. After an error the rest of the message cannot be trusted. */
+/* Next RPC of the message: 1 one was read, 0 no more, -1 error (8003 … 8062, 50005). The
+ * message's bytes may be moved together in place (PLP chunks), so each may be read once: body
+ * must be writable memory. After an error the rest of the message cannot be trusted. */
 MUST_CHECK int tds_get_rpc(struct tds_cursor *c, enum tds_version v, const struct tds_limits *limits,
 			   struct arena *a, struct tds_rpc *ret, struct err *reterr);
 

@@ -1,4 +1,5 @@
-/* rpc_request.c — RPC requests [MS-TDS] 2.2.6.6: one or more calls in a message, each a name or number and its parameters. */
+/* rpc_request.c — RPC requests [MS-TDS] 2.2.6.6: one or more calls in a message, each a name or
+ * number and its parameters. */
 #include <string.h>
 
 #include "tds/tds_int.h"
@@ -99,7 +100,8 @@ static int get_param(struct tds_read *r, struct tds_cursor *c, struct tds_param 
 	return tds_get_value(r, c, &t, &p->value);
 }
 
-/* Room for one more parameter. The old array stays in the arena: all of them together are no larger than the last. */
+/* Room for one more parameter. The old array stays in the arena: all of them together are no
+ * larger than the last. */
 static int grow(struct tds_read *r, struct tds_rpc *rpc, size_t *cap)
 {
 	struct tds_param *more;

@@ -34,7 +34,8 @@ enum tds_packet_status {
 #define TDS_PACKET_MAX 32767
 #define TDS_PACKET_DEFAULT 4096
 
-/* What we say we are: at least 11 for mssql-jdbc; the same in PRELOGIN, LOGINACK, @@VERSION, SERVERPROPERTY. */
+/* What we say we are: at least 11 for mssql-jdbc; the same in PRELOGIN, LOGINACK, @@VERSION,
+ * SERVERPROPERTY. */
 #define TDS_PRODUCT_MAJOR 16
 #define TDS_PRODUCT_MINOR 0
 #define TDS_PRODUCT_BUILD 4108

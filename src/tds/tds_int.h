@@ -1,4 +1,5 @@
-/* tds_int.h — what only the files of this folder know of each other: wire types and their codecs, pieces of output. */
+/* tds_int.h — what only the files of this folder know of each other: wire types and their
+ * codecs, pieces of output. */
 #ifndef TDS_INT_H
 #define TDS_INT_H
 
@@ -99,8 +100,8 @@ int tds_read_bad_value(struct tds_read *r, enum type_id id); /* 8023 */
 int tds_read_too_large(struct tds_read *r);                  /* 50005 */
 
 /* ---- text (text.c): the results have a NUL behind them ---- */
-MUST_CHECK int tds_text_from_utf16(struct tds_cursor b, struct arena *a, struct str *ret,
-				   struct err *reterr); /* even length */
+/* even length */
+MUST_CHECK int tds_text_from_utf16(struct tds_cursor b, struct arena *a, struct str *ret, struct err *reterr);
 MUST_CHECK int tds_text_from_cp1252(struct tds_cursor b, struct arena *a, struct str *ret,
 				    struct err *reterr);
 bool tds_is_ascii(struct tds_cursor b);
@@ -108,33 +109,68 @@ bool tds_collation_is_utf8(const uint8_t collation[5]);
 
 /* ---- output (out.c) ---- */
 
-/* A length that is filled in when what it counts has been written; its bytes may lie in two packets. */
+/* A length that is filled in when what it counts has been written; its bytes may lie in two
+ * packets. */
 struct tds_length {
 	size_t at[4];
 	uint64_t from;
 	uint8_t width;
 };
 struct tds_length tds_length_begin(struct tds_out *o, uint8_t width);
-void tds_length_end(struct tds_out *o, const struct tds_length *l,
-		    unsigned unit); /* unit 2: counts characters */
-/* True: the bytes come later, in chunks of PLP, before what is put from now on. */
-bool tds_out_lend(struct tds_out *o, struct str s);
+/* unit 2: counts characters */
+void tds_length_end(struct tds_out *o, const struct tds_length *l, unsigned unit);
+
+/* The header of a packet [MS-TDS] 2.2.3.1; window and the order of its bytes are the encoder's. */
+struct tds_packet_head {
+	uint8_t type, status;
+	uint16_t length, spid;
+	uint8_t id;
+};
+static inline void tds_encode_header(const struct tds_packet_head *h, uint8_t dst[TDS_HEADER_LEN])
+{
+	const uint8_t header[TDS_HEADER_LEN] = {
+		h->type,
+		h->status,
+		(uint8_t)(h->length >> 8),
+		(uint8_t)h->length,
+		(uint8_t)(h->spid >> 8),
+		(uint8_t)h->spid,
+		h->id,
+		0,
+	};
+
+	memcpy(dst, header, sizeof(header));
+}
+/* What the current packet may still take. */
+size_t tds_out_packet_room(const struct tds_out *o);
+/* Packets that are made later may come next. */
+bool tds_out_may_lend(const struct tds_out *o);
+/* The current packet is full. n whole packets follow it that the source makes, with the headers
+ * that begin with *ret; then the next one begins. False: it could not be; nothing has changed. */
+MUST_CHECK bool tds_out_insert_packets(struct tds_out *o, struct output_source *src, size_t n,
+				       struct tds_packet_head *ret);
+/* large.c. The value in chunks of PLP, sent from where it lies. False: it is to be copied. */
+MUST_CHECK bool tds_put_large(struct tds_out *o, struct str s);
 /* A value of n bytes is about to be put: memory for all of it at once. */
 void tds_out_expect(struct tds_out *o, size_t n);
 /* The stream would become wrong: nothing more is written. */
 static inline void tds_out_fail(struct tds_out *o)
 {
-	o->wire.failed = true;
+	o->wire.bytes.failed = true;
 }
-/* Where n bytes may be written at once, all in the current packet; NULL: go the long way by tds_put. */
+/* Where n bytes may be written at once, all in the current packet; NULL: go the long way by
+ * tds_put. */
 static inline uint8_t *tds_out_room(struct tds_out *o, size_t n)
 {
-	return !o->wire.failed && o->limit - o->wire.len >= n ? o->wire.data + o->wire.len : NULL;
+	const struct buf *b = &o->wire.bytes;
+
+	return !b->failed && o->limit - b->len >= n ? b->data + b->len : NULL;
 }
-/* … and how many of them were. */
+/* How many bytes were written into the room that tds_out_room gave. */
 static inline void tds_out_took(struct tds_out *o, size_t n)
 {
-	o->wire.len += n;
+	assert(o->open && n <= o->limit - o->wire.bytes.len);
+	o->wire.bytes.len += n;
 	o->payload += n;
 }
 void tds_put_utf16(struct tds_out *o, struct str s); /* no length */
@@ -157,7 +193,8 @@ static inline size_t tds_encode_le(uint8_t *dst, uint64_t v, size_t n)
 	return n;
 }
 
-/* Small fields that are put together: one look at the room instead of many, and each field is one store. */
+/* Small fields that are put together: one look at the room instead of many, and each field is
+ * one store. */
 #define TDS_PIECE_FIELDS 40
 struct tds_piece {
 	uint8_t *to; /* the send buffer, or room */
@@ -168,6 +205,7 @@ static inline void tds_piece_begin(struct tds_out *o, struct tds_piece *p)
 {
 	uint8_t *room = tds_out_room(o, sizeof(p->room));
 
+	assert(o->open);
 	p->to = room != NULL ? room : p->room;
 	p->n = 0;
 }
@@ -206,7 +244,8 @@ void tds_put_value(struct tds_out *o, const struct tds_form *f, const struct val
 bool tds_value_fits(const struct value *v, enum type_id id);
 
 #define TDS_SMALL_MAX 17
-/* Bytes of a value that is not text, binary or variant, as type t has them on the wire; 0 when they do not fit. */
+/* Bytes of a value that is not text, binary or variant, as type t has them on the wire; 0 when
+ * they do not fit. */
 size_t tds_encode_small(const struct type *t, const struct value *v, uint8_t dst[TDS_SMALL_MAX]);
 size_t tds_encode_number(const struct type *t, const struct value *v, uint8_t dst[TDS_SMALL_MAX]);
 size_t tds_encode_time(const struct type *t, const struct value *v, uint8_t dst[TDS_SMALL_MAX]);
@@ -219,8 +258,8 @@ size_t tds_next_piece(struct str *s, enum tds_charset cs, uint8_t dst[TDS_PIECE]
 uint64_t tds_pieces_length(struct str s, enum tds_charset cs);
 void tds_put_plp(struct tds_out *o, struct str s, enum tds_charset cs);
 void tds_put_pointer(struct tds_out *o, struct str s, enum tds_charset cs);
-void tds_put_len16(struct tds_out *o, const struct tds_form *f,
-		   struct str s); /* cut at and padded to the type's length */
+/* cut at and padded to the type's length */
+void tds_put_len16(struct tds_out *o, const struct tds_form *f, struct str s);
 void tds_put_variant(struct tds_out *o, const struct value *v);
 struct str tds_xml_text(struct str s); /* without byte order mark and XML declaration */
 

@@ -1,5 +1,6 @@
-/* text.c — text of the wire becomes UTF-8 in an arena. Small texts get the room of the worst case; large ones are measured first and
- * converted piece by piece, so that a document of many megabytes does not cost three times its size. */
+/* text.c — text of the wire becomes UTF-8 in an arena. Small texts get the room of the worst
+ * case; large ones are measured first and converted piece by piece, so that a document of many
+ * megabytes does not cost three times its size. */
 #include <string.h>
 
 #include "base/utf.h"
@@ -36,7 +37,8 @@ static bool is_low(unsigned u)
 	return (u & 0xFC00) == 0xDC00;
 }
 
-/* Bytes of UTF-8 that n bytes of UTF-16LE become. A pair is four bytes where two lone halves would be six. */
+/* Bytes of UTF-8 that n bytes of UTF-16LE become. A pair is four bytes where two lone halves
+ * would be six. */
 static size_t measure_utf16(const uint8_t *p, size_t n)
 {
 	size_t bytes = 0;

@@ -1,4 +1,5 @@
-/* token_done.c — DONE, DONEPROC, DONEINPROC [MS-TDS] 2.2.7.6: the count has 4 bytes before 7.2, 8 since. */
+/* token_done.c — DONE, DONEPROC, DONEINPROC [MS-TDS] 2.2.7.6: the count has 4 bytes before 7.2,
+ * 8 since. */
 #include "tds/tds_int.h"
 
 void tds_put_done(struct tds_out *o, enum tds_done_kind kind, uint16_t status, uint16_t command,
@@ -6,6 +7,7 @@ void tds_put_done(struct tds_out *o, enum tds_done_kind kind, uint16_t status, u
 {
 	struct tds_piece p;
 
+	assert(kind == TDS_DONE || kind == TDS_DONEPROC || kind == TDS_DONEINPROC);
 	tds_piece_begin(o, &p);
 	tds_piece_le(&p, kind, 1);
 	tds_piece_le(&p, status, 2);

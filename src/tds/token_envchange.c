@@ -1,4 +1,5 @@
-/* token_envchange.c — ENVCHANGE [MS-TDS] 2.2.7.9: something about the session changed; the new value stands before the old one. */
+/* token_envchange.c — ENVCHANGE [MS-TDS] 2.2.7.9: something about the session changed; the new
+ * value stands before the old one. */
 #include "tds/tds_int.h"
 #include "tds/token.h"
 

@@ -1,5 +1,5 @@
-/* token_featureextack.c — FEATUREEXTACK [MS-TDS] 2.2.7.11. Only UTF8_SUPPORT is ever acknowledged, and only to those who asked: drivers fail
- * on anything else. */
+/* token_featureextack.c — FEATUREEXTACK [MS-TDS] 2.2.7.11. Only UTF8_SUPPORT is ever
+ * acknowledged, and only to those who asked: drivers fail on anything else. */
 #include "tds/tds_int.h"
 #include "tds/token.h"
 

@@ -1,4 +1,5 @@
-/* token_loginack.c — LOGINACK [MS-TDS] 2.2.7.14: which TDS was agreed, and who we say we are. Drivers compare the name. */
+/* token_loginack.c — LOGINACK [MS-TDS] 2.2.7.14: which TDS was agreed, and who we say we are.
+ * Drivers compare the name. */
 #include "tds/login7.h"
 #include "tds/tds_int.h"
 #include "tds/token.h"

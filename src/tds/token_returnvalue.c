@@ -1,5 +1,6 @@
-/* token_returnvalue.c — RETURNVALUE [MS-TDS] 2.2.7.19: an OUTPUT parameter on its way home, in the client's own type, always in the nullable
- * form. The collation of text is ours, except for a client that was promised UTF-8 and asked for it in this parameter. */
+/* token_returnvalue.c — RETURNVALUE [MS-TDS] 2.2.7.19: an OUTPUT parameter on its way home, in
+ * the client's own type, always in the nullable form. The collation of text is ours, except for
+ * a client that was promised UTF-8 and asked for it in this parameter. */
 #include "tds/tds_int.h"
 #include "tds/token.h"
 

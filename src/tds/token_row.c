@@ -1,5 +1,6 @@
-/* token_row.c — ROW [MS-TDS] 2.2.7.17, the hot path: integers, short text and the like are written where they will be sent from, as long as
- * the packet has room for them; everything else takes the general way, which gives the same bytes. */
+/* token_row.c — ROW [MS-TDS] 2.2.7.17, the hot path: integers, short text and the like are
+ * written where they will be sent from, as long as the packet has room for them; everything else
+ * takes the general way, which gives the same bytes. */
 #include <string.h>
 
 #include "base/utf.h"

@@ -1,4 +1,5 @@
-/* token_sspi.c — SSPI [MS-TDS] 2.2.7.22: the next token of an integrated login, alone in its message. */
+/* token_sspi.c — SSPI [MS-TDS] 2.2.7.22: the next token of an integrated login, alone in its
+ * message. */
 #include "tds/tds_int.h"
 #include "tds/token.h"
 

@@ -1,5 +1,5 @@
-/* tvp.c — table-valued parameters [MS-TDS] 2.2.5.5.5.3. We have no table types: the whole is read to its end, so that a broken stream is told
- * from a wish that we cannot fulfil. */
+/* tvp.c — table-valued parameters [MS-TDS] 2.2.5.5.5.3. We have no table types: the whole is
+ * read to its end, so that a broken stream is told from a wish that we cannot fulfil. */
 #include "tds/tds_int.h"
 
 #define COLUMNS_MAX 1024

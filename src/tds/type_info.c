@@ -1,5 +1,5 @@
-/* type_info.c — the one table of wire types [MS-TDS] 2.2.5.4 – 2.2.5.6, and reading a TYPE_INFO by it.
- * A type code that is not here does not exist for us. */
+/* type_info.c — the one table of wire types [MS-TDS] 2.2.5.4 – 2.2.5.6, and reading a TYPE_INFO
+ * by it. A type code that is not here does not exist for us. */
 #include "tds/tds_int.h"
 
 #include <string.h>
@@ -14,34 +14,15 @@ static int read_null(struct tds_read *r, const struct tds_wire_type *w, struct t
 	return 0;
 }
 
-#define FIXED(n, id, fn) \
-	{ \
-		META_NONE, PREFIX_NONE, (n), TDS_70, false, false, (id), (fn) \
-	}
-#define NULLABLE(fn) \
-	{ \
-		META_LEN8, PREFIX_U8, 0, TDS_70, false, false, TYPE_NULL, (fn) \
-	}
-#define DECIMAL(id) \
-	{ \
-		META_DECIMAL, PREFIX_U8, 0, TDS_70, false, false, (id), tds_read_decimal \
-	}
-#define TIME(meta, id) \
-	{ \
-		(meta), PREFIX_U8, 0, TDS_73A, false, false, (id), tds_read_moment \
-	}
-#define OLD(id, fn) \
-	{ \
-		META_LEN8, PREFIX_U8, 0, TDS_70, false, false, (id), (fn) \
-	}
-#define STRING(coll, var, id, fn) \
-	{ \
-		META_LEN16, PREFIX_U16, 0, TDS_70, (coll), (var), (id), (fn) \
-	}
-#define LOB(coll, id, fn) \
-	{ \
-		META_LEN32, PREFIX_U32, 0, TDS_70, (coll), false, (id), (fn) \
-	}
+/* clang-format off */
+#define FIXED(n, id, fn)        { META_NONE, PREFIX_NONE, (n), TDS_70, false, false, (id), (fn) }
+#define NULLABLE(fn)            { META_LEN8, PREFIX_U8, 0, TDS_70, false, false, TYPE_NULL, (fn) }
+#define DECIMAL(id)             { META_DECIMAL, PREFIX_U8, 0, TDS_70, false, false, (id), tds_read_decimal }
+#define TIME(meta, id)          { (meta), PREFIX_U8, 0, TDS_73A, false, false, (id), tds_read_moment }
+#define OLD(id, fn)             { META_LEN8, PREFIX_U8, 0, TDS_70, false, false, (id), (fn) }
+#define STRING(coll, var, id, fn) { META_LEN16, PREFIX_U16, 0, TDS_70, (coll), (var), (id), (fn) }
+#define LOB(coll, id, fn)       { META_LEN32, PREFIX_U32, 0, TDS_70, (coll), false, (id), (fn) }
+/* clang-format on */
 
 static const struct tds_type_row rows[256] = {
 	[0x1F] = FIXED(0, TYPE_NULL, read_null),
@@ -178,7 +159,8 @@ static int get_len16(struct tds_read *r, struct tds_cursor *c, struct tds_typed 
 		return tds_read_bad_length(r);
 	} else {
 		int32_t length = wide ? n / 2 : n;
-		t->wire.type.length = length > 0 ? length : 1; /* an empty value makes some drivers say (0) */
+		/* an empty value makes some drivers say (0) */
+		t->wire.type.length = length > 0 ? length : 1;
 	}
 	t->max = n;
 	return get_collation(r, c, t);

@@ -71,6 +71,7 @@ static unsigned __int128 decimal_bound(uint8_t precision)
 {
 	unsigned __int128 bound = 1;
 
+	assert(precision <= 38);
 	while (precision-- > 0)
 		bound *= 10;
 	return bound;

@@ -1,4 +1,5 @@
-/* type_read.c — one value off the wire: first its framing (length, chunks, NULL), then the codec of its type. */
+/* type_read.c — one value off the wire: first its framing (length, chunks, NULL), then the codec
+ * of its type. */
 #include "tds/tds_int.h"
 
 int tds_read_ended(struct tds_read *r)
@@ -57,7 +58,8 @@ static int get_u16_framed(struct tds_read *r, struct tds_cursor *c, const struct
 	return *ret_null ? 0 : get_counted(r, c, n, t->max, ret);
 }
 
-/* text, ntext, image: jTDS states the maximum of ntext in characters, so the stated maximum is not believed. */
+/* text, ntext, image: jTDS states the maximum of ntext in characters, so the stated maximum is
+ * not believed. */
 static int get_u32_framed(struct tds_read *r, struct tds_cursor *c, uint32_t null, struct tds_cursor *ret,
 			  bool *ret_null)
 {

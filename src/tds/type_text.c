@@ -1,4 +1,5 @@
-/* type_text.c — char, varchar, text in their code page and nchar, nvarchar, ntext in UTF-16LE; UTF-8 inside. */
+/* type_text.c — char, varchar, text in their code page and nchar, nvarchar, ntext in UTF-16LE;
+ * UTF-8 inside. */
 #include <string.h>
 
 #include "base/utf.h"
@@ -9,8 +10,8 @@ static void set_text(const struct tds_wire_type *w, struct str s, struct value *
 	*ret = (struct value){ .type = w->type, .u.s = s };
 }
 
-/* Decoded by its own collation: UTF-8 if that says so, else Windows-1252 (ours, and the raw one of go-mssqldb). ASCII is both, and stays
- * where it lies. */
+/* Decoded by its own collation: UTF-8 if that says so, else Windows-1252 (ours, and the raw one
+ * of go-mssqldb). ASCII is both, and stays where it lies. */
 int tds_read_char(struct tds_read *r, const struct tds_wire_type *w, struct tds_cursor b, struct value *ret)
 {
 	struct str s = { (const char *)b.pos, tds_left(&b) };
@@ -68,12 +69,14 @@ size_t tds_next_piece(struct str *s, enum tds_charset cs, uint8_t dst[TDS_PIECE]
 	case CHARSET_1252: made = cp1252_from_utf8(dst, s->p, n, NULL); break;
 	default: memcpy(dst, s->p, n); break;
 	}
+	assert(n > 0 && n <= s->n && made <= TDS_PIECE);
 	s->p += n;
 	s->n -= n;
 	return made;
 }
 
-/* What the pieces will add up to: the same cuts, so that even text that is not valid UTF-8 gives the same number. */
+/* What the pieces will add up to: the same cuts, so that even text that is not valid UTF-8 gives
+ * the same number. */
 uint64_t tds_pieces_length(struct str s, enum tds_charset cs)
 {
 	uint8_t piece[TDS_PIECE];
@@ -96,7 +99,7 @@ static void put_pieces(struct tds_out *o, struct str s, enum tds_charset cs)
 		tds_put(o, s.p, s.n);
 		return;
 	}
-	while (s.n > 0 && !o->wire.failed) {
+	while (s.n > 0 && !tds_out_failed(o)) {
 		size_t n = tds_next_piece(&s, cs, piece);
 		tds_put(o, piece, n);
 	}
@@ -148,7 +151,7 @@ static void pad(struct tds_out *o, const struct tds_form *f, size_t have)
 			      : f->charset == CHARSET_UTF16 ? wide
 							    : blanks;
 
-	while (have < f->max && !o->wire.failed) {
+	while (have < f->max && !tds_out_failed(o)) {
 		size_t n = f->max - have < 8 ? f->max - have : 8;
 		tds_put(o, with, n);
 		have += n;

@@ -1,4 +1,5 @@
-/* type_time.c — the six date types, both ways. What lies outside the calendar is refused at the door: no later code sees such a value. */
+/* type_time.c — the six date types, both ways. What lies outside the calendar is refused at the
+ * door: no later code sees such a value. */
 #include "tds/tds_int.h"
 #include "value/datetime.h"
 

@@ -131,7 +131,7 @@ static void put_text(struct tds_out *o, enum type_id id, struct str s)
 	else
 		s.n = utf8_prefix(s.p, s.n, VARIANT_TEXT_MAX);
 	put_text_props(o, base_by_type(id)->token, &f);
-	while (s.n > 0 && !o->wire.failed) {
+	while (s.n > 0 && !tds_out_failed(o)) {
 		size_t n = tds_next_piece(&s, f.charset, piece);
 		tds_put(o, piece, n);
 	}

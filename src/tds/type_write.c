@@ -1,6 +1,7 @@
-/* type_write.c — which wire type a SQL type takes in this session, its TYPE_INFO, and its values.
- * COLMETADATA and ROW both ask tds_form_of(), so they cannot disagree. Two rules decide: fixed or N type by the nullable flag (wire notes 12.2:
- * SqlClient reads by that flag), and what the client's version knows (wire notes 12.9). */
+/* type_write.c — which wire type a SQL type takes in this session, its TYPE_INFO, and its
+ * values. COLMETADATA and ROW both ask tds_form_of(), so they cannot disagree. Two rules decide:
+ * fixed or N type by the nullable flag (wire notes 12.2: SqlClient reads by that flag), and what
+ * the client's version knows (wire notes 12.9). */
 #include <string.h>
 
 #include "tds/tds_int.h"
@@ -21,7 +22,8 @@ enum holds {
 	HOLDS_VARIANT
 };
 
-/* By type id: token when not nullable, token otherwise, bytes, what the value's union holds, length of its text for old clients. */
+/* By type id: token when not nullable, token otherwise, bytes, what the value's union holds,
+ * length of its text for old clients. */
 static const struct {
 	uint8_t fixed, nullable, size, holds, text_units;
 } forms[TYPE_COUNT] = {
@@ -81,8 +83,8 @@ static void form_unbounded(struct tds_form *f, enum tds_version v, enum tds_plac
 
 	if (place == PLACE_COLUMN && (old_lob || v < TDS_72)) {
 		form_pointer(f);
-	} else if (v <
-		   TDS_72) { /* an output value has no text pointer; 4073 was said before if it is longer */
+	} else if (v < TDS_72) {
+		/* an output value has no text pointer; 4073 was said before if it is longer */
 		f->how = HOW_LEN16;
 		f->token = var_token(f->charset);
 		f->max = CHAR_MAX_BYTES;
@@ -144,6 +146,7 @@ struct tds_form tds_form_of(const struct tds_out *o, const struct type *t, bool 
 	uint8_t holds = forms[t->id].holds;
 	struct tds_form f = { .type = *t };
 
+	assert(t->id < TYPE_COUNT && f.type.id == t->id);
 	nullable = nullable || place == PLACE_RETURNVALUE;
 	f.token = nullable ? forms[t->id].nullable : forms[t->id].fixed;
 	if (holds == HOLDS_TEXT || holds == HOLDS_BYTES) {

@@ -1,5 +1,6 @@
-/* type_xml.c — xml comes as UTF-16 (with a byte order mark from SqlClient) or as bytes with their own declaration, and goes out as
- * UTF-16LE without mark and without declaration (wire notes 12.8). */
+/* type_xml.c — xml comes as UTF-16 (with a byte order mark from SqlClient) or as bytes with
+ * their own declaration, and goes out as UTF-16LE without mark and without declaration (wire
+ * notes 12.8). */
 #define _GNU_SOURCE
 #include <string.h>
 
@@ -12,7 +13,8 @@ static bool has_utf16_mark(struct tds_cursor b)
 	return tds_left(&b) >= 2 && b.pos[0] == 0xFF && b.pos[1] == 0xFE;
 }
 
-/* XML begins with '<' or white space: in UTF-16LE the second byte is then zero, in any other encoding that drivers send it is not. */
+/* XML begins with '<' or white space: in UTF-16LE the second byte is then zero, in any other
+ * encoding that drivers send it is not. */
 static bool looks_like_utf16(struct tds_cursor b)
 {
 	return tds_left(&b) >= 2 && tds_left(&b) % 2 == 0 && b.pos[0] != 0 && b.pos[1] == 0;
@@ -28,7 +30,8 @@ int tds_read_xml(struct tds_read *r, const struct tds_wire_type *w, struct tds_c
 		encoding = XML_UTF8_FROM_UNICODE;
 	if (marked && tds_left(&b) % 2 != 0)
 		return tds_read_bad_length(r);
-	/* The mark says how to read the rest and is no part of it. Two are a mistake, which is left for who reads the document. */
+	/* The mark says how to read the rest and is no part of it. Two are a mistake, which is
+	 * left for who reads the document. */
 	if (marked && !has_utf16_mark((struct tds_cursor){ b.pos + 2, b.end }))
 		b.pos += 2;
 	if (marked || looks_like_utf16(b)) {

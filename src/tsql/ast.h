@@ -1,5 +1,5 @@
-/* ast.h — a compiled batch: expressions, SELECTs, and the flat program of instructions that refers to them. Everything lives in the arena of the
- * compilation and is constant afterwards. */
+/* ast.h — a compiled batch: expressions, SELECTs, and the flat program of instructions that
+ * refers to them. Everything lives in the arena of the compilation and is constant afterwards. */
 #ifndef TSQL_AST_H
 #define TSQL_AST_H
 
@@ -10,13 +10,14 @@ enum expr_kind {
 	E_LITERAL,
 	E_VARIABLE,
 	E_COLUMN,
-	E_UNARY,     /* op: '-' '+' '~' */
-	E_BINARY,    /* op: enum value_op */
-	E_CASE,      /* args: [operand], when, then, …, [else]; see has_operand, has_else */
-	E_CAST,      /* args: value [, style] */
-	E_CALL,      /* fn; @@variables too */
-	E_AGGREGATE, /* op: enum aggregate; no args: COUNT(*) */
-	E_SUBQUERY,  /* query: one column, one row */
+	E_UNARY,      /* op: '-' '+' '~' */
+	E_BINARY,     /* op: enum value_op */
+	E_CASE,       /* args: [operand], when, then, …, [else]; see has_operand, has_else */
+	E_CAST,       /* args: value [, style] */
+	E_CALL,       /* fn; @@variables too */
+	E_AGGREGATE,  /* op: enum aggregate; no args: COUNT(*) */
+	E_SUBQUERY,   /* query: one column, one row */
+	E_ROW_NUMBER, /* args: PARTITION BY; over: ORDER BY */
 	/* predicates from here on */
 	E_COMPARE, /* op: enum comparison */
 	E_AND,
@@ -30,7 +31,15 @@ enum expr_kind {
 	E_EXISTS,
 };
 enum comparison { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE };
-enum aggregate { AGG_COUNT, AGG_COUNT_BIG, AGG_SUM, AGG_MIN, AGG_MAX, AGG_AVG };
+enum aggregate {
+	AGG_COUNT,
+	AGG_COUNT_BIG,
+	AGG_SUM,
+	AGG_MIN,
+	AGG_MAX,
+	AGG_AVG,
+	AGG_STRING /* args: text, separator */
+};
 
 #define EXPR_DEPTH 500  /* of a tree: what evaluation recurses */
 #define PARAMS_MAX 2100 /* of an EXEC, and declared for sp_executesql; SQL Server's bound */
@@ -38,11 +47,13 @@ enum aggregate { AGG_COUNT, AGG_COUNT_BIG, AGG_SUM, AGG_MIN, AGG_MAX, AGG_AVG };
 
 struct function;
 struct select;
+struct order_item;
 struct expr {
 	uint8_t kind, op;
 	uint16_t depth;
 	bool negated, has_operand, has_else, distinct, try_cast;
-	bool in_query; /* contains a column, an aggregate or a subquery: only the store can compute it */
+	/* contains a column, an aggregate or a subquery: only the store can compute it */
+	bool in_query;
 	bool nullable;
 	int line;
 	struct type type; /* static; not known (TYPE_NULL) when in_query */
@@ -54,6 +65,8 @@ struct expr {
 	struct type cast;
 	const struct expr **args;
 	uint32_t nargs;
+	struct order_item *over; /* OVER (ORDER BY …) */
+	size_t nover;
 };
 static inline bool expr_is_predicate(const struct expr *e)
 {
@@ -74,6 +87,11 @@ struct from_item {
 	struct str database, schema, name;
 	struct str alias; /* empty: the name */
 	const struct select *derived;
+	/* derived is one of WITH: it sees nothing of what is around it here … */
+	bool is_with;
+	const char **column_names; /* … and may have given its columns names */
+	size_t ncolumn_names;
+	bool called; /* a function: f(…) */
 	const struct expr *on;
 	int line;
 };
@@ -135,7 +153,8 @@ struct exec_call {
 	size_t nargs;
 };
 struct raise {
-	const struct expr *message, *severity, *state; /* THROW: number, text, state in this order in args */
+	/* THROW: number, text, state in this order in args */
+	const struct expr *message, *severity, *state;
 	const struct expr **args;
 	size_t nargs;
 	bool set_error;
@@ -184,9 +203,9 @@ struct tsql_program {
 };
 
 /* infer.c: the static type of a node from those of its arguments. */
-struct type infer_type(const struct expr *e, const struct type *args);
-bool infer_nullable(const struct expr *e);
+struct type tsql_infer_type(const struct expr *e, const struct type *args);
+bool tsql_infer_nullable(const struct expr *e);
 /* varchar/nvarchar wide enough for the text of any value of the type. */
-struct type type_as_text(const struct type *t);
+struct type tsql_type_as_text(const struct type *t);
 
 #endif

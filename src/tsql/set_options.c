@@ -1,4 +1,5 @@
-/* set_options.c — the SET options: names, where they are kept, and the command of their DONE (wire notes 13.4). */
+/* set_options.c — the SET options: names, where they are kept, and the command of their DONE
+ * (wire notes 13.4). */
 #include "tsql/set_options.h"
 
 #include <string.h>
@@ -48,7 +49,7 @@ static const struct set_option options[] = {
 	{ "XACT_ABORT", SET_BOOL, 0, AT(xact_abort), CMD_SET_ON, NULL },
 };
 
-const struct set_option *set_option_find(struct str name)
+const struct set_option *tsql_set_option_find(struct str name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
 		if (str_eq_nocase(name, str_of(options[i].name)))
@@ -71,7 +72,7 @@ void tsql_session_init(struct tsql_session *s, bool odbc)
 	str_copy(s->language, sizeof(s->language), STR("us_english"));
 }
 
-void set_bool(struct tsql_session *s, const struct set_option *o, bool on)
+void tsql_set_bool(struct tsql_session *s, const struct set_option *o, bool on)
 {
 	if (o->offset >= 0)
 		*(bool *)((char *)s + o->offset) = on;
@@ -87,8 +88,8 @@ static int bad_value(const struct set_option *o, const char *want, struct err *r
 	return err_raise(reterr, 1052, 15, 1, "Conflicting or wrong value for SET %s: %s.", o->name, want);
 }
 
-int set_number(struct tsql_session *s, const struct set_option *o, const struct value *v, struct arena *a,
-	       struct err *reterr)
+int tsql_set_number(struct tsql_session *s, const struct set_option *o, const struct value *v,
+		    struct arena *a, struct err *reterr)
 {
 	struct type bigint = TYPE_OF(TYPE_BIGINT);
 	struct value n;
@@ -124,7 +125,7 @@ int set_number(struct tsql_session *s, const struct set_option *o, const struct 
 }
 
 /* Filled up with zeros to its whole length, as SQL Server gives it back. */
-int set_context(struct tsql_session *s, const struct value *v, struct arena *a, struct err *reterr)
+int tsql_set_context(struct tsql_session *s, const struct value *v, struct arena *a, struct err *reterr)
 {
 	struct type bytes = TYPE_LEN(TYPE_VARBINARY, sizeof(s->context));
 	struct value b;
@@ -159,7 +160,8 @@ static int language(struct tsql_host *h, struct str word, struct err *reterr)
 	return 0;
 }
 
-/* Dates are read in the order of us_english. Taking another one and not keeping to it would store wrong dates. */
+/* Dates are read in the order of us_english. Taking another one and not keeping to it would
+ * store wrong dates. */
 static int dateformat(struct str word, struct err *reterr)
 {
 	static const char *const others[] = { "dmy", "ymd", "ydm", "myd", "dym" };
@@ -177,7 +179,7 @@ static int dateformat(struct str word, struct err *reterr)
 	return err_raise(reterr, 2742, 16, 1, "SET DATEFORMAT date order '%s' is invalid.", shown);
 }
 
-int set_word(struct tsql_host *h, const struct set_option *o, struct str word, struct err *reterr)
+int tsql_set_word(struct tsql_host *h, const struct set_option *o, struct str word, struct err *reterr)
 {
 	if (o->id == SET_ID_LANGUAGE)
 		return language(h, word, reterr);
@@ -186,8 +188,20 @@ int set_word(struct tsql_host *h, const struct set_option *o, struct str word, s
 	return 0;
 }
 
+void tsql_session_restore(struct tsql_session *s, const struct tsql_session *kept)
+{
+	struct tsql_session now = *s;
+
+	*s = *kept;
+	s->has_context = now.has_context;
+	memcpy(s->context, now.context, sizeof(s->context));
+	s->error = now.error;
+	s->rowcount = now.rowcount;
+	s->trancount = now.trancount;
+}
+
 /* The bits of sp_configure 'user options'. */
-int32_t session_options(const struct tsql_session *s)
+int32_t tsql_session_options(const struct tsql_session *s)
 {
 	return (s->implicit_transactions ? 2 : 0) | (s->cursor_close_on_commit ? 4 : 0) |
 	       (s->ansi_warnings ? 8 : 0) | (s->ansi_padding ? 16 : 0) | (s->ansi_nulls ? 32 : 0) |

@@ -34,14 +34,15 @@ enum set_id {
 	SET_ID_OPTIONS
 };
 
-const struct set_option *set_option_find(struct str name);
+const struct set_option *tsql_set_option_find(struct str name);
 /* Applies a number or word option; 0, or -1 with the error. */
-MUST_CHECK int set_number(struct tsql_session *s, const struct set_option *o, const struct value *v,
-			  struct arena *a, struct err *reterr);
-MUST_CHECK int set_word(struct tsql_host *h, const struct set_option *o, struct str word, struct err *reterr);
-MUST_CHECK int set_context(struct tsql_session *s, const struct value *v, struct arena *a,
-			   struct err *reterr);
-void set_bool(struct tsql_session *s, const struct set_option *o, bool on);
-int32_t session_options(const struct tsql_session *s); /* @@OPTIONS */
+MUST_CHECK int tsql_set_number(struct tsql_session *s, const struct set_option *o, const struct value *v,
+			       struct arena *a, struct err *reterr);
+MUST_CHECK int tsql_set_word(struct tsql_host *h, const struct set_option *o, struct str word,
+			     struct err *reterr);
+MUST_CHECK int tsql_set_context(struct tsql_session *s, const struct value *v, struct arena *a,
+				struct err *reterr);
+void tsql_set_bool(struct tsql_session *s, const struct set_option *o, bool on);
+int32_t tsql_session_options(const struct tsql_session *s); /* @@OPTIONS */
 
 #endif

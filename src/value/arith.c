@@ -1,4 +1,5 @@
-/* arith.c — + - * / % & | ^ as T-SQL expressions have them: the operands are brought to one type, which decides the arithmetic. */
+/* arith.c — + - * / % & | ^ as T-SQL expressions have them: the operands are brought to one
+ * type, which decides the arithmetic. */
 #include <math.h>
 #include <string.h>
 
@@ -47,7 +48,7 @@ static int overflow(const struct type *t, struct err *reterr)
 	return err_set(reterr, ERR_OVERFLOW, "expression", conv_type_name(t->id));
 }
 
-/* --- concatenation --- */
+/* ---- concatenation ---- */
 
 static struct type concat_type(const struct value *a, const struct value *b)
 {
@@ -87,7 +88,7 @@ static int concat(const struct value *a, const struct value *b, struct arena *ar
 	return value_convert(&joined, &t, CONVERT_ASSIGN, NULL, ar, ret, reterr);
 }
 
-/* --- integers and money --- */
+/* ---- integers and money ---- */
 
 static bool integer_fits(enum type_id id, int64_t i)
 {
@@ -155,7 +156,7 @@ static int arith_integer(enum value_op op, const struct value *a, const struct v
 	return 0;
 }
 
-/* --- float, decimal, dates --- */
+/* ---- float, decimal, dates ---- */
 
 static int arith_float(enum value_op op, const struct value *a, const struct value *b, struct value *ret,
 		       struct err *reterr)
@@ -209,7 +210,7 @@ static int arith_datetime(enum value_op op, const struct value *a, const struct 
 	return 0;
 }
 
-/* --- which arithmetic --- */
+/* ---- which arithmetic ---- */
 
 /* The type in which the operation is done; false when the operator does not take these operands. */
 static bool operation_type(enum value_op op, const struct value *a, const struct value *b, struct type *ret)
@@ -217,7 +218,8 @@ static bool operation_type(enum value_op op, const struct value *a, const struct
 	struct type t = type_common(&a->type, &b->type);
 	const struct type_info *info = type_info(t.id);
 
-	if (info->is_text || info->is_binary) /* two texts, or a text and bytes: + was dealt with before */
+	/* two texts, or a text and bytes: + was dealt with before */
+	if (info->is_text || info->is_binary)
 		return false;
 	*ret = t;
 	if (is_old_date(&t))
@@ -231,7 +233,8 @@ static bool operation_type(enum value_op op, const struct value *a, const struct
 	return info->has_precision || is_money(&t);
 }
 
-/* Decimals keep their own precision and scale; what is not a decimal yet becomes one that holds it. */
+/* Decimals keep their own precision and scale; what is not a decimal yet becomes one that holds
+ * it. */
 static int to_decimal(const struct value *v, const struct type *t, struct arena *ar, struct value *ret,
 		      struct err *reterr)
 {

@@ -8,7 +8,7 @@
 #include "value/guid.h"
 #include "value/value_int.h"
 
-/* --- common type --- */
+/* ---- common type ---- */
 
 static int max_int(int a, int b)
 {
@@ -85,7 +85,7 @@ struct type type_common(const struct type *a, const struct type *b)
 	return t;
 }
 
-/* --- order --- */
+/* ---- order ---- */
 
 /* Sort key of a byte: punctuation, digits, letters without case, then the rest by code. */
 static unsigned text_key(unsigned char c)
@@ -99,7 +99,8 @@ static unsigned text_key(unsigned char c)
 	return c >= 0x80 ? 0x300u + c : c;
 }
 
-/* À to Þ equal à to þ (but × is not ÷): in UTF-8 both are C3 and a second byte that differs by 20. */
+/* À to Þ equal à to þ (but × is not ÷): in UTF-8 both are C3 and a second byte that differs by
+ * 20. */
 static unsigned char fold_latin1(const unsigned char *p, size_t i)
 {
 	if (i > 0 && p[i - 1] == 0xC3 && p[i] >= 0x80 && p[i] <= 0x9E && p[i] != 0x97)
@@ -120,6 +121,18 @@ int text_compare(struct str a, struct str b)
 			return x < y ? -1 : 1;
 	}
 	return 0;
+}
+
+int text_compare_exact(struct str a, struct str b)
+{
+	size_t common = a.n < b.n ? a.n : b.n;
+	int rc = common == 0 ? 0 : memcmp(a.p, b.p, common);
+
+	for (size_t i = common; rc == 0 && i < a.n; i++)
+		rc = (unsigned char)a.p[i] - ' ';
+	for (size_t i = common; rc == 0 && i < b.n; i++)
+		rc = ' ' - (unsigned char)b.p[i];
+	return rc < 0 ? -1 : rc > 0;
 }
 
 /* Zeros at the end do not count. */

@@ -1,4 +1,5 @@
-/* convert.c — the way in: which conversions exist and where (the table), which family does them, and which number a failure has. */
+/* convert.c — the way in: which conversions exist and where (the table), which family does them,
+ * and which number a failure has. */
 #include "value/convert.h"
 
 #include <string.h>
@@ -45,7 +46,8 @@ static enum family family_of(enum type_id id)
 	}
 }
 
-/* i: implicit, e: only CAST and CONVERT, n: never. Rows: from, columns: to, both in the order of enum family. */
+/* i: implicit, e: only CAST and CONVERT, n: never. Rows: from, columns: to, both in the order of
+ * enum family. */
 static const char rules[F_COUNT][F_COUNT + 1] = {
 	[F_INT] = "iiiininin"
 		  "nn",
@@ -180,7 +182,8 @@ static int conv_check_rule(const struct conv *c)
 	if (rule == 'i' || (rule == 'e' && c->mode == CONVERT_CAST))
 		return 0;
 	if (conv_is_call(c)) {
-		/* An xml argument may go where text is wanted, and bytes where xml is: clients choose freely [E-COM-15]. */
+		/* An xml argument may go where text is wanted, and bytes where xml is: clients
+		 * choose freely [E-COM-15]. */
 		if (rule == 'e' && (from == F_XML || to == F_XML))
 			return 0;
 		return fail_call(c);

@@ -1,4 +1,5 @@
-/* convert_binary.c — whatever becomes bytes, and GUIDs. Numbers are big-endian and stand at the right end of a binary(n); everything else begins at the left. */
+/* convert_binary.c — whatever becomes bytes, and GUIDs. Numbers are big-endian and stand at the
+ * right end of a binary(n); everything else begins at the left. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -180,7 +181,8 @@ static bool all_zero(const char *p, size_t n)
 	return true;
 }
 
-/* Too many bytes: an argument is refused rather than changed [E-COM-07]; only the leading zeros of a number may go. */
+/* Too many bytes: an argument is refused rather than changed [E-COM-07]; only the leading zeros
+ * of a number may go. */
 static int cut(struct conv *c, struct bytes *b, size_t most)
 {
 	size_t excess = b->s.n - most;

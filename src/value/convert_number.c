@@ -1,6 +1,7 @@
-/* convert_number.c — whatever becomes a number: bit, integers, decimal, money, float.
- * Everything is first read into a struct number (exact or approximate) and then written into the target. The grammar of a text depends on the
- * target: '12.5' is a decimal but no int, '1e3' only a float, '$1,000' only money [errata, clarification 11]. */
+/* convert_number.c — whatever becomes a number: bit, integers, decimal, money, float. Everything
+ * is first read into a struct number (exact or approximate) and then written into the target.
+ * The grammar of a text depends on the target: '12.5' is a decimal but no int, '1e3' only a
+ * float, '$1,000' only money [errata, clarification 11]. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,7 @@ bool number_of(const struct value *v, struct number *ret)
 	return true;
 }
 
-/* --- text --- */
+/* ---- text ---- */
 
 static bool all_digits(struct str s)
 {
@@ -92,7 +93,8 @@ static int read_decimal_text(struct conv *c, struct str s, struct number *ret)
 	return conv_fail(c, overflow ? FAULT_RANGE : FAULT_SYNTAX);
 }
 
-/* Is it [+-]digits[.digits][e[+-]digits]? strtod alone would also take hexadecimal, infinity and not-a-number. */
+/* Is it [+-]digits[.digits][e[+-]digits]? strtod alone would also take hexadecimal, infinity and
+ * not-a-number. */
 static bool float_grammar(struct str s)
 {
 	size_t i = 0, digits = 0;
@@ -179,7 +181,7 @@ static int read_text(struct conv *c, struct number *ret)
 	return read_decimal_text(c, s, ret);
 }
 
-/* --- bytes and times --- */
+/* ---- bytes and times ---- */
 
 /* Bytes are the big-endian number of the target's size; longer ones lose their beginning. */
 static int read_binary(struct conv *c, struct number *ret)
@@ -189,8 +191,8 @@ static int read_binary(struct conv *c, struct number *ret)
 	uint64_t bits = 0;
 	int64_t i;
 
-	if (type_info(c->to->id)
-		    ->has_precision) { /* precision, scale, reserved, sign, magnitude little-endian */
+	if (type_info(c->to->id)->has_precision) {
+		/* precision, scale, reserved, sign, magnitude little-endian */
 		if (n < 5 || n > 20 || p[0] < 1 || p[0] > DECIMAL_DIGITS || p[1] > p[0])
 			return conv_fail(c, FAULT_SYNTAX);
 		for (size_t k = n; k > 4; k--)
@@ -229,7 +231,7 @@ static void read_datetime(struct conv *c, struct number *ret)
 	ret->f = (double)c->v->u.i / (double)TICKS_PER_DAY;
 }
 
-/* --- writing --- */
+/* ---- writing ---- */
 
 static bool integer_range(enum type_id id, int64_t i)
 {

@@ -1,4 +1,5 @@
-/* convert_text.c — whatever becomes text: its form, the code page of varchar, the declared length. */
+/* convert_text.c — whatever becomes text: its form, the code page of varchar, the declared
+ * length. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "value/guid.h"
 #include "value/value_int.h"
 
-/* --- numbers --- */
+/* ---- numbers ---- */
 
 /* Like SQL Server: three digits of exponent at least. */
 static size_t float_text(double f, int digits, bool scientific, char *dst, size_t size)
@@ -89,7 +90,7 @@ size_t number_format(const struct value *v, int style, char *dst, size_t size)
 	}
 }
 
-/* --- fitting text into its type --- */
+/* ---- fitting text into its type ---- */
 
 static bool blank_from(struct str s, size_t i)
 {
@@ -100,7 +101,8 @@ static bool blank_from(struct str s, size_t i)
 	return true;
 }
 
-/* varchar holds the characters of code page 1252 only. An argument with another one is refused [E-STATE-08]; elsewhere it becomes '?'. */
+/* varchar holds the characters of code page 1252 only. An argument with another one is refused
+ * [E-STATE-08]; elsewhere it becomes '?'. */
 static int fit_code_page(struct conv *c, struct str *s)
 {
 	size_t lost;
@@ -113,7 +115,8 @@ static int fit_code_page(struct conv *c, struct str *s)
 	if (c->mode == CONVERT_ARGUMENT)
 		return err_set(c->err, ERR_CODE_PAGE, c->what != NULL ? c->what : conv_type_name(c->to->id));
 	bytes = arena_alloc_raw(c->arena, s->n);
-	text = arena_alloc_raw(c->arena, s->n); /* each '?' stands for two bytes or more: it cannot grow */
+	/* each '?' stands for two bytes or more: it cannot grow */
+	text = arena_alloc_raw(c->arena, s->n);
 	if (bytes == NULL || text == NULL)
 		return err_nomem(c->err);
 	s->n = utf8_from_cp1252(text, bytes, cp1252_from_utf8(bytes, s->p, s->n, NULL));
@@ -275,7 +278,8 @@ static int text_from_binary(struct conv *c)
 	return put_text(c, (struct str){ text, n });
 }
 
-/* xml that arrived as bytes in an encoding of its own: UTF-16 with its mark, UTF-8, or else the code page. */
+/* xml that arrived as bytes in an encoding of its own: UTF-16 with its mark, UTF-8, or else the
+ * code page. */
 static int text_from_xml(struct conv *c)
 {
 	struct str s = c->v->u.s;

@@ -1,5 +1,6 @@
-/* convert_time.c — whatever becomes a date or a time. Everything is first read as a moment on the value's own clock (an offset kept beside it),
- * and then written into the target with its precision and range. */
+/* convert_time.c — whatever becomes a date or a time. Everything is first read as a moment on
+ * the value's own clock (an offset kept beside it), and then written into the target with its
+ * precision and range. */
 #include <math.h>
 #include <string.h>
 
@@ -49,7 +50,8 @@ static enum date_order order_of_style(int style)
 	}
 }
 
-/* datetime takes three fractional digits and no time zone but UTC; the newer types seven, and those without an offset drop it. */
+/* datetime takes three fractional digits and no time zone but UTC; the newer types seven, and
+ * those without an offset drop it. */
 static int read_text(struct conv *c, struct moment *ret)
 {
 	struct civil civil;
@@ -87,7 +89,8 @@ static uint64_t little_endian(const uint8_t *p, size_t n)
 	return v;
 }
 
-/* datetime and smalldatetime: days and ticks (or minutes), big-endian halves, as their conversion to binary makes them. */
+/* datetime and smalldatetime: days and ticks (or minutes), big-endian halves, as their
+ * conversion to binary makes them. */
 static int read_old_binary(struct conv *c, struct moment *ret)
 {
 	bool small = c->to->id == TYPE_SMALLDATETIME;
@@ -106,7 +109,8 @@ static int read_old_binary(struct conv *c, struct moment *ret)
 	return 0;
 }
 
-/* date: 3 bytes. The others: scale, time, date, offset in UTC, little-endian, as far as the type has them. */
+/* date: 3 bytes. The others: scale, time, date, offset in UTC, little-endian, as far as the type
+ * has them. */
 static int read_new_binary(struct conv *c, struct moment *ret)
 {
 	const uint8_t *p = (const uint8_t *)c->v->u.s.p;

@@ -1,4 +1,5 @@
-/* convert_xml.c — text and bytes become xml. They are not parsed here; what is kept is how to read them [E-COM-15]. */
+/* convert_xml.c — text and bytes become xml. They are not parsed here; what is kept is how to
+ * read them [E-COM-15]. */
 #define _GNU_SOURCE /* memmem */
 #include <string.h>
 
@@ -16,8 +17,9 @@ static bool names_encoding(struct str s)
 	return end != NULL && memmem(s.p, (size_t)(end - s.p), "encoding", 8) != NULL;
 }
 
-/* varchar: a named encoding speaks of the bytes as they were on the wire, so they are restored. Without one the characters are what counts,
- * and those are known: the text passes as if it had come as Unicode. */
+/* varchar: a named encoding speaks of the bytes as they were on the wire, so they are restored.
+ * Without one the characters are what counts, and those are known: the text passes as if it had
+ * come as Unicode. */
 static int xml_from_code_page(struct conv *c)
 {
 	struct str s = c->v->u.s;

@@ -1,4 +1,5 @@
-/* datetime.c — calendar arithmetic. Days are counted from 0001-01-01; a year is taken to begin in March, so that the leap day is its last. */
+/* datetime.c — calendar arithmetic. Days are counted from 0001-01-01; a year is taken to begin
+ * in March, so that the leap day is its last. */
 #include "value/datetime.h"
 
 #include "base/clock.h"

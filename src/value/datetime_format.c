@@ -1,6 +1,8 @@
-/* datetime_format.c — dates as text. A style is a pattern of letters for its date and its time half; a date shows the first only, a time the second.
+/* datetime_format.c — dates as text. A style is a pattern of letters for its date and its time
+ * half; a date shows the first only, a time the second.
  *   Y year  y two digits of it  N month name  M month  D day  d day, blank-padded
- *   H hour  K hour of 12, blank-padded  I minute  S second  F fraction behind '.'  f fraction behind ':'  P AM or PM  X fraction only if there is one */
+ *   H hour K hour of 12, blank-padded I minute S second F fraction behind '.' f fraction behind
+ *   ':' P AM or PM X fraction only if there is one */
 #include "value/datetime.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* datetime_parse.c — the texts that us_english SQL Server reads as a date, a time, or both [E-COM-06].
- * The reader goes over the text once and collects a month name, numbers and a time; what they mean together is decided at the end. */
+/* datetime_parse.c — the texts that us_english SQL Server reads as a date, a time, or both
+ * [E-COM-06]. The reader goes over the text once and collects a month name, numbers and a time;
+ * what they mean together is decided at the end. */
 #include "value/datetime.h"
 
 struct number {
@@ -276,8 +277,8 @@ static bool read_word(struct reader *r)
 		r->p++;
 		word.n++;
 	}
-	if (word.n == 1 &&
-	    (word.p[0] == 'T' || word.p[0] == 't')) /* ISO 8601: a date stands before it, a time behind it */
+	/* ISO 8601: a date stands before it, a time behind it */
+	if (word.n == 1 && (word.p[0] == 'T' || word.p[0] == 't'))
 		return (r->has_date || r->nnumbers > 0) && !r->has_time && is_digit(peek(r));
 	if (r->month != 0)
 		return false;
@@ -289,7 +290,8 @@ static bool read_word(struct reader *r)
 	return true;
 }
 
-/* Month name with day and year in any order; the year is the one with four digits, else the last. */
+/* Month name with day and year in any order; the year is the one with four digits, else the
+ * last. */
 static bool named_date(struct reader *r)
 {
 	struct number a, b;

@@ -1,4 +1,5 @@
-/* decimal.c — exact numbers. Every operation is done in 256 bits without loss, and rounded once at the end. */
+/* decimal.c — exact numbers. Every operation is done in 256 bits without loss, and rounded once
+ * at the end. */
 #include "value/decimal.h"
 
 #include <math.h>
@@ -195,7 +196,8 @@ static int min_int(int a, int b)
 	return a < b ? a : b;
 }
 
-/* When more than 38 digits would be needed, the fraction gives way, but of a product or quotient never below six digits. */
+/* When more than 38 digits would be needed, the fraction gives way, but of a product or quotient
+ * never below six digits. */
 struct type decimal_result(char op, const struct type *a, const struct type *b)
 {
 	int p1 = a->precision, s1 = a->scale, p2 = b->precision, s2 = b->scale, p, s, whole;

@@ -1,4 +1,5 @@
-/* guid.c — uniqueidentifier. The text shows the first three groups as numbers, so their bytes stand in reverse on the wire. */
+/* guid.c — uniqueidentifier. The text shows the first three groups as numbers, so their bytes
+ * stand in reverse on the wire. */
 #include "value/guid.h"
 
 #include <errno.h>
@@ -73,7 +74,8 @@ void guid_random(uint8_t ret[16])
 		ssize_t n = getrandom(ret + got, 16 - got, 0);
 
 		if (n < 0 && errno != EINTR)
-			abort(); /* a guessable identifier is worse than none; Linux does not fail here */
+			/* a guessable identifier is worse than none; Linux does not fail here */
+			abort();
 		if (n > 0)
 			got += (size_t)n;
 	}

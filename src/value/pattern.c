@@ -1,4 +1,5 @@
-/* pattern.c — see pattern.h. One pass with a single place to go back to: the last '%'. What an earlier one could take more, the last one can take as well. */
+/* pattern.c — see pattern.h. One pass with a single place to go back to: the last '%'. What an
+ * earlier one could take more, the last one can take as well. */
 #include "value/pattern.h"
 
 #include <string.h>
@@ -82,7 +83,8 @@ static bool is_many(const struct pattern *k, size_t at)
 	return at < k->text.n && k->text.p[at] == k->many && !(k->escape.n == 1 && k->escape.p[0] == k->many);
 }
 
-/* ret_passed: a '%' was reached before it failed, so that a later beginning of the same text would fail as well. */
+/* ret_passed: a '%' was reached before it failed, so that a later beginning of the same text
+ * would fail as well. */
 static int match(const struct pattern *k, struct str text, struct meter *m, bool *ret_passed)
 {
 	size_t t = 0, p = 0, back_t = 0, back_p = 0, steps, end = text.n;
@@ -122,7 +124,7 @@ static int match(const struct pattern *k, struct str text, struct meter *m, bool
 	return meter_spend(m, steps) ? 1 : -1;
 }
 
-struct pattern pattern_of_tsql(struct str text, struct str escape)
+struct pattern pattern_of_tsql(struct str text, struct str escape, bool unicode)
 {
 	return (struct pattern){ .text = text,
 				 .many = '%',
@@ -131,7 +133,7 @@ struct pattern pattern_of_tsql(struct str text, struct str escape)
 				 .fold = true,
 				 .bracket_begins_range = true,
 				 .last_escape_is_plain = true,
-				 .blanks_may_stay = true,
+				 .blanks_may_stay = !unicode,
 				 .escape = escape };
 }
 

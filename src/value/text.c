@@ -39,8 +39,8 @@ int text_replace(struct str s, struct str searched, struct str what, struct str 
 	size_t from = 0, at, n = 0;
 	int rc;
 
-	assert(s.n == searched.n && s.n <= UINT32_MAX &&
-	       with.n <= UINT32_MAX); /* as every value is: n cannot overflow */
+	/* as every value is: n cannot overflow */
+	assert(s.n == searched.n && s.n <= UINT32_MAX && with.n <= UINT32_MAX);
 	while ((rc = text_find(searched, from, what, m, &at)) > 0) {
 		if (dst != NULL)
 			dst = mempcpy(mempcpy(dst, s.p + from, at - from), with.p, with.n);

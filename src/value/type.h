@@ -35,7 +35,8 @@ enum type_id {
 	TYPE_DATETIME,
 	TYPE_DATETIME2,
 	TYPE_DATETIMEOFFSET,
-	TYPE_VARIANT, /* sql_variant: a value of this declared type carries its own inner type, see value.h */
+	/* sql_variant: a value of this declared type carries its own inner type, see value.h */
+	TYPE_VARIANT,
 	TYPE_COUNT
 };
 
@@ -45,7 +46,8 @@ struct type {
 	uint8_t id;        /* enum type_id */
 	uint8_t precision; /* decimal, numeric */
 	uint8_t scale;     /* decimal, numeric: digits; time types: fractional digits 0..7 */
-	int32_t length; /* char, binary: bytes; nchar, nvarchar: UTF-16 units; TYPE_MAX; 0 for the others */
+	/* char, binary: bytes; nchar, nvarchar: UTF-16 units; TYPE_MAX; 0 for the others */
+	int32_t length;
 };
 
 #define TYPE_OF(tid) ((struct type){ (tid), 0, 0, 0 })
@@ -65,9 +67,10 @@ struct type_info {
 };
 const struct type_info *type_info(enum type_id id);
 
-/* By T-SQL name, any case, synonyms included ("integer", "sysname", "national character varying" are the parser's matter
- * only for one-word names: dec, numeric, double, integer, rowversion, sysname …). False: no such type.
- * Sets the defaults of a bare name: varchar → 1 (30 in CAST is the caller's matter), decimal(18,0), datetime2(7), float(53) … */
+/* By T-SQL name, any case, synonyms included ("integer", "sysname", "national character varying"
+ * are the parser's matter only for one-word names: dec, numeric, double, integer, rowversion,
+ * sysname …). False: no such type. Sets the defaults of a bare name: varchar → 1 (30 in CAST is
+ * the caller's matter), decimal(18,0), datetime2(7), float(53) … */
 bool type_by_name(struct str name, struct type *ret);
 /* "varbinary(max)", "decimal(18,0)", "nvarchar(256)", "int". Returns dst. */
 const char *type_format(const struct type *t, char *dst, size_t size);

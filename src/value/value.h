@@ -1,5 +1,6 @@
-/* value.h — a SQL value. Small ones are held inside, text and binary are slices of memory that somebody else owns
- * (the request's arena, the message, a row of the store). Text is UTF-8 whatever its SQL type. */
+/* value.h — a SQL value. Small ones are held inside, text and binary are slices of memory that
+ * somebody else owns (the request's arena, the message, a row of the store). Text is UTF-8
+ * whatever its SQL type. */
 #ifndef VALUE_VALUE_H
 #define VALUE_VALUE_H
 
@@ -25,9 +26,11 @@ struct moment {
 
 /* How the bytes of an xml value are encoded. */
 enum xml_encoding {
-	XML_UTF8_FROM_UNICODE =
-		0, /* arrived as UTF-16 (nvarchar, or xml in UTF-16); now UTF-8. A declared encoding other than UTF-16 is 9402 */
-	XML_BYTES, /* bytes as they arrived (varchar in its code page, xml with its own declaration) */
+	/* arrived as UTF-16 (nvarchar, or xml in UTF-16); now UTF-8. A declared encoding other
+	 * than UTF-16 is 9402 */
+	XML_UTF8_FROM_UNICODE = 0,
+	/* bytes as they arrived (varchar in its code page, xml with its own declaration) */
+	XML_BYTES,
 };
 
 struct value {
@@ -35,8 +38,10 @@ struct value {
 	bool null;
 	uint8_t xml_encoding; /* TYPE_XML only */
 	union {
-		int64_t i; /* bit, integers; smallmoney and money × 10⁴; datetime and smalldatetime in ticks of 1/300 s since 1900-01-01 */
-		double f;  /* real (rounded to float), float */
+		/* bit, integers; smallmoney and money × 10⁴; datetime and smalldatetime in ticks
+		 * of 1/300 s since 1900-01-01 */
+		int64_t i;
+		double f; /* real (rounded to float), float */
 		struct decimal dec;
 		struct moment moment;  /* date, time, datetime2, datetimeoffset */
 		uint8_t guid[16];      /* wire order */
@@ -45,7 +50,8 @@ struct value {
 	} u;
 };
 
-/* NULL in place. An assignment would make it elsewhere and copy it before the processor has it together: a dozen times a call, that is worth a function. */
+/* NULL in place. An assignment would make it elsewhere and copy it before the processor has it
+ * together: a dozen times a call, that is worth a function. */
 static inline void value_set_null(struct value *v, struct type t)
 {
 	memset(v, 0, sizeof(*v));

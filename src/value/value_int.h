@@ -6,7 +6,8 @@
 #include "value/datetime.h"
 #include "value/decimal.h"
 
-/* One conversion on its way. v is neither NULL nor a variant; the result is built in out, whose type is set already. */
+/* One conversion on its way. v is neither NULL nor a variant; the result is built in out, whose
+ * type is set already. */
 struct conv {
 	const struct value *v;
 	const struct type *to;
@@ -51,7 +52,8 @@ struct number {
 };
 bool number_of(const struct value *v, struct number *ret); /* bit … float only */
 
-/* The text of a number in its default form (style -1) or CONVERT's; returns the length, 0 for an unknown style. */
+/* The text of a number in its default form (style -1) or CONVERT's; returns the length, 0 for an
+ * unknown style. */
 size_t number_format(const struct value *v, int style, char *dst, size_t size);
 
 /* The decimal type that holds every value of an exact type. */

@@ -1,4 +1,5 @@
-/* wide.c — 256-bit unsigned arithmetic. Products of two 38-digit numbers and dividends with a full quotient have up to 77 digits. */
+/* wide.c — 256-bit unsigned arithmetic. Products of two 38-digit numbers and dividends with a
+ * full quotient have up to 77 digits. */
 #include "value/wide.h"
 
 u128 pow10_u128(int n)
@@ -100,7 +101,8 @@ struct wide wide_round(struct wide a, int n)
 	if (n <= 0)
 		return a;
 	if (!wide_mul_pow10(wide_of(1), n, &unit))
-		return wide_of(0); /* 10ⁿ is beyond 256 bits, so a is less than half of it */
+		/* 10ⁿ is beyond 256 bits, so a is less than half of it */
+		return wide_of(0);
 	q = wide_div(a, unit, &rest);
 	if (wide_compare(rest, wide_sub(unit, rest)) >= 0)
 		q = wide_add(q, wide_of(1));

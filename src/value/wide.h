@@ -1,4 +1,5 @@
-/* wide.h — 256-bit unsigned arithmetic for the intermediate results of decimals. Private to the folder. */
+/* wide.h — 256-bit unsigned arithmetic for the intermediate results of decimals. Private to the
+ * folder. */
 #ifndef VALUE_WIDE_H
 #define VALUE_WIDE_H
 

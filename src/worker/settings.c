@@ -1,153 +1,81 @@
-/* settings.c — see settings.h. What is unknown or out of bounds is an error that names its line: a typing mistake must not turn a handler off. */
+/* settings.c — see settings.h. What is unknown or out of bounds is an error that names its line. */
 #include "worker/settings.h"
 
 #include <ini.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
 	const char *name;
 	size_t offset;
 	unsigned low, high;
 } numbers[] = {
-	{ "interval", offsetof(struct settings, interval_s), 1, 86400 },
-	{ "timeout", offsetof(struct settings, timeout_s), 0, 31536000 },
-	{ "kill_after", offsetof(struct settings, kill_after_s), 1, 3600 },
-	{ "max_running", offsetof(struct settings, max_running), 1, 1000 },
-	{ "clock_check", offsetof(struct settings, clock_check_ms), 1, 60000 },
+	{ "slots", offsetof(struct worker_settings, slots), 1, 64 },
+	{ "time_limit", offsetof(struct worker_settings, limit_s), 1, 86400 },
+	{ "stale_after", offsetof(struct worker_settings, stale_s), 2, 864000 },
+	{ "interval", offsetof(struct worker_settings, interval_ms), 10, 3600000 },
+	{ "grace", offsetof(struct worker_settings, grace_s), 0, 3600 },
+	{ "max_input", offsetof(struct worker_settings, max_input_mib), 1, 65536 },
+	{ "transfer_limit", offsetof(struct worker_settings, transfer_s), 1, 86400 },
 };
 
-void settings_init(struct settings *s)
-{
-	*s = (struct settings){ .interval_s = 60,
-				.timeout_s = 3600,
-				.kill_after_s = 10,
-				.max_running = 16,
-				.clock_check_ms = 1000,
-				.run_in_doubt = true,
-				.log_level = LOG_INFO };
-}
-
-struct settings *settings_new(void)
-{
-	struct settings *s = malloc(sizeof(*s));
-
-	if (s == NULL)
-		return NULL;
-	settings_init(s);
-	atomic_init(&s->refs, 1);
-	return s;
-}
-
-struct settings *settings_ref(struct settings *s)
-{
-	atomic_fetch_add(&s->refs, 1);
-	return s;
-}
-
-void settings_unref(struct settings *s)
-{
-	while (s != NULL && atomic_fetch_sub(&s->refs, 1) == 1) {
-		struct settings *previous = s->previous;
-
-		settings_fini(s);
-		free(s);
-		s = previous;
-	}
-}
-
-void settings_free_words(char **words)
-{
-	for (size_t i = 0; words != NULL && words[i] != NULL; i++)
-		free(words[i]);
-	free(words);
-}
-
-/* One word from *p into dst, which is large enough for the rest of the line. False: a quotation is open. */
-static bool take_word(const char **p, char *dst)
-{
-	char quote = '\0';
-
-	for (; **p != '\0' && (quote != '\0' || (**p != ' ' && **p != '\t')); ++*p) {
-		if (quote == '\0' && (**p == '\'' || **p == '"'))
-			quote = **p;
-		else if (**p == quote)
-			quote = '\0';
-		else if (**p == '\\' && quote != '\'' && (*p)[1] != '\0')
-			*dst++ = *++*p;
-		else
-			*dst++ = **p;
-	}
-	*dst = '\0';
-	return quote == '\0';
-}
-
-char **settings_split(const char *line)
-{
-	size_t n = 0, room = strlen(line);
-	bool ok = true;
-	char **words = calloc(room + 2, sizeof(*words)), *word = malloc(room + 1);
-
-	while (ok && words != NULL && word != NULL) {
-		line += strspn(line, " \t");
-		if (*line == '\0')
-			break;
-		ok = take_word(&line, word) && (words[n++] = strdup(word)) != NULL;
-	}
-	ok = ok && word != NULL && n > 0;
-	free(word);
-	if (words == NULL || !ok) {
-		settings_free_words(words);
-		return NULL;
-	}
-	return words;
-}
-
-struct reading {
-	struct settings *s;
-	struct err *reterr;
-	bool failed;
+static const struct {
+	const char *name;
+	size_t offset;
+} texts[] = {
+	{ "roots", offsetof(struct worker_settings, roots) },
+	{ "hosts", offsetof(struct worker_settings, hosts) },
+	{ "netrc", offsetof(struct worker_settings, netrc) },
+	{ "state", offsetof(struct worker_settings, state) },
+	{ "database", offsetof(struct worker_settings, database) },
 };
 
-static bool parse_number(const char *text, unsigned low, unsigned high, unsigned *ret)
+void worker_settings_init(struct worker_settings *s)
+{
+	*s = (struct worker_settings){ .limit_s = 300,
+				       .stale_s = 900,
+				       .interval_ms = 1000,
+				       .grace_s = 30,
+				       .max_input_mib = 256,
+				       .transfer_s = 120,
+				       .jail = true,
+				       .log_level = LOG_INFO };
+}
+
+static int set_number(struct worker_settings *s, size_t n, const char *value, struct err *reterr)
 {
 	char *end;
-	unsigned long n = strtoul(text, &end, 10);
+	unsigned long number = strtoul(value, &end, 10);
 
-	if (text[0] < '0' || text[0] > '9' || *end != '\0' || n < low || n > high)
-		return false;
-	*ret = (unsigned)n;
-	return true;
-}
-
-static int replace(char **dst, const char *value, struct err *reterr)
-{
-	char *copy = strdup(value);
-
-	if (copy == NULL)
-		return err_nomem(reterr);
-	free(*dst);
-	*dst = copy;
+	if (value[0] < '0' || value[0] > '9' || *end != '\0' || number < numbers[n].low ||
+	    number > numbers[n].high)
+		return err_raise(reterr, 50000, 16, 1, "%s takes a number from %u to %u, not '%s'",
+				 numbers[n].name, numbers[n].low, numbers[n].high, value);
+	*(unsigned *)(void *)((char *)s + numbers[n].offset) = (unsigned)number;
 	return 0;
 }
 
-static int set_scheduler(struct settings *s, const char *name, const char *value, struct err *reterr)
+int worker_settings_set(struct worker_settings *s, const char *name, const char *value, struct err *reterr)
 {
-	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
-		if (strcmp(name, numbers[i].name) != 0)
-			continue;
-		if (!parse_number(value, numbers[i].low, numbers[i].high,
-				  (unsigned *)(void *)((char *)s + numbers[i].offset)))
-			return err_raise(reterr, 50000, 16, 1, "%s takes a number from %u to %u, not '%s'",
-					 name, numbers[i].low, numbers[i].high, value);
-		return 0;
+	for (size_t n = 0; n < ARRAY_LEN(numbers); n++)
+		if (strcmp(name, numbers[n].name) == 0)
+			return set_number(s, n, value, reterr);
+	for (size_t n = 0; n < ARRAY_LEN(texts); n++) {
+		if (strcmp(name, texts[n].name) == 0) {
+			char **field = (char **)(void *)((char *)s + texts[n].offset), *copy = strdup(value);
+
+			if (copy == NULL)
+				return err_nomem(reterr);
+			free(*field);
+			*field = copy;
+			return 0;
+		}
 	}
-	if (strcmp(name, "state") == 0)
-		return replace(&s->state, value, reterr);
-	if (strcmp(name, "database") == 0)
-		return replace(&s->database, value, reterr);
-	if (strcmp(name, "in_doubt") == 0 && (strcmp(value, "run") == 0 || strcmp(value, "skip") == 0)) {
-		s->run_in_doubt = value[0] == 'r';
+	if (strcmp(name, "jail") == 0) {
+		if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
+			return err_raise(reterr, 50000, 16, 1, "jail takes on or off, not '%s'", value);
+		s->jail = value[1] == 'n';
 		return 0;
 	}
 	if (strcmp(name, "log_level") == 0)
@@ -155,106 +83,99 @@ static int set_scheduler(struct settings *s, const char *name, const char *value
 			       ? 0
 			       : err_raise(reterr, 50000, 16, 1,
 					   "log_level takes error, warn, info or debug, not '%s'", value);
-	if (strcmp(name, "in_doubt") == 0)
-		return err_raise(reterr, 50000, 16, 1, "in_doubt takes run or skip, not '%s'", value);
-	return err_raise(reterr, 50000, 16, 1, "[scheduler] has no setting '%s'", name);
+	return err_raise(reterr, 50000, 16, 1, "[worker] has no setting '%s'", name);
 }
 
-static int find_handler(struct settings *s, const char *class_name, struct handler **ret, struct err *reterr)
-{
-	const struct job_class *class = job_class_by_name(str_of(class_name));
-
-	if (class == NULL)
-		return err_raise(reterr, 50000, 16, 1, "'%s' is no class of scheduled jobs", class_name);
-	if (class->ignored)
-		return err_raise(reterr, 50000, 16, 1,
-				 "jobs of the class %s are left to the program that owns them ([MS-SSPSJ] "
-				 "3.2.4.1): no handler is possible",
-				 class->name);
-	for (size_t i = 0; i < s->nhandlers; i++) {
-		if (s->handlers[i].class == class) {
-			*ret = &s->handlers[i];
-			return 0;
-		}
-	}
-	*ret = &s->handlers[s->nhandlers++]; /* no more of them than classes */
-	**ret = (struct handler){ .class = class };
-	return 0;
-}
-
-static int set_handler(struct settings *s, const char *class_name, const char *name, const char *value,
-		       struct err *reterr)
-{
-	struct handler *h;
-
-	if (find_handler(s, class_name, &h, reterr) < 0)
-		return -1;
-	if (strcmp(name, "timeout") == 0) {
-		if (!parse_number(value, 1, 31536000, &h->timeout_s))
-			return err_raise(reterr, 50000, 16, 1,
-					 "timeout takes a number of seconds, 1 to 31536000, not '%s'", value);
-		return 0;
-	}
-	if (strcmp(name, "command") != 0)
-		return err_raise(reterr, 50000, 16, 1, "[handler:%s] has no setting '%s'", class_name, name);
-	settings_free_words(h->argv);
-	h->argv = settings_split(value);
-	if (h->argv == NULL || h->argv[0][0] != '/')
-		return err_raise(reterr, 50000, 16, 1,
-				 "the command of %s must begin with a whole path, such as "
-				 "/usr/local/bin/import, and close its quotations: '%s'",
-				 class_name, value);
-	return replace(&h->line, value, reterr);
-}
+struct reading {
+	struct worker_settings *s;
+	worker_section *others;
+	void *arg;
+	struct err e;
+	bool failed;
+};
 
 static int on_setting(void *arg, const char *section, const char *name, const char *value)
 {
 	struct reading *r = arg;
 	int rc;
 
-	if (strcmp(section, "scheduler") == 0)
-		rc = set_scheduler(r->s, name, value, r->reterr);
-	else if (strncmp(section, "handler:", 8) == 0)
-		rc = set_handler(r->s, section + 8, name, value, r->reterr);
+	if (strcmp(section, "worker") == 0)
+		rc = worker_settings_set(r->s, name, value, &r->e);
+	else if (r->others != NULL)
+		rc = r->others(r->arg, section, name, value, &r->e);
 	else
-		rc = err_raise(r->reterr, 50000, 16, 1, "unknown section [%s]", section);
+		rc = err_raise(&r->e, 50000, 16, 1, "unknown section [%s]", section);
 	r->failed = r->failed || rc < 0;
 	return rc == 0;
 }
 
-int settings_load(struct settings *s, const char *path, struct err *reterr)
+int worker_settings_load(struct worker_settings *s, const char *path, worker_section *others, void *arg,
+			 struct err *reterr)
 {
-	struct err e = { 0 };
-	struct reading r = { .s = s, .reterr = &e };
+	struct reading r = { .s = s, .others = others, .arg = arg };
 	int line = ini_parse(path, on_setting, &r);
 
 	if (line < 0)
 		return err_raise(reterr, 50000, 16, 1, "cannot read '%s'", path);
 	if (line > 0)
 		return err_raise(reterr, 50000, 16, 1, "%s:%d: %s", path, line,
-				 r.failed ? e.text : "neither [section] nor name = value");
-	for (size_t i = 0; i < s->nhandlers; i++)
-		if (s->handlers[i].argv == NULL)
-			return err_raise(reterr, 50000, 16, 1, "%s: [handler:%s] has no command", path,
-					 s->handlers[i].class->name);
+				 r.failed ? r.e.text : "neither [section] nor name = value");
 	return 0;
 }
 
-void settings_fini(struct settings *s)
+int worker_settings_check(const struct worker_settings *s, struct err *reterr)
 {
-	for (size_t i = 0; i < s->nhandlers; i++) {
-		settings_free_words(s->handlers[i].argv);
-		free(s->handlers[i].line);
-	}
-	free(s->state);
-	free(s->database);
-	memset(s, 0, sizeof(*s));
+	/* After 9/10 of the threshold nothing is published; the limit must lie before that. */
+	if ((uint64_t)s->limit_s * 5 > (uint64_t)s->stale_s * 4)
+		return err_raise(reterr, 50000, 16, 1,
+				 "stale_after (%u s) must be at least 5/4 of time_limit (%u s): else others "
+				 "take what still runs",
+				 s->stale_s, s->limit_s);
+	return 0;
 }
 
-const struct handler *settings_handler(const struct settings *s, const struct job_class *class)
+/* Each word of a list. */
+static int each_word(const char *list, int (*add)(struct document_places *, const char *, struct err *),
+		     struct document_places *p, struct err *reterr)
 {
-	for (size_t i = 0; i < s->nhandlers; i++)
-		if (s->handlers[i].class == class)
-			return &s->handlers[i];
-	return NULL;
+	char *copy = list != NULL ? strdup(list) : NULL, *rest = copy, *word;
+	int rc = list != NULL && copy == NULL ? err_nomem(reterr) : 0;
+
+	while (rc == 0 && rest != NULL && (word = strsep(&rest, " \t,")) != NULL)
+		if (word[0] != '\0')
+			rc = add(p, word, reterr);
+	free(copy);
+	return rc;
+}
+
+int worker_settings_places(const struct worker_settings *s, struct document_places **ret, struct err *reterr)
+{
+	const struct document_limits limits = { .max_bytes = (uint64_t)s->max_input_mib << 20,
+						.seconds = s->transfer_s };
+	struct document_places *p;
+
+	if (document_places_new(&limits, &p, reterr) < 0)
+		return -1;
+	if (each_word(s->roots, document_places_add_root, p, reterr) < 0 ||
+	    each_word(s->hosts, document_places_add_host, p, reterr) < 0 ||
+	    (s->netrc != NULL && document_places_set_netrc(p, s->netrc, reterr) < 0)) {
+		document_places_free(p);
+		return -1;
+	}
+	*ret = p;
+	return 0;
+}
+
+unsigned worker_settings_slots(const struct worker_settings *s)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return s->slots > 0 ? s->slots : cores < 1 ? 1 : cores > 64 ? 64 : (unsigned)cores;
+}
+
+void worker_settings_fini(struct worker_settings *s)
+{
+	for (size_t n = 0; n < ARRAY_LEN(texts); n++)
+		free(*(char **)(void *)((char *)s + texts[n].offset));
+	memset(s, 0, sizeof(*s));
 }

@@ -1,50 +1,38 @@
-/* settings.h — the scheduler's configuration: an INI file with a section [scheduler] and one [handler:CLASS] for each class it runs. */
+/* settings.h — the configuration of a worker: an INI file with a section [worker]; other
+ * sections are the engine's. */
 #ifndef WORKER_SETTINGS_H
 #define WORKER_SETTINGS_H
 
-#include <stdatomic.h>
-
 #include "base/err.h"
 #include "base/log.h"
-#include "schedule/job_class.h"
+#include "document/places.h"
 
-#define HANDLERS_MAX 8
-
-struct handler {
-	const struct job_class *class;
-	char *line;         /* the command as it was written */
-	char **argv;        /* its words, NULL at the end */
-	unsigned timeout_s; /* 0: the setting of [scheduler] */
-};
-
-struct settings {
-	unsigned interval_s;   /* the pending-jobs timer, [MS-SSPSJ] 3.2.2 */
-	unsigned timeout_s;    /* time limit of handlers; 0: none */
-	unsigned kill_after_s; /* from SIGTERM to SIGKILL */
-	unsigned max_running;
-	unsigned clock_check_ms; /* how soon a clock that was set is noticed */
-	bool run_in_doubt;       /* see docs/scheduler.md */
+struct worker_settings {
+	unsigned slots; /* documents at once; 0: as many as there are processors */
+	unsigned limit_s, stale_s, interval_ms, grace_s; /* see struct worker_options */
+	unsigned max_input_mib, transfer_s;
+	char *roots, *hosts;            /* between blanks; NULL: none */
+	char *netrc, *state, *database; /* NULL: not set */
+	bool jail;
 	enum log_level log_level;
-	char *state;    /* folder; NULL: nothing is kept */
-	char *database; /* NULL: not set */
-	struct handler handlers[HANDLERS_MAX];
-	size_t nhandlers;
-	atomic_uint refs; /* of those made by settings_new */
-	struct settings
-		*previous; /* whose handlers are still needed for what was taken under them; NULL: none */
 };
 
-/* Counted: two threads use them, and SIGHUP brings new ones. The last settings_unref also gives up the previous ones. NULL: no memory. */
-struct settings *settings_new(void);
-struct settings *settings_ref(struct settings *s);
-void settings_unref(struct settings *s);
-void settings_init(struct settings *s);
-MUST_CHECK int settings_load(struct settings *s, const char *path, struct err *reterr);
-void settings_fini(struct settings *s);
-/* NULL: none is configured. */
-const struct handler *settings_handler(const struct settings *s, const struct job_class *class);
-/* Splits as a shell would: blanks between words, '…' and "…" keep them, \ keeps the next character. NULL: an open quotation, no word, or no memory. */
-char **settings_split(const char *line);
-void settings_free_words(char **words);
+/* A setting of another section. -1: unknown or wrong, and *reterr says why. */
+typedef int worker_section(void *arg, const char *section, const char *name, const char *value,
+			   struct err *reterr);
+
+void worker_settings_init(struct worker_settings *s);
+/* others may be NULL: then there is no other section. */
+MUST_CHECK int worker_settings_load(struct worker_settings *s, const char *path, worker_section *others,
+				    void *arg, struct err *reterr);
+/* As a line of the file would: for options of a command. */
+MUST_CHECK int worker_settings_set(struct worker_settings *s, const char *name, const char *value,
+				   struct err *reterr);
+/* Whether the numbers go together. */
+MUST_CHECK int worker_settings_check(const struct worker_settings *s, struct err *reterr);
+MUST_CHECK int worker_settings_places(const struct worker_settings *s, struct document_places **ret,
+				      struct err *reterr);
+unsigned worker_settings_slots(const struct worker_settings *s);
+void worker_settings_fini(struct worker_settings *s);
 
 #endif

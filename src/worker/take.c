@@ -1,298 +1,349 @@
-/* take.c — see take.h. The order is what makes it safe: read and refresh inside the transaction, write the journal, commit, confirm. Whatever fails before the commit
- * leaves the server as it was; a commit without an answer leaves a doubt that take_settle resolves.
- * A server deletes what runs once as it hands it out, also what we must leave to others or cannot read, and adding it again would need a new JobId. Then the round
- * is undone before anything else was done in it, and done again carefully: all jobs are looked at, which deletes none, and only ours are taken away. */
+/* take.c — see take.h. [MS-WORDSSP2] 3.2.5.11 and 3.2.5.3 (and [MS-TSSPROC]): getting a batch
+ * claims nothing, starting it does, for everybody; so both are one serializable transaction. */
 #include "worker/take.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "value/datetime.h"
-#include "worker/match.h"
-#include "worker/rules.h"
+#include "worker/history.h"
+
+#define SCAN_MAX 1000000
+#define XML_MAX (1024 * 1024)
+
+/* --- looking --- */
+
+/* In the time of the server, as far as our clock agrees with it: good enough to look, not to
+ * claim. */
+static int64_t look_threshold(const struct worker_options *o)
+{
+	return clock_ticks() - (int64_t)o->stale_s * TICKS_PER_SECOND;
+}
+
+static int look_at_job(struct client *c, const struct worker_options *o, struct err *reterr)
+{
+	struct queue_counts k;
+	int rc = worker_queue_status(c, o->job, NULL, &k, NULL, reterr);
+
+	if (rc < 0)
+		return -1;
+	if (rc == 0 || k.not_started + k.in_progress == 0)
+		return 0;
+	/* What is in progress may be a dead worker's: the claim looks whether it is stale. */
+	return k.not_started > 0 ? 1 : 2;
+}
+
+int worker_take_look(struct client *c, const struct worker_options *o, struct err *reterr)
+{
+	struct client_result r;
+	int rc;
+
+	if (o->one_job)
+		return look_at_job(c, o, reterr);
+	rc = worker_queue_batch(c, o->service->batch_proc, 1, look_threshold(o), &r, reterr);
+	if (rc == 0)
+		rc = r.tables[0].nrows > 0;
+	client_result_fini(&r);
+	return rc;
+}
+
+/* --- claiming --- */
 
 struct round {
 	struct client *c;
-	const struct settings *s;
-	int64_t now, horizon;
-	struct taken *list; /* of this round, not yet the ledger's */
-	size_t ntaken;
-	bool careful;
+	const struct worker_options *o;
+	struct claims *claims;
+	struct list *items; /* taken */
+	unsigned room, ntaken, nfailed;
+	struct buf starts, failures;
+	int64_t begun; /* worker_link_clock() */
 };
 
-/* --- taking ---------------------------------------------------------------------------------------------------------------------- */
-
-/* A server whose clock is ahead of ours refuses a time that it has passed [E-SCHED-17]: look further ahead until it agrees. */
-static int refresh(struct round *r, const struct job_row *row, const struct judgement *j, int64_t *next,
-		   struct err *reterr)
+static bool copy(char **dst, const char *text)
 {
-	static const int ahead_s[] = { 0, 60, 300, 3600, 86400, 40 * 86400, 370 * 86400 };
-	int rc = JOBS_REFUSED;
-
-	for (size_t i = 0; i < ARRAY_LEN(ahead_s) && rc == JOBS_REFUSED; i++) {
-		if (i > 0 &&
-		    !recurrence_next(&j->recurrence, row->due, r->now + ahead_s[i] * TICKS_PER_SECOND, next))
-			break;
-		rc = jobs_refresh(r->c, row->id, *next, reterr);
-		if (rc == JOBS_REFUSED)
-			LOG(LOG_WARN, NULL, "refresh-refused", F_STR("job", row->id),
-			    F_STR("why", reterr->text),
-			    F_STR("hint", "do both machines have the same time?"));
-	}
-	return rc;
+	if (text == NULL)
+		return true;
+	*dst = strdup(text);
+	return *dst != NULL;
 }
 
-static struct taken *collect(struct round *r, const struct job_row *row, const struct judgement *j,
-			     int64_t *ret_next)
+static int take_row(struct round *r, const struct queue_row *row, struct err *reterr)
 {
-	struct occurrences it;
-	struct taken *list = NULL, **end = &list;
-	int64_t due, start;
+	struct item *i = calloc(1, sizeof(*i));
 
-	rules_occurrences(&it, row, j, r->now, r->horizon);
-	while (rules_occurrence(&it, &due, &start)) {
-		*end = taken_new(row, due, start);
-		if (*end == NULL) {
-			taken_free_list(list);
-			return NULL;
-		}
-		(*end)->next = it.next;
-		(*end)->fresh = start < r->horizon;
-		end = &(*end)->link;
-	}
-	*ret_next = it.next;
-	return list;
-}
-
-/* Without a handler it is taken all the same: one may be there when it starts. */
-static void log_taken(const struct settings *s, const struct taken *t)
-{
-	char due[JOB_TIME_MAX], start[JOB_TIME_MAX], next[JOB_TIME_MAX];
-	struct match m;
-	const char *why = match_handler(s, &t->row, &m);
-
-	job_time_shown(t->due, due);
-	job_time_shown(t->start, start);
-	job_time_shown(t->next, next);
-	LOG(why == NULL ? LOG_INFO : LOG_WARN, NULL, "taken", F_STR("job", t->row.id),
-	    F_STR("class", t->row.class), F_STR("name", t->row.display_name), F_STR("due", due),
-	    F_STR("start", start), F_STR("next", t->next == DATETIME_MAX ? "none" : next),
-	    F_STR("cannot_run", why));
-}
-
-static int take_row(struct round *r, const struct job_row *row, const struct judgement *j, struct err *reterr)
-{
-	int64_t next;
-	struct taken *list = collect(r, row, j, &next), *last;
-	int rc = 0;
-
-	if (list == NULL)
+	if (i == NULL)
 		return err_nomem(reterr);
-	if (j->recurs)
-		rc = refresh(r, row, j, &next, reterr);
-	else if (r->careful) /* else it is deleted already [E-SCHED-19] */
-		rc = jobs_remove(r->c, row->id, reterr);
-	if (rc < 0) {
-		taken_free_list(list);
-		if (rc == JOBS_REFUSED)
-			LOG(LOG_ERROR, NULL, "not-taken", F_STR("job", row->id), F_STR("class", row->class),
-			    F_STR("why", reterr->text));
-		return rc == JOBS_REFUSED ? 0 : rc;
-	}
-	for (last = list;; last = last->link) {
-		r->ntaken++;
-		if (last->link == NULL)
-			break;
-	}
-	last->next = next;
-	last->link = r->list;
-	r->list = list;
+	*i = (struct item){ .key = row->key,
+			    .attempts = row->attempts > 0 ? row->attempts - 1 : 0,
+			    .attempt = row->in_progress ? 2 : 1,
+			    .claimed = r->begun,
+			    .input_fd = -1 };
+	list_init(&i->all);
+	list_append(r->items, &i->queue);
+	if (!copy(&i->input, row->input) || !copy(&i->output, row->output) || i->input == NULL)
+		return err_nomem(reterr);
+	worker_queue_update_add_start(&r->starts, &row->key, worker_claims_instance(r->claims));
+	r->ntaken++;
 	return 0;
 }
 
-static void tell_left(const struct job_row *row)
+/* Begun as often as allowed, and never ended: it may be what its workers died of. [E-WORD-30] */
+static void fail_row(struct round *r, const struct queue_row *row)
 {
-	char due[JOB_TIME_MAX];
+	const struct history_line line = { .service = r->o->service->name,
+					   .key = row->key,
+					   .error = DOCUMENT_NOT_ASSIGNED,
+					   .final = true,
+					   .input = row->input,
+					   .text = document_error_text(DOCUMENT_NOT_ASSIGNED) };
 
-	job_time_shown(row->due, due);
-	LOG(LOG_WARN, NULL, "left", F_STR("job", row->id), F_STR("class", row->class), F_STR("due", due),
-	    F_STR("recurrence", row->recurrence), F_STR("data", row->data),
-	    F_STR("why", "unknown recurrence: nobody can tell when it is due next"));
+	worker_queue_update_add_failure(&r->failures, &row->key, DOCUMENT_NOT_ASSIGNED);
+	r->nfailed++;
+	LOG(LOG_WARN, NULL, "given-up", F_STR("service", r->o->service->name), F_INT("job", row->key.job),
+	    F_INT("group", row->key.group), F_INT("item", row->key.item), F_STR("input", row->input));
+	if (r->o->history != NULL)
+		worker_history_append(r->o->history, &line);
 }
 
-static int process_row(struct round *r, const struct job_row *row, struct err *reterr)
+static int sort_rows(struct round *r, const struct client_table *t, struct err *reterr)
 {
-	struct judgement j;
+	for (size_t n = 0; n < t->nrows && r->ntaken < r->room; n++) {
+		struct queue_row row;
 
-	rules_judge(row, &j);
-	switch (j.verdict) {
-	case VERDICT_TAKE: return take_row(r, row, &j, reterr);
-	case VERDICT_DISABLED: return jobs_refresh(r->c, row->id, DATETIME_MAX, reterr) == -1 ? -1 : 0;
-	case VERDICT_UNKNOWN_RECURRENCE: tell_left(row); return 0;
-	default: return 0;
-	}
-}
-
-static bool has_columns(const struct client_table *t, struct err *reterr)
-{
-	static const char *const names[] = { "Assembly", "Class",       "JobId",    "Recurrence",
-					     "JobData",  "NextDueTime", "Disabled", "DisplayName" };
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (client_column(t, names[i]) < 0) {
-			err_raise(reterr, 50000, 16, 1,
-				  "the result set of proc_MIP_GetScheduledJobsInInterval has no column %s; "
-				  "nothing was taken",
-				  names[i]);
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Whether the commit would take away for good what is not ours: a row that runs once, or may do so, as it cannot be read. */
-static bool would_lose(const struct client_table *t)
-{
-	bool lose = false;
-
-	for (size_t i = 0; i < t->nrows; i++) {
-		struct job_row row;
-		struct err e = { 0 };
-
-		if (job_row_read(t, i, &row, &e) < 0) {
-			LOG(LOG_ERROR, NULL, "row-unreadable", F_STR("why", e.text));
-			lose = true;
-		} else if (row.recurrence == NULL && rules_ignored(&row)) {
-			lose = true;
-		}
-	}
-	return lose;
-}
-
-static int process_rows(struct round *r, const struct client_table *t, struct err *reterr)
-{
-	for (size_t i = 0; i < t->nrows; i++) {
-		struct job_row row;
-		struct err e = { 0 };
-
-		/* A careful round has all jobs before it, not only those of the interval; what cannot be read was told in the round before. */
-		if (job_row_read(t, i, &row, &e) < 0 || row.due >= r->horizon)
+		if (worker_queue_row_read(t, n, &row, reterr) < 0)
+			return -1;
+		if (r->o->one_job && row.key.job != r->o->job)
 			continue;
-		if (process_row(r, &row, reterr) < 0)
+		/* Ours, in this process: it is only slow. Its limit ends it. */
+		if (row.in_progress && worker_claims_find(r->claims, &row.key) != NULL)
+			continue;
+		if (row.in_progress && row.attempts == 0)
+			fail_row(r, &row);
+		else if (take_row(r, &row, reterr) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* Everything between begin and commit. *ret_careful: nothing was done yet, and it must be done carefully. */
-static int read_rows(struct round *r, bool *ret_careful, struct err *reterr)
+/* With one_job others may stand before it: then it is looked for further behind. */
+static int read_rows(struct round *r, int64_t now, struct err *reterr)
 {
-	struct client_result result = { 0 };
-	int rc = jobs_begin(r->c, reterr);
+	int64_t threshold = now - (int64_t)r->o->stale_s * TICKS_PER_SECOND;
+	const char *proc = r->o->one_job ? "proc_GetConversionBatch" : r->o->service->batch_proc;
 
-	*ret_careful = false;
-	if (rc == 0)
-		rc = r->careful ? jobs_list(r->c, &result, reterr)
-				: jobs_in_interval(r->c, r->horizon, &result, reterr);
-	if (rc == 0 && !has_columns(&result.tables[0], reterr))
-		rc = -1;
-	if (rc == 0 && !r->careful && would_lose(&result.tables[0]))
-		*ret_careful = true;
-	else if (rc == 0)
-		rc = process_rows(r, &result.tables[0], reterr);
-	if (!*ret_careful)
-		LOG(LOG_DEBUG, NULL, "poll", F_INT("rows", rc == 0 ? result.tables[0].nrows : 0),
-		    F_INT("taken", r->ntaken), F_INT("careful", r->careful));
-	client_result_fini(&result);
-	return rc;
+	for (int count = r->o->one_job ? 64 : (int)r->room;; count *= 8) {
+		struct client_result result;
+		int rc = worker_queue_batch(r->c, proc, count, threshold, &result, reterr);
+		size_t nrows = rc == 0 ? result.tables[0].nrows : 0;
+
+		if (rc == 0)
+			rc = sort_rows(r, &result.tables[0], reterr);
+		client_result_fini(&result);
+		if (rc < 0 || !r->o->one_job || r->ntaken + r->nfailed > 0 || nrows < (size_t)count ||
+		    count >= SCAN_MAX)
+			return rc;
+	}
 }
 
-int take_due(struct client *c, const struct settings *s, struct ledger *l, struct err *reterr)
+/* Roots and settings come with the answer of the start. */
+static int fill_groups(struct round *r, const struct client_table *t, struct err *reterr)
 {
-	struct round r = { .c = c, .s = s, .now = clock_ticks() };
-	bool again;
+	LIST_EACH (it, r->items) {
+		struct item *i = CONTAINER_OF(it, struct item, queue);
+		bool found = false;
+
+		for (size_t n = 0; n < t->nrows && !found; n++) {
+			struct queue_group g;
+
+			if (worker_queue_group_read(t, n, &g, reterr) < 0)
+				return -1;
+			found = g.job == i->key.job && g.group == i->key.group;
+			if (found &&
+			    (!copy(&i->input_root, g.input_root) || !copy(&i->output_root, g.output_root) ||
+			     !copy(&i->settings, g.settings)))
+				return err_nomem(reterr);
+		}
+		if (!found)
+			return err_raise(reterr, 50000, 16, 1,
+					 "the server started an item without telling its group");
+	}
+	return 0;
+}
+
+/* Before the commit: then, whatever happens, it is known that these may be ours. */
+static int write_down(struct round *r, struct err *reterr)
+{
+	LIST_EACH (it, r->items) {
+		const struct item *i = CONTAINER_OF(it, struct item, queue);
+
+		worker_claims_remove(r->claims, &i->key);
+		if (worker_claims_add(r->claims, &i->key, i->output_root, i->output, reterr) < 0)
+			return -1;
+	}
+	return worker_claims_save(r->claims, reterr);
+}
+
+static int start_items(struct round *r, struct err *reterr)
+{
+	struct client_result result;
 	int rc;
 
-	r.horizon = r.now + (int64_t)s->interval_s * TICKS_PER_SECOND;
-	rc = read_rows(&r, &r.careful, reterr);
-	if (rc == 0 && r.careful)
-		rc = jobs_rollback(c, reterr) < 0 ? -1 : read_rows(&r, &again, reterr);
-	if (rc < 0) {
-		taken_free_list(r.list);
-		return -1;
-	}
-	for (const struct taken *t = r.list; t != NULL; t = t->link)
-		log_taken(s, t);
-	if (ledger_add(l, r.list, reterr) < 0 || jobs_commit(c, reterr) < 0)
-		return -1;
-	ledger_confirm(l);
-	return 0;
-}
-
-/* --- doubts ---------------------------------------------------------------------------------------------------------------------- */
-
-/* The row as it was read is still there: our commit has not happened, and the next round takes it again. Else somebody has taken it: we, as a rule. */
-static int settle(struct client *c, const struct settings *s, struct ledger *l, const struct taken *t,
-		  struct err *reterr)
-{
-	struct client_result result = { 0 };
-	struct job_row row;
-	bool untouched = false;
-	int rc = jobs_get(c, t->row.id, &result, reterr);
-
-	if (rc == 0 && result.tables[0].nrows > 0) {
-		rc = job_row_read(&result.tables[0], 0, &row, reterr);
-		untouched = rc == 0 && row.due == t->row.due;
-	}
+	worker_queue_update_failures(&r->starts);
+	buf_put(&r->starts, r->failures.data, r->failures.len);
+	worker_queue_update_end(&r->starts);
+	rc = worker_queue_update(r->c, &r->starts, &result, reterr);
+	if (rc == 0)
+		rc = fill_groups(r, &result.tables[0], reterr);
 	client_result_fini(&result);
-	if (rc < 0)
+	if (rc == 0)
+		rc = write_down(r, reterr);
+	return rc;
+}
+
+int worker_take_claim(struct client *c, const struct worker_options *o, struct claims *claims, unsigned room,
+		      struct list *ret, struct err *reterr)
+{
+	struct round r = {
+		.c = c, .o = o, .claims = claims, .items = ret, .room = room, .begun = worker_link_clock()
+	};
+	int64_t now;
+	int rc;
+
+	buf_init(&r.starts, XML_MAX);
+	buf_init(&r.failures, XML_MAX);
+	worker_queue_update_start(&r.starts, o->service);
+	rc = worker_queue_begin(c, &now, reterr);
+	if (rc == 0)
+		rc = read_rows(&r, now, reterr);
+	if (rc == 0 && r.ntaken + r.nfailed > 0)
+		rc = start_items(&r, reterr);
+	if (rc == 0)
+		rc = worker_queue_commit(c, reterr);
+	buf_fini(&r.starts);
+	buf_fini(&r.failures);
+	if (rc < 0) {
+		struct list *it;
+
+		while ((it = list_pop(ret)) != NULL)
+			worker_item_free(CONTAINER_OF(it, struct item, queue));
 		return -1;
-	LOG(LOG_WARN, NULL, "doubt", F_STR("job", t->row.id), F_STR("class", t->row.class),
-	    F_STR("why", untouched         ? "the server did not hear that it was taken: it is still due"
-			 : s->run_in_doubt ? "the answer was lost, but it was taken: it runs"
-					   : "the answer was lost: another scheduler may have taken it, and "
-					     "in_doubt is skip"));
-	ledger_settle(l, t->row.id, t->row.due, !untouched && s->run_in_doubt);
-	return 0;
+	}
+	LIST_EACH (it, ret)
+		worker_claims_find(claims, &CONTAINER_OF(it, struct item, queue)->key)->in_hand = true;
+	return (int)r.ntaken;
 }
 
-int take_settle(struct client *c, const struct settings *s, struct ledger *l, struct err *reterr)
+/* --- reporting --- */
+
+int worker_take_report(struct client *c, const struct item *i, struct err *reterr)
 {
-	struct taken *t;
+	if (i->give_back)
+		return worker_queue_failed(c, &i->key, true, DOCUMENT_CANCELLED, reterr);
+	if (i->error == DOCUMENT_OK)
+		return worker_queue_succeeded(c, &i->key, reterr);
+	return worker_queue_failed(c, &i->key, document_error_retry(i->error), i->error, reterr);
+}
 
-	while ((t = ledger_doubt(l)) != NULL) {
-		int rc = settle(c, s, l, t, reterr);
+/* --- settling --- */
 
-		taken_free_list(t);
-		if (rc < 0)
+static bool in_doubt(struct claims *claims)
+{
+	LIST_EACH (it, worker_claims_entries(claims))
+		if (!CONTAINER_OF(it, struct claim, link)->in_hand)
+			return true;
+	return false;
+}
+
+/* The output may be finished although nobody was told. */
+static bool is_finished(const struct worker_options *o, const struct claim *e)
+{
+	struct document_location l;
+	char tag[TAG_MAX], text[DOCUMENT_TEXT_MAX];
+	bool finished;
+
+	if (document_locate(e->output_root, e->output, &l, text) != DOCUMENT_OK)
+		return false;
+	worker_item_tag(o->service, &e->key, tag);
+	finished = document_output_recover(o->places, &l, tag);
+	document_location_fini(&l);
+	return finished;
+}
+
+static int settle(struct client *c, const struct worker_options *o, struct claims *claims,
+		  const struct claim *e, struct err *reterr)
+{
+	struct queue_key key = e->key;
+	bool finished = is_finished(o, e);
+	int rc = finished ? worker_queue_succeeded(c, &key, reterr)
+			  : worker_queue_failed(c, &key, true, DOCUMENT_NOT_ASSIGNED, reterr);
+
+	if (rc == 0) {
+		LOG(LOG_WARN, NULL, "settled", F_STR("service", o->service->name), F_INT("job", key.job),
+		    F_INT("group", key.group), F_INT("item", key.item),
+		    F_STR("how", finished ? "its output was finished: reported" : "given back"));
+		worker_claims_remove(claims, &key);
+	}
+	return rc;
+}
+
+/* Every row that is ours and in doubt. */
+static int settle_rows(struct client *c, const struct worker_options *o, struct claims *claims,
+		       const struct client_table *t, struct err *reterr)
+{
+	for (size_t n = 0; n < t->nrows; n++) {
+		struct queue_row row;
+		const struct claim *e;
+
+		if (worker_queue_row_read(t, n, &row, reterr) < 0)
 			return -1;
+		e = worker_claims_find(claims, &row.key);
+		if (e == NULL || e->in_hand)
+			continue;
+		if (!row.in_progress || row.worker == NULL ||
+		    !str_eq_nocase(str_of(row.worker), str_of(worker_claims_instance(claims)))) {
+			/* What somebody else works on has a temporary file of the same name. */
+			if (!row.in_progress)
+				(void)is_finished(o, e);
+			worker_claims_remove(claims, &row.key);
+		} else if (settle(c, o, claims, e, reterr) < 0) {
+			return -1;
+		}
 	}
 	return 0;
 }
 
-/* --- asking again ---------------------------------------------------------------------------------------------------------------- */
-
-/* A place in a window may come hours after the row was taken. Who disabled or removed the job meanwhile does not expect it to run. */
-int take_recheck(struct client *c, const struct settings *s, struct ledger *l, struct err *reterr)
+int worker_take_settle(struct client *c, const struct worker_options *o, struct claims *claims,
+		       struct err *reterr)
 {
-	int64_t horizon = clock_ticks() + (int64_t)s->interval_s * TICKS_PER_SECOND;
-	struct taken *t;
+	/* Ours are among the oldest, so the first rows will do as a rule. */
+	for (int count = 1000; in_doubt(claims); count *= 8) {
+		struct client_result r;
+		int rc = worker_queue_batch(c, "proc_GetConversionBatch", count, DATETIME_MAX, &r, reterr);
+		bool all = rc == 0 && r.tables[0].nrows < (size_t)count;
 
-	while ((t = ledger_stale(l, horizon)) != NULL) {
-		struct client_result result = { 0 };
-		struct job_row row = { 0 };
-		int rc = jobs_get(c, t->row.id, &result, reterr);
-		bool there = rc == 0 && result.tables[0].nrows > 0;
-
-		if (there)
-			rc = job_row_read(&result.tables[0], 0, &row, reterr);
 		if (rc == 0)
-			ledger_recheck(l, t->row.id, t->due, there && !row.disabled);
-		client_result_fini(&result);
-		taken_free_list(t);
+			rc = settle_rows(c, o, claims, &r.tables[0], reterr);
+		client_result_fini(&r);
 		if (rc < 0)
-			return -1;
+			return rc;
+		if (!all && count < SCAN_MAX)
+			continue;
+		/* Ended, canceled or deleted meanwhile. */
+		for (struct list *it = worker_claims_entries(claims)->next, *next;
+		     it != worker_claims_entries(claims); it = next) {
+			const struct claim *e = CONTAINER_OF(it, struct claim, link);
+
+			next = it->next;
+			if (!e->in_hand) {
+				struct queue_key key = e->key;
+
+				(void)is_finished(o, e);
+				worker_claims_remove(claims, &key);
+			}
+		}
 	}
-	return 0;
+	return worker_claims_save(claims, reterr);
 }

@@ -1,16 +1,22 @@
-/* take.h — one round of the pending-jobs timer: asks for the jobs of the next interval and takes those that are ours, as one transaction, so that of several
- * schedulers one gets each occurrence. */
+/* take.h — one round with the server: claiming what waits, reporting what ended, and settling
+ * what an earlier life of this worker left behind. */
 #ifndef WORKER_TAKE_H
 #define WORKER_TAKE_H
 
-#include "worker/ledger.h"
-#include "worker/settings.h"
+#include "worker/worker_int.h"
 
-/* -1: nothing was taken, or the ledger has it in doubt; the connection must be closed, which rolls back. */
-MUST_CHECK int take_due(struct client *c, const struct settings *s, struct ledger *l, struct err *reterr);
-/* Asks the server about everything in doubt. */
-MUST_CHECK int take_settle(struct client *c, const struct settings *s, struct ledger *l, struct err *reterr);
-/* Asks about what was taken in an earlier round and starts within the next interval: dropped when the job is gone or disabled. */
-MUST_CHECK int take_recheck(struct client *c, const struct settings *s, struct ledger *l, struct err *reterr);
+/* Claims up to room items in one transaction and appends them to *ret, as struct item. The
+ * number, or -1: then the connection must be closed, which undoes it; whether the server had
+ * heard the last word is seen by worker_take_settle. */
+MUST_CHECK int worker_take_claim(struct client *c, const struct worker_options *o, struct claims *claims,
+				 unsigned room, struct list *ret, struct err *reterr);
+/* Whether something waits: 1, 0 or -1. With one_job 0 means that it is finished, and 2 that
+ * others work on the rest. */
+MUST_CHECK int worker_take_look(struct client *c, const struct worker_options *o, struct err *reterr);
+/* Claims that nobody in this process works on: given back, or reported when their output was
+ * finished; those that are not ours any more are forgotten. */
+MUST_CHECK int worker_take_settle(struct client *c, const struct worker_options *o, struct claims *claims,
+				  struct err *reterr);
+MUST_CHECK int worker_take_report(struct client *c, const struct item *i, struct err *reterr);
 
 #endif

@@ -50,7 +50,7 @@ class ClockServer(Server):
         self.set(start)
         # The preload is for the server only: env of the child
         self.env.update(LD_PRELOAD=str(find_library()), FAKETIME_TIMESTAMP_FILE=str(self.clock), FAKETIME_NO_CACHE="1",
-                        FAKETIME_DONT_FAKE_MONOTONIC="1", FAKETIME_DONT_RESET="1", FAKETIME_FMT="%s", TZ="UTC")
+                        FAKETIME_DONT_FAKE_MONOTONIC="1", FAKETIME_DONT_RESET="1", FAKETIME_FMT="%s")
 
     def arguments(self):
         return [str(self.plain)] + super().arguments()[1:]

@@ -1,11 +1,15 @@
 /* powerloss.c — preloaded into a server under test: a disk that keeps only what was flushed.
  *
- * Of every file in the folder $POWERLOSS_DATA there is a second one of the same name in $POWERLOSS_DISK. A write is remembered; fsync and fdatasync copy what was written since
- * the last one. So the second folder always holds what a machine could find after a loss of power in the worst case, with a flush done by half if it was under way.
+ * Of every file in the folder $POWERLOSS_DATA there is a second one of the same name in
+ * $POWERLOSS_DISK. A write is remembered; fsync and fdatasync copy what was written since the
+ * last one. So the second folder always holds what a machine could find after a loss of power in
+ * the worst case, with a flush done by half if it was under way.
  *
- * A write counts once it has returned: a flush that begins before need not contain it. While the file $POWERLOSS_STALL exists no flush ends; while $POWERLOSS_FAIL does,
- * every flush fails, and what it should have written is lost for good: Linux takes the pages of a failed flush for clean, so that a later one that succeeds does not write them,
- * unless somebody has written to them again. */
+ * A write counts once it has returned: a flush that begins before need not contain it. While the
+ * file $POWERLOSS_STALL exists no flush ends; while $POWERLOSS_FAIL does, every flush fails, and
+ * what it should have written is lost for good: Linux takes the pages of a failed flush for
+ * clean, so that a later one that succeeds does not write them, unless somebody has written to
+ * them again. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -76,7 +80,8 @@ static const char *name_in_folder(int fd, char *path)
 	return ends_with(path, ".db") || ends_with(path, ".db-wal") ? path + len + 1 : NULL;
 }
 
-/* Under the lock. NULL: not ours. The number of a file that was deleted may come back with another one, which is harmless: it is only looked at too often. */
+/* Under the lock. NULL: not ours. The number of a file that was deleted may come back with
+ * another one, which is harmless: it is only looked at too often. */
 static struct file *find(int fd)
 {
 	char path[PATH_LEN];

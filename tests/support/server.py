@@ -3,7 +3,8 @@
     with Server() as server:
         connect(server.host, server.port, "sa", server.password)
 
-PROCESSIOND names the binary (default: build/processiond in the tree).
+PROCESSIOND names the binary (default: build/processiond in the tree). SERVER_CERTIFICATE names a folder with server.crt and server.key, which
+every new server is given: making a key takes longer than the rest of a first start. tools/mutate.py, which starts thousands, sets it.
 """
 import functools
 import os
@@ -20,6 +21,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PASSWORD = "Procession-1"
 DATABASE = "StateService"
+# Far from UTC, on purpose: where UTC is promised, local time must look wrong on every machine.
+ZONE = "<+0545>-5:45"
 SANITIZER = re.compile(r"ERROR: \w+Sanitizer|runtime error:|WARNING: ThreadSanitizer|SUMMARY: \w+Sanitizer")
 
 
@@ -87,6 +90,13 @@ class Server:
                 args += ["--" + name.replace("_", "-"), str(value)]
         return args
 
+    def give_certificate(self):
+        folder = os.environ.get("SERVER_CERTIFICATE")
+        if folder and not self.data.exists():
+            self.data.mkdir(mode=0o700, parents=True)
+            for name in ("server.crt", "server.key"):
+                shutil.copy2(pathlib.Path(folder) / name, self.data / name)
+
     def write_config(self, **changes):
         self.config.update(changes)
         text = "".join(f"{name} = {value}\n" for name, value in self.config.items())
@@ -95,7 +105,8 @@ class Server:
     def start(self):
         if not binary().exists():
             raise ServerFailed(f"no server binary at {binary()}: build it, or set PROCESSIOND")
-        env = dict(os.environ, **self.env)
+        self.give_certificate()
+        env = {**os.environ, "TZ": ZONE, **self.env}
         env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
         env.setdefault("ASAN_OPTIONS", "detect_leaks=1:abort_on_error=0")
         with open(self.log_path, "ab") as log:
@@ -197,6 +208,11 @@ class Server:
             if time.monotonic() > deadline:
                 raise AssertionError(f"no line in the log matches {pattern!r}\n{self.log_tail()}")
             time.sleep(0.02)
+
+    def processor_seconds(self):
+        """What it has worked so far, of all threads: other than time, this does not grow with the work of others."""
+        text = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text()
+        return sum(int(n) for n in text.rpartition(")")[2].split()[11:13]) / os.sysconf("SC_CLK_TCK")
 
     def memory_kib(self):
         """Resident memory now; 0 under a sanitizer, which keeps freed memory back."""

@@ -276,8 +276,8 @@ def parse_featureextack(r):
         features.append((number, r.take(r.u32())))
 
 
-def parse(data, version):
-    """All tokens of one message; nothing may be left over."""
+def parse(data, version, known=None):
+    """All tokens of one message; nothing may be left over. known: the columns of an open cursor."""
     m = major(version)
     r = Reader(data)
     out, columns = [], None
@@ -288,8 +288,12 @@ def parse(data, version):
         elif code == 0xE3:
             t = parse_envchange(r, m)
         elif code == 0x81:
-            t = parse_colmetadata(r, m)
-            columns = t.columns
+            if known and r.data[r.pos:r.pos + 2] == b"\xff\xff":        # a fetch whose client knows the columns
+                r.u16()
+                t, columns = token("colmetadata", columns=known), known
+            else:
+                t = parse_colmetadata(r, m)
+                columns = t.columns
         elif code in (0xD1, 0xD2):
             need(columns, "a row without columns")
             need(code == 0xD1 or has_nbcrow(version), "NBCROW below TDS 7.3B")
@@ -305,6 +309,8 @@ def parse(data, version):
             t = parse_featureextack(r)
         elif code == 0xED:
             t = token("sspi", data=r.take(r.u16()))
+        elif code == 0xA5:
+            t = token("colinfo", data=r.take(r.u16()))
         elif code == 0xA9:
             t = token("order", data=r.take(r.u16()))
         elif code in (DONE, DONEPROC, DONEINPROC):
@@ -337,7 +343,7 @@ def check_order(tokens, request):
         elif t.kind == "returnvalue":
             need(any(x.kind == "returnstatus" for x in tokens[:i]), "RETURNVALUE before RETURNSTATUS")
         elif t.kind == "row":
-            need(tokens[i - 1].kind in ("row", "colmetadata", "order"), f"a row after {tokens[i - 1].kind}")
+            need(tokens[i - 1].kind in ("row", "colmetadata", "colinfo", "order"), f"a row after {tokens[i - 1].kind}")
     need(not pending, "an ERROR that no DONE with the error bit follows: pytds would raise nothing")
 
 

@@ -25,6 +25,7 @@ TESTS = {"state": ("tests/behaviour/state",), "schedule": ("tests/behaviour/sche
 WAY = re.compile(r"\b(word|translation)-(corrected|literal)-(\w+-\w+)")
 CARRIED = re.compile(r"\b(corrected|literal)-(pytds-rpc|pytds-batch|pymssql-rpc|pymssql-batch)")
 SLOW = 0.5                                              # seconds: these tests come last
+CONTROL_LIMIT = 1800                                    # seconds for all tests against the server as it is, on a machine with other work
 OPTIONS = ["-q", "-s", "--tb=short", "-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", "tests", "-c", "tests/pytest.ini"]
 
 
@@ -118,8 +119,9 @@ class Task:
 class Crew:
     """Runs Tasks: jobs at a time, each for at most limit seconds."""
 
-    def __init__(self, root, factory, history, jobs, limit):
-        self.root, self.factory, self.history, self.jobs, self.limit = root, factory, history, jobs, limit
+    def __init__(self, root, factory, history, jobs, limit, only=None):
+        """only: texts, of which the name of a test must contain one."""
+        self.root, self.factory, self.history, self.jobs, self.limit, self.only = root, factory, history, jobs, limit, only
         self.logs = os.path.join(root, "build", "mutants")
         shutil.rmtree(self.logs, ignore_errors=True)
         os.makedirs(self.logs)
@@ -183,11 +185,20 @@ class Crew:
         plain = os.path.join(self.root, "build", "processiond")
         os.environ.update(PROCESSIOND=plain, PROCESSIOND_PLAIN=plain, PROCESSION=os.path.join(self.root, "build", "procession"))
         os.chdir(self.root)
+        os.environ["SERVER_CERTIFICATE"] = self.make_certificate()
         for number, task in enumerate(tasks):
             task.number = number
         status = pytest.main(OPTIONS + list(TESTS[service]), plugins=[Choice(service, lambda choice, items: self.work(choice, items, tasks, until, report))])
         if status != pytest.ExitCode.OK:
             raise RuntimeError(f"pytest ended with {status!r}")
+
+    def make_certificate(self):
+        """One for all servers: without it two thirds of the time of a first start go into a key."""
+        from support.server import Server
+        with Server() as server:
+            shutil.copytree(server.data, os.path.join(self.space, "certificate"), ignore=lambda _, names: [n for n in names if not n.startswith("server.")],
+                            dirs_exist_ok=True)
+        return os.path.join(self.space, "certificate")
 
     def work(self, choice, items, tasks, until, report):
         waiting, running = collections.deque(tasks), {}
@@ -221,7 +232,7 @@ class Crew:
     def reap(self, running):
         """Tasks that are done; those whose time is over are ended."""
         pid, _ = os.waitpid(-1, os.WNOHANG)
-        late = [p for p, t in running.items() if p != pid and time.monotonic() - t.begun > self.limit]
+        late = [p for p, t in running.items() if p != pid and time.monotonic() - t.begun > (self.limit if t.mutant else CONTROL_LIMIT)]
         if pid == 0 and not late:
             time.sleep(0.02)
         for done in late:
@@ -293,12 +304,17 @@ class Crew:
         failed.clear()
         return twice
 
+    def is_asked_for(self, item, task):
+        if task.only is not None:
+            return item.nodeid in task.only
+        return not self.only or any(text in item.nodeid for text in self.only)
+
     def test(self, choice, items, task, server):
         space = os.path.join(task.folder, "space")
         os.mkdir(space)
         os.environ.update(TMPDIR=space, PROCESSIOND=server, PROCESSIOND_PLAIN=server)
         tempfile.tempdir = None
-        found = {"result": "survived", "test": None, "times": {}}
+        found = {"result": "late" if task.mutant and self.only else "survived", "test": None, "times": {}}
 
         failed, once = [], 0
 
@@ -310,7 +326,7 @@ class Crew:
 
         choice.listener = listen
         key = self.history.rank(task.mutant.source.name if task.mutant else "", task.service)
-        items = sorted((i for i in items if task.only is None or i.nodeid in task.only), key=key)
+        items = sorted((i for i in items if self.is_asked_for(i, task)), key=key)
         for item, following in zip(items, items[1:] + [None]):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             once += bool(failed)

@@ -77,7 +77,18 @@ class View:
     def __init__(self, schema, name, path, line):
         self.schema, self.name, self.path, self.line = schema, name, path, line
         self.also, self.columns = [], []
-        self.per_database, self.summary, self.sql = False, "", ""
+        self.per_database = self.per_login = self.function = self.empty = False
+        self.over, self.summary, self.sql = None, "", ""
+
+    @property
+    def inline(self):
+        """Not in the store: its text stands in the FROM of whoever reads it. Empty ones, and those over rows of the session."""
+        return self.empty or self.over is not None
+
+    @property
+    def hidden(self):
+        """Columns that the text gives behind those that are shown."""
+        return (["database_name"] if self.per_database else []) + (["login_name"] if self.per_login else [])
 
     @property
     def store_name(self):
@@ -579,42 +590,103 @@ def read_schema(path, shown, service):
             raise DeclarationError(shown, number, "the schema begins with -- MIGRATION 1")
 
 
-def read_views(path, shown):
-    """VIEW schema.name [ALSO schema.name] [PER DATABASE] (columns) SUMMARY text AS select;"""
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
-    out, pos = [], 0
+class ViewReader:
+    """One file of views. known: those of files that were read before, by (schema, name), for LIKE."""
 
-    def fail(message, offset):
-        raise DeclarationError(shown, text.count("\n", 0, offset) + 1, message)
+    HEAD = re.compile(r"(VIEW|EMPTY)\s+(\w+)\.(\w+)((?:\s+ALSO\s+\w+\.\w+)*)(\s+PER\s+DATABASE)?(\s+PER\s+LOGIN)?"
+                      r"(?:\s+OVER\s+(\w+))?(\s+FUNCTION)?\s*\(")
+    ROWS = re.compile(r"ROWS\s+(\w+)\s*\(([\w\s,]*)\)\s*;")
 
-    while True:
-        pos = re.compile(r"(?:\s+|--[^\n]*(?:\n|$))*").match(text, pos).end()
-        if pos >= len(text):
-            return out
-        m = re.compile(r"VIEW\s+(\w+)\.(\w+)((?:\s+ALSO\s+\w+\.\w+)*)(\s+PER\s+DATABASE)?\s*\(").match(text, pos)
+    def __init__(self, path, shown, known):
+        self.shown, self.known, self.rows = shown, known, {}
+        with open(path, encoding="utf-8") as f:
+            self.text = f.read()
+
+    def fail(self, message, offset):
+        raise DeclarationError(self.shown, self.text.count("\n", 0, offset) + 1, message)
+
+    def read(self):
+        out, pos = [], 0
+        while True:
+            pos = re.compile(r"(?:\s+|--[^\n]*(?:\n|$))*").match(self.text, pos).end()
+            if pos >= len(self.text):
+                return out
+            rows = self.ROWS.match(self.text, pos)
+            if rows:
+                self.rows[rows.group(1)] = [n.strip() for n in rows.group(2).split(",")]
+                pos = rows.end()
+                continue
+            try:
+                view, pos = self.view(pos)
+            except sqltext.SqlError as e:
+                self.fail(str(e), pos)
+            self.known[view.schema.lower(), view.name.lower()] = view
+            out.append(view)
+
+    def view(self, pos):
+        m = self.HEAD.match(self.text, pos)
         if m is None:
-            fail("a view reads VIEW schema.name [ALSO schema.name] [PER DATABASE] (columns) SUMMARY text AS select;", pos)
-        v = View(m.group(1), m.group(2), shown, text.count("\n", 0, pos) + 1)
+            self.fail("a view reads VIEW schema.name [ALSO schema.name] [PER DATABASE] [PER LOGIN] [OVER rows] [FUNCTION] (columns) "
+                      "SUMMARY text AS select; an empty one EMPTY schema.name [ALSO schema.name] [FUNCTION] (columns);", pos)
+        v = View(m.group(2), m.group(3), self.shown, self.text.count("\n", 0, pos) + 1)
         if v.schema.lower() not in ("dbo", "sys", "information_schema"):
-            fail(f"a view belongs to dbo, sys or INFORMATION_SCHEMA, not to {v.schema}", pos)
-        v.also = [tuple(x.split(".")) for x in re.findall(r"\w+\.\w+", m.group(3))]
-        v.per_database = m.group(4) is not None
-        try:
-            close = matching(text, m.end() - 1)
-            if close is None:
-                fail("the list of columns lacks its ')'", m.end())
-            v.columns = read_columns(text[m.end():close], lambda t, at, base=m.end(): fail(t, base + at))
-            head = re.compile(r"\s*SUMMARY\s+([^\n]+)\n\s*AS\b").match(text, close + 1)
-            if head is None:
-                fail("SUMMARY and AS are missing", close)
-            v.summary = head.group(1).strip()
-            end = sqltext.find_end(text, head.end())
-            v.sql = sqltext.squeeze(sqltext.expand_macros(text[head.end():end]))
-        except sqltext.SqlError as e:
-            fail(str(e), pos)
-        out.append(v)
-        pos = end + 1
+            self.fail(f"a view belongs to dbo, sys or INFORMATION_SCHEMA, not to {v.schema}", pos)
+        v.also = [tuple(x.split(".")) for x in re.findall(r"\w+\.\w+", m.group(4))]
+        v.empty, v.per_database, v.per_login, v.over = m.group(1) == "EMPTY", bool(m.group(5)), bool(m.group(6)), m.group(7)
+        v.function = bool(m.group(8))
+        close = matching(self.text, m.end() - 1)
+        if close is None:
+            self.fail("the list of columns lacks its ')'", m.end())
+        v.columns = self.columns(m.end(), close)
+        return v, self.empty(v, close) if v.empty else self.body(v, close)
+
+    def columns(self, start, end):
+        """name type [NOT NULL], …; LIKE schema.name stands for the columns of that view."""
+        out = []
+        for part, at in sqltext.split_top(self.text[start:end]):
+            like = re.fullmatch(r"\s*LIKE\s+(\w+)\.(\w+)\s*", part)
+            if like is None:
+                out += read_columns(part, lambda t, more, base=start + at: self.fail(t, base + more))
+                continue
+            other = self.known.get((like.group(1).lower(), like.group(2).lower()))
+            if other is None:
+                self.fail(f"LIKE {like.group(1)}.{like.group(2)}: no view of that name stands before", start + at)
+            out += other.columns
+        return out
+
+    def empty(self, v, close):
+        end = re.compile(r"\s*;").match(self.text, close + 1)
+        if end is None or v.per_database or v.per_login or v.over:
+            self.fail("EMPTY reads EMPTY schema.name [ALSO schema.name] [FUNCTION] (columns);", close)
+        v.summary = "Always empty: there is nothing of the kind."
+        v.sql = "SELECT " + ", ".join(f'NULL AS "{c.name}"' for c in v.columns) + " WHERE 0"
+        return end.end()
+
+    def body(self, v, close):
+        head = re.compile(r"\s*SUMMARY\s+([^\n]+)\n\s*AS\b").match(self.text, close + 1)
+        if head is None:
+            self.fail("SUMMARY and AS are missing", close)
+        v.summary = head.group(1).strip()
+        end = sqltext.find_end(self.text, head.end())
+        v.sql = sqltext.squeeze(sqltext.expand_macros(self.text[head.end():end]))
+        if v.over is not None:
+            v.sql = self.over(v, head.end())
+        return end + 1
+
+    def over(self, v, offset):
+        """The rows come as one value, $rows, an array of objects; the columns get their names, since no store view gives them."""
+        if v.over not in self.rows:
+            self.fail(f"OVER {v.over}: no ROWS {v.over} (names); stands before", offset)
+        m = re.fullmatch(rf"SELECT (.*?) FROM {v.over}\b(.*)", v.sql)
+        if m is None:
+            self.fail(f"what is OVER {v.over} reads SELECT … FROM {v.over} …", offset)
+        parts = [p for p, _ in sqltext.split_top(m.group(1))]
+        if len(parts) != len(v.columns):
+            self.fail(f"{v.schema}.{v.name} has {len(v.columns)} columns and selects {len(parts)}", offset)
+        selected = ", ".join(f'{p.strip()} AS "{c.name}"' for p, c in zip(parts, v.columns))
+        fields = ", ".join(f"json_extract(value, '$.{n}') AS {n}" for n in self.rows[v.over])
+        alias = "" if m.group(2).strip() and not m.group(2).strip().upper().startswith("WHERE") else f" {v.over}"
+        return f"SELECT {selected} FROM (SELECT {fields} FROM json_each($rows)){alias}{m.group(2)}"
 
 
 def read_all(root, shown_root="procedures"):
@@ -623,17 +695,18 @@ def read_all(root, shown_root="procedures"):
     for name in SERVICES:
         service, folder = Service(name), os.path.join(root, name)
         services.append(service)
+        known = {}
         if not os.path.isdir(folder):
             continue
         inputs.append(folder)
-        for file in sorted(os.listdir(folder)):
+        for file in sorted(os.listdir(folder), key=lambda f: (f != "views.sql", f)):     # LIKE looks back
             path, shown = os.path.join(folder, file), f"{shown_root}/{name}/{file}"
             if file.endswith(".proc"):
                 service.procs.append(read_proc(path, shown))
             elif file == "schema.sql":
                 read_schema(path, shown, service)
-            elif file == "views.sql":
-                service.views = read_views(path, shown)
+            elif file.endswith("views.sql"):
+                service.views += ViewReader(path, shown, known).read()
             else:
                 continue
             inputs.append(path)

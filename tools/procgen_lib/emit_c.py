@@ -1,4 +1,4 @@
-"""The constant tables: catalogue_tables.c with service_procs[], as src/catalogue/proc.h declares it."""
+"""The constant tables: catalogue_tables.c with catalogue_service_procs[], as src/catalogue/proc.h declares it."""
 import zlib
 
 from . import declare
@@ -122,14 +122,24 @@ def view_names(view):
     return [(view.schema, view.name)] + view.also
 
 
+def emit_view(v, schema, name, columns, oid):
+    fields = [f'.schema = "{schema}", .name = "{name}", .columns = {columns}, .ncolumns = {len(v.columns)}, .object_id = {oid}']
+    if v.inline:
+        fields.append(f".inline_sql = {c_string(v.sql)}")
+    else:
+        fields.append(f'.store_name = "{v.store_name}"')
+    if v.over is not None:
+        fields.append(f'.rows = "{v.over}"')
+    fields += [f".{n} = true" for n in ("per_database", "per_login", "function") if getattr(v, n)]
+    return "{ " + ", ".join(fields) + " }"
+
+
 def emit_views(w, service):
     rows = []
     for v in service.views:
         columns = w.array("struct column", f"{service.name}_{v.store_name}_columns", [emit_column(c) for c in v.columns])
         for schema, name in view_names(v):
-            rows.append((schema.lower(), name.lower(),
-                         f'{{ "{schema}", "{name}", "{v.store_name}", {flag(v.per_database)}, {columns}, {len(v.columns)}, '
-                         f'{object_id("V", service.name, f"{schema}.{name}")} }}'))
+            rows.append((schema.lower(), name.lower(), emit_view(v, schema, name, columns, object_id("V", service.name, f"{schema}.{name}"))))
     return w.array("struct view", f"{service.name}_views", [r[2] for r in sorted(rows)]), len(rows)
 
 
@@ -151,7 +161,9 @@ def views_sql(service):
     """Drops and creates the views: the one that SELECT reads, and for dbo one for people who open the file."""
     out = []
     for v in service.views:
-        names = [f'"{c.name}"' for c in v.columns] + (["database_name"] if v.per_database else [])
+        if v.inline:
+            continue
+        names = [f'"{c.name}"' for c in v.columns] + v.hidden
         out.append(f'DROP VIEW IF EXISTS "{v.store_name}";')
         out.append(f'CREATE VIEW "{v.store_name}"({", ".join(names)}) AS {v.sql};')
         if v.schema == "dbo" and service.name != "system":
@@ -180,7 +192,7 @@ def tables(services):
             f"\t\t.nstatements = {getattr(s, 'nstatements', 0)},\n\t\t.migrations = {migrations}, .nmigrations = {len(s.migrations)},\n"
             f"\t\t.views = {views}, .nviews = {nviews},\n\t\t.views_sql = {c_string(views_sql(s))},\n"
             f"\t\t.constraints = {texts}, .nconstraints = {len(s.constraints)},\n\t}}")
-    w.line("const struct service_procs service_procs[SERVICE_COUNT] = {")
+    w.line("const struct service_procs catalogue_service_procs[SERVICE_COUNT] = {")
     for e in entries:
         w.line(f"\t{e},")
     w.line("};")

@@ -2,6 +2,7 @@
 import functools
 import pathlib
 import re
+import textwrap
 
 from . import declare
 
@@ -93,9 +94,19 @@ def returns(proc):
 def view_section(service):
     out = ["", f"### What SELECT can read there", "", "| view | columns | |", "| --- | --- | --- |"]
     for v in service.views:
+        if v.empty:
+            continue
         names = ", ".join(f"{s}.{n}" for s, n in [(v.schema, v.name)] + v.also)
         out.append(f"| {names} | {cell(', '.join(c.name for c in v.columns))} | {cell(v.summary)} |")
+    empty = [f"{v.schema}.{v.name}" for v in service.views if v.empty]
+    if empty:
+        out += ["", "Always empty, with the columns that SQL Server documents, since there is nothing of the kind here:", *lines(empty)]
     return out
+
+
+def lines(names):
+    """A list in lines of up to a hundred characters."""
+    return textwrap.wrap(", ".join(f"`{n}`" for n in names) + ".", 100, break_long_words=False, break_on_hyphens=False)
 
 
 def index(services):

@@ -13,6 +13,19 @@ def shown(service, proc):
     return f"procedures/{service.name}/{os.path.basename(proc.path)}"
 
 
+def verify_view(db, view):
+    """Compiles its text, and makes it, for those that read it."""
+    names = ", ".join([f'"{c.name}"' for c in view.columns] + view.hidden)
+    try:
+        if view.inline:
+            db.execute("SELECT * FROM (" + view.sql.replace("$rows", "'[]'") + ")")
+            return
+        db.execute(f'CREATE VIEW "{view.store_name}"({names}) AS {view.sql}')
+        db.execute(f'SELECT * FROM "{view.store_name}"')
+    except sqlite3.Error as e:
+        raise DeclarationError(view.path, view.line, f"{view.schema}.{view.name}: {e}") from None
+
+
 def open_store(service):
     """An empty store of the service in memory."""
     db = sqlite3.connect(":memory:", isolation_level=None)
@@ -24,16 +37,10 @@ def open_store(service):
         except sqlite3.Error as e:
             raise DeclarationError(service.schema_path, 1, f"migration {number}: {e}") from None
     for view in service.views:
-        names = ", ".join(f'"{c.name}"' for c in view.columns) + (", database_name" if view.per_database else "")
-        try:
-            db.execute(f'CREATE VIEW "{view.store_name}"({names}) AS {view.sql}')
-            db.execute(f'SELECT * FROM "{view.store_name}"')
-            db.execute(f'DROP VIEW "{view.store_name}"')
-        except sqlite3.Error as e:
-            raise DeclarationError(view.path, view.line, f"{view.schema}.{view.name}: {e}") from None
-        db.execute(f'CREATE VIEW "{view.store_name}"({names}) AS {view.sql}')
+        verify_view(db, view)
     for view in service.views:
-        db.execute(f'DROP VIEW "{view.store_name}"')
+        if not view.inline:
+            db.execute(f'DROP VIEW "{view.store_name}"')
     try:
         db.executescript(emit_c.views_sql(service))
         for _, name in ((v.schema, v.name) for v in service.views if v.schema == "dbo" and service.name != "system"):

@@ -21,7 +21,7 @@ enum datepart {
 	PART_NANOSECOND,
 	PART_TZOFFSET,
 };
-bool datepart_by_name(struct str name, enum datepart *ret);
-const char *datepart_name(enum datepart part);
+bool tsql_datepart_by_name(struct str name, enum datepart *ret);
+const char *tsql_datepart_name(enum datepart part);
 
 #endif

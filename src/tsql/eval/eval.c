@@ -1,4 +1,5 @@
-/* eval.c — computing expressions. Recursion is bounded: the parser made no tree deeper than EXPR_DEPTH. */
+/* eval.c — computing expressions. Recursion is bounded: the parser made no tree deeper than
+ * EXPR_DEPTH. */
 #include "tsql/eval/eval.h"
 
 #include "tsql/eval/functions.h"
@@ -7,7 +8,7 @@
 
 #define NODE_STEPS 8 /* of a node of the tree, in bytes looked at */
 
-size_t eval_size(const struct value *v)
+size_t tsql_eval_size(const struct value *v)
 {
 	const struct type_info *info;
 
@@ -19,7 +20,7 @@ size_t eval_size(const struct value *v)
 	return info->is_text || info->is_binary || v->type.id == TYPE_XML ? v->u.s.n : 0;
 }
 
-int eval_room(struct eval *ev, const char *what, size_t n)
+int tsql_eval_room(struct eval *ev, const char *what, size_t n)
 {
 	size_t most = ev->host == NULL ? 0 : ev->host->max_value;
 
@@ -28,11 +29,11 @@ int eval_room(struct eval *ev, const char *what, size_t n)
 	return eval_spend(ev, n);
 }
 
-int eval_as(struct eval *ev, const struct expr *e, const struct type *t, struct value *ret)
+int tsql_eval_as(struct eval *ev, const struct expr *e, const struct type *t, struct value *ret)
 {
 	struct value v;
 
-	if (eval_value(ev, e, &v) < 0 || eval_spend(ev, eval_size(&v)) < 0)
+	if (tsql_eval_value(ev, e, &v) < 0 || eval_spend(ev, tsql_eval_size(&v)) < 0)
 		return -1;
 	return value_convert(&v, t, CONVERT_ASSIGN, NULL, ev->arena, ret, ev->err);
 }
@@ -41,7 +42,7 @@ static int unary(struct eval *ev, const struct expr *e, struct value *ret)
 {
 	struct value v;
 
-	if (eval_value(ev, e->args[0], &v) < 0)
+	if (tsql_eval_value(ev, e->args[0], &v) < 0)
 		return -1;
 	if (v.null) {
 		value_set_null(ret, e->type);
@@ -72,7 +73,7 @@ static int binary(struct eval *ev, const struct expr *e, struct value *ret)
 {
 	struct value a, b;
 
-	if (eval_value(ev, e->args[0], &a) < 0 || eval_value(ev, e->args[1], &b) < 0)
+	if (tsql_eval_value(ev, e->args[0], &a) < 0 || tsql_eval_value(ev, e->args[1], &b) < 0)
 		return -1;
 	if (joins_null(ev, e, &a, &b)) {
 		*ret = a.null ? b : a;
@@ -82,7 +83,7 @@ static int binary(struct eval *ev, const struct expr *e, struct value *ret)
 		value_set_null(ret, e->type);
 		return 0;
 	}
-	if (eval_room(ev, "The result of +", eval_size(&a) + eval_size(&b)) < 0)
+	if (tsql_eval_room(ev, "The result of +", tsql_eval_size(&a) + tsql_eval_size(&b)) < 0)
 		return -1;
 	return value_arith(e->op, &a, &b, ev->arena, ret, ev->err);
 }
@@ -93,20 +94,20 @@ static int case_when(struct eval *ev, const struct expr *e, const struct expr **
 	size_t end = e->nargs - (e->has_else ? 1 : 0);
 	struct value operand, when;
 
-	if (e->has_operand && eval_value(ev, e->args[0], &operand) < 0)
+	if (e->has_operand && tsql_eval_value(ev, e->args[0], &operand) < 0)
 		return -1;
 	for (size_t i = first; i + 1 < end; i += 2) {
 		enum tri t = TRI_UNKNOWN;
 		int cmp;
 
 		if (!e->has_operand) {
-			if (eval_condition(ev, e->args[i], &t) < 0)
+			if (tsql_eval_condition(ev, e->args[i], &t) < 0)
 				return -1;
 		} else {
-			if (eval_value(ev, e->args[i], &when) < 0)
+			if (tsql_eval_value(ev, e->args[i], &when) < 0)
 				return -1;
 			if (!operand.null && !when.null) {
-				if (eval_spend(ev, eval_size(&operand) + eval_size(&when)) < 0 ||
+				if (eval_spend(ev, tsql_eval_size(&operand) + tsql_eval_size(&when)) < 0 ||
 				    value_compare(&operand, &when, ev->arena, &cmp, ev->err) < 0)
 					return -1;
 				t = cmp == 0 ? TRI_TRUE : TRI_FALSE;
@@ -131,7 +132,8 @@ static int case_value(struct eval *ev, const struct expr *e, struct value *ret)
 		value_set_null(ret, e->type);
 		return 0;
 	}
-	return e->type.id == TYPE_NULL ? eval_value(ev, chosen, ret) : eval_as(ev, chosen, &e->type, ret);
+	return e->type.id == TYPE_NULL ? tsql_eval_value(ev, chosen, ret)
+				       : tsql_eval_as(ev, chosen, &e->type, ret);
 }
 
 static int cast(struct eval *ev, const struct expr *e, struct value *ret)
@@ -141,15 +143,15 @@ static int cast(struct eval *ev, const struct expr *e, struct value *ret)
 	size_t n;
 	int rc;
 
-	if (eval_value(ev, e->args[0], &v) < 0)
+	if (tsql_eval_value(ev, e->args[0], &v) < 0)
 		return -1;
-	n = eval_size(&v);
+	n = tsql_eval_size(&v);
 	if (type_info(v.type.id)->is_binary && type_info(e->cast.id)->is_text) /* two digits a byte */
 		n *= 2;
-	if (eval_room(ev, "The result of a conversion", n) < 0)
+	if (tsql_eval_room(ev, "The result of a conversion", n) < 0)
 		return -1;
 	if (e->nargs > 1) {
-		if (eval_as(ev, e->args[1], &integer, &style) < 0)
+		if (tsql_eval_as(ev, e->args[1], &integer, &style) < 0)
 			return -1;
 		if (style.null) {
 			value_set_null(ret, e->cast);
@@ -181,21 +183,22 @@ static int call(struct eval *ev, const struct expr *e, struct value *ret)
 			return err_nomem(ev->err);
 	}
 	for (size_t i = 0; i < e->nargs; i++) {
-		if (eval_value(ev, e->args[i], &v[i]) < 0)
+		if (tsql_eval_value(ev, e->args[i], &v[i]) < 0)
 			return -1;
 		if (v[i].null && e->fn->null_in_null_out) {
 			value_set_null(ret, e->type);
 			return 0;
 		}
-		if (eval_spend(ev, eval_size(&v[i])) <
-		    0) /* functions take time in proportion to their arguments; the others count by themselves */
+		/* functions take time in proportion to their arguments; the others count by
+		 * themselves */
+		if (eval_spend(ev, tsql_eval_size(&v[i])) < 0)
 			return -1;
 	}
 	f.v = v;
-	return function_run(&f, ret);
+	return tsql_function_run(&f, ret);
 }
 
-int eval_value(struct eval *ev, const struct expr *e, struct value *ret)
+int tsql_eval_value(struct eval *ev, const struct expr *e, struct value *ret)
 {
 	if (eval_spend(ev, NODE_STEPS) < 0)
 		return -1;
@@ -239,7 +242,7 @@ static int compare_values(struct eval *ev, enum comparison op, const struct valu
 								: TRI_FALSE;
 		return 0;
 	}
-	if (eval_spend(ev, eval_size(a) + eval_size(b)) < 0 ||
+	if (eval_spend(ev, tsql_eval_size(a) + tsql_eval_size(b)) < 0 ||
 	    value_compare(a, b, ev->arena, &cmp, ev->err) < 0)
 		return -1;
 	*ret = holds(op, cmp) ? TRI_TRUE : TRI_FALSE;
@@ -255,7 +258,7 @@ static int compare(struct eval *ev, const struct expr *e, enum tri *ret)
 {
 	struct value a, b;
 
-	if (eval_value(ev, e->args[0], &a) < 0 || eval_value(ev, e->args[1], &b) < 0)
+	if (tsql_eval_value(ev, e->args[0], &a) < 0 || tsql_eval_value(ev, e->args[1], &b) < 0)
 		return -1;
 	return compare_values(ev, e->op, &a, &b, ret);
 }
@@ -265,8 +268,8 @@ static int between(struct eval *ev, const struct expr *e, enum tri *ret)
 	struct value v, low, high;
 	enum tri a, b;
 
-	if (eval_value(ev, e->args[0], &v) < 0 || eval_value(ev, e->args[1], &low) < 0 ||
-	    eval_value(ev, e->args[2], &high) < 0 || compare_values(ev, CMP_GE, &v, &low, &a) < 0 ||
+	if (tsql_eval_value(ev, e->args[0], &v) < 0 || tsql_eval_value(ev, e->args[1], &low) < 0 ||
+	    tsql_eval_value(ev, e->args[2], &high) < 0 || compare_values(ev, CMP_GE, &v, &low, &a) < 0 ||
 	    compare_values(ev, CMP_LE, &v, &high, &b) < 0)
 		return -1;
 	*ret = a == TRI_FALSE || b == TRI_FALSE ? TRI_FALSE
@@ -281,10 +284,10 @@ static int in_list(struct eval *ev, const struct expr *e, enum tri *ret)
 	enum tri t;
 
 	*ret = TRI_FALSE;
-	if (eval_value(ev, e->args[0], &v) < 0)
+	if (tsql_eval_value(ev, e->args[0], &v) < 0)
 		return -1;
 	for (size_t i = 1; i < e->nargs && *ret != TRI_TRUE; i++) {
-		if (eval_value(ev, e->args[i], &w) < 0 || compare_values(ev, CMP_EQ, &v, &w, &t) < 0)
+		if (tsql_eval_value(ev, e->args[i], &w) < 0 || compare_values(ev, CMP_EQ, &v, &w, &t) < 0)
 			return -1;
 		if (t != TRI_FALSE)
 			*ret = t;
@@ -292,7 +295,7 @@ static int in_list(struct eval *ev, const struct expr *e, enum tri *ret)
 	return 0;
 }
 
-int like_escape(struct str escape, struct err *reterr)
+int tsql_like_escape(struct str escape, struct err *reterr)
 {
 	char shown[33];
 
@@ -306,11 +309,12 @@ static int like(struct eval *ev, const struct expr *e, enum tri *ret)
 {
 	struct str part[3] = { { "", 0 }, { "", 0 }, { "", 0 } };
 	struct pattern pattern;
+	bool unicode = false;
 	struct value v;
 	int rc;
 
 	for (size_t i = 0; i < e->nargs; i++) {
-		if (eval_value(ev, e->args[i], &v) < 0 || eval_spend(ev, eval_size(&v)) < 0)
+		if (tsql_eval_value(ev, e->args[i], &v) < 0 || eval_spend(ev, tsql_eval_size(&v)) < 0)
 			return -1;
 		if (v.null) {
 			*ret = TRI_UNKNOWN;
@@ -318,10 +322,11 @@ static int like(struct eval *ev, const struct expr *e, enum tri *ret)
 		}
 		if (value_to_text(&v, ev->arena, &part[i], ev->err) < 0)
 			return -1;
+		unicode = unicode || (i < 2 && type_info(v.type.id)->is_unicode);
 	}
-	if (e->nargs > 2 && like_escape(part[2], ev->err) < 0)
+	if (e->nargs > 2 && tsql_like_escape(part[2], ev->err) < 0)
 		return -1;
-	pattern = pattern_of_tsql(part[1], part[2]);
+	pattern = pattern_of_tsql(part[1], part[2], unicode);
 	rc = pattern_match(&pattern, part[0], ev->meter);
 	if (rc < 0)
 		return err_set(ev->err, ERR_CANCELLED);
@@ -336,7 +341,7 @@ static int junction(struct eval *ev, const struct expr *e, enum tri *ret)
 
 	*ret = negate(decisive);
 	for (size_t i = 0; i < e->nargs; i++) {
-		if (eval_condition(ev, e->args[i], &t) < 0)
+		if (tsql_eval_condition(ev, e->args[i], &t) < 0)
 			return -1;
 		if (t == decisive) {
 			*ret = t;
@@ -348,7 +353,7 @@ static int junction(struct eval *ev, const struct expr *e, enum tri *ret)
 	return 0;
 }
 
-int eval_condition(struct eval *ev, const struct expr *e, enum tri *ret)
+int tsql_eval_condition(struct eval *ev, const struct expr *e, enum tri *ret)
 {
 	struct value v;
 	enum tri t = TRI_UNKNOWN;
@@ -359,11 +364,11 @@ int eval_condition(struct eval *ev, const struct expr *e, enum tri *ret)
 	case E_AND:
 	case E_OR: return junction(ev, e, ret);
 	case E_NOT:
-		rc = eval_condition(ev, e->args[0], &t);
+		rc = tsql_eval_condition(ev, e->args[0], &t);
 		*ret = negate(t);
 		return rc;
 	case E_IS_NULL:
-		rc = eval_value(ev, e->args[0], &v);
+		rc = tsql_eval_value(ev, e->args[0], &v);
 		t = rc == 0 && v.null ? TRI_TRUE : TRI_FALSE;
 		break;
 	case E_BETWEEN: rc = between(ev, e, &t); break;

@@ -5,7 +5,8 @@
 #include "base/meter.h"
 #include "tsql/ast.h"
 
-/* A variable's current value. Its text is kept in a buffer of its own, which grows inside the run's arena and is used again. */
+/* A variable's current value. Its text is kept in a buffer of its own, which grows inside the
+ * run's arena and is used again. */
 struct slot {
 	struct value value;
 	char *buf;
@@ -15,8 +16,10 @@ struct slot {
 struct eval {
 	struct tsql_host *host;   /* NULL while compiling: only constants can be computed */
 	const struct slot *slots; /* by index of the variable */
-	struct arena *arena;      /* what the expression makes; reset by the caller after each statement */
-	int64_t now_us; /* clock of the statement, microseconds since 1970; all GETDATE() of a statement agree */
+	/* what the expression makes; reset by the caller after each statement */
+	struct arena *arena;
+	/* clock of the statement, microseconds since 1970; all GETDATE() of a statement agree */
+	int64_t now_us;
 	struct meter *meter; /* counts what is computed, and may give it up; NULL: nobody does */
 	struct err *err;
 };
@@ -26,18 +29,19 @@ MUST_CHECK static inline int eval_spend(struct eval *ev, uint64_t steps)
 {
 	return meter_spend(ev->meter, steps) ? 0 : err_set(ev->err, ERR_CANCELLED);
 }
-/* The same for a value of so many bytes that is about to be made; what it is, for the message when it is larger than a value may be. */
-MUST_CHECK int eval_room(struct eval *ev, const char *what, size_t n);
+/* The same for a value of so many bytes that is about to be made; what it is, for the message
+ * when it is larger than a value may be. */
+MUST_CHECK int tsql_eval_room(struct eval *ev, const char *what, size_t n);
 /* Bytes of a text or binary value; 0 of any other. */
-size_t eval_size(const struct value *v);
+size_t tsql_eval_size(const struct value *v);
 
 enum tri { TRI_FALSE, TRI_TRUE, TRI_UNKNOWN };
 
-MUST_CHECK int eval_value(struct eval *ev, const struct expr *e, struct value *ret);
-MUST_CHECK int eval_condition(struct eval *ev, const struct expr *e, enum tri *ret);
+MUST_CHECK int tsql_eval_value(struct eval *ev, const struct expr *e, struct value *ret);
+MUST_CHECK int tsql_eval_condition(struct eval *ev, const struct expr *e, enum tri *ret);
 /* Bring to a type as an assignment does. */
-MUST_CHECK int eval_as(struct eval *ev, const struct expr *e, const struct type *t, struct value *ret);
+MUST_CHECK int tsql_eval_as(struct eval *ev, const struct expr *e, const struct type *t, struct value *ret);
 /* ESCAPE takes one character: 506. */
-MUST_CHECK int like_escape(struct str escape, struct err *reterr);
+MUST_CHECK int tsql_like_escape(struct str escape, struct err *reterr);
 
 #endif

@@ -1,4 +1,5 @@
-/* fn_date.c — functions of dates. Every argument becomes a day and 100 ns since midnight; the result goes back to its own type. Clocks are UTC. */
+/* fn_date.c — functions of dates. Every argument becomes a day and 100 ns since midnight; the
+ * result goes back to its own type. Clocks are UTC. */
 #include "tsql/eval/functions.h"
 
 #include <stdio.h>
@@ -57,7 +58,7 @@ static const struct {
 	{ "tz", PART_TZOFFSET },
 };
 
-bool datepart_by_name(struct str name, enum datepart *ret)
+bool tsql_datepart_by_name(struct str name, enum datepart *ret)
 {
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		if (str_eq_nocase(name, str_of(names[i].name))) {
@@ -68,7 +69,7 @@ bool datepart_by_name(struct str name, enum datepart *ret)
 	return false;
 }
 
-const char *datepart_name(enum datepart part)
+const char *tsql_datepart_name(enum datepart part)
 {
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		if (names[i].part == part)
@@ -165,7 +166,7 @@ static struct moment now(const struct fn_args *f)
 }
 
 /* Rounded down to a tick, as every clock reading of the server [E-COM-05]. */
-int fn_getdate(const struct fn_args *f, struct value *ret)
+int tsql_fn_getdate(const struct fn_args *f, struct value *ret)
 {
 	struct moment m = now(f);
 
@@ -173,7 +174,7 @@ int fn_getdate(const struct fn_args *f, struct value *ret)
 	return 0;
 }
 
-int fn_sysdatetime(const struct fn_args *f, struct value *ret)
+int tsql_fn_sysdatetime(const struct fn_args *f, struct value *ret)
 {
 	struct moment m = now(f);
 
@@ -236,10 +237,10 @@ static int wrong_part(const struct fn_args *f, enum datepart part, const struct 
 {
 	return err_raise(f->ev->err, 9810, 16, 1,
 			 "The datepart %s is not supported by date function %s for data type %s.",
-			 datepart_name(part), f->fn->name, type_info(t->id)->name);
+			 tsql_datepart_name(part), f->fn->name, type_info(t->id)->name);
 }
 
-int fn_dateadd(const struct fn_args *f, struct value *ret)
+int tsql_fn_dateadd(const struct fn_args *f, struct value *ret)
 {
 	enum datepart part = (enum datepart)f->v[0].u.i;
 	const struct type *t = &f->expr->type;
@@ -247,7 +248,7 @@ int fn_dateadd(const struct fn_args *f, struct value *ret)
 	int64_t n;
 	bool ok;
 
-	if (fn_int(f, 1, &n) < 0 || as_moment(f, 2, &m) < 0)
+	if (tsql_fn_int(f, 1, &n) < 0 || as_moment(f, 2, &m) < 0)
 		return -1;
 	if (part == PART_TZOFFSET || part == PART_ISO_WEEK || (t->id == TYPE_DATE && part >= PART_HOUR) ||
 	    (t->id == TYPE_TIME && part < PART_HOUR))
@@ -288,7 +289,7 @@ static __int128 boundary(enum datepart part, const struct moment *m)
 	}
 }
 
-int fn_datediff(const struct fn_args *f, struct value *ret)
+int tsql_fn_datediff(const struct fn_args *f, struct value *ret)
 {
 	enum datepart part = (enum datepart)f->v[0].u.i;
 	bool big = f->fn->type.id == TYPE_BIGINT;
@@ -363,7 +364,7 @@ static int64_t part_of(const struct fn_args *f, enum datepart part, const struct
 	}
 }
 
-int fn_datepart(const struct fn_args *f, struct value *ret)
+int tsql_fn_datepart(const struct fn_args *f, struct value *ret)
 {
 	struct moment m;
 
@@ -373,7 +374,7 @@ int fn_datepart(const struct fn_args *f, struct value *ret)
 	return 0;
 }
 
-int fn_datename(const struct fn_args *f, struct value *ret)
+int tsql_fn_datename(const struct fn_args *f, struct value *ret)
 {
 	static const char *const months[] = { "January",   "February", "March",    "April",
 					      "May",       "June",     "July",     "August",
@@ -389,16 +390,16 @@ int fn_datename(const struct fn_args *f, struct value *ret)
 		return -1;
 	n = part_of(f, part, &f->v[1], &m);
 	if (part == PART_MONTH)
-		return fn_return_text(f, str_of(months[n - 1]), ret);
+		return tsql_fn_return_text(f, str_of(months[n - 1]), ret);
 	if (part == PART_WEEKDAY)
-		return fn_return_text(f, str_of(days[iso_weekday(m.day) - 1]), ret);
+		return tsql_fn_return_text(f, str_of(days[iso_weekday(m.day) - 1]), ret);
 	if (part == PART_TZOFFSET)
 		snprintf(text, sizeof(text), "%c%02d:%02d", n < 0 ? '-' : '+', (int)(n < 0 ? -n : n) / 60,
 			 (int)(n < 0 ? -n : n) % 60);
 	else
 		snprintf(text, sizeof(text), "%lld", (long long)n);
 	copy = arena_strndup(f->ev->arena, text, sizeof(text) - 1);
-	return copy == NULL ? err_nomem(f->ev->err) : fn_return_text(f, str_of(copy), ret);
+	return copy == NULL ? err_nomem(f->ev->err) : tsql_fn_return_text(f, str_of(copy), ret);
 }
 
 static int only_part(const struct fn_args *f, enum datepart part, struct value *ret)
@@ -411,28 +412,28 @@ static int only_part(const struct fn_args *f, enum datepart part, struct value *
 	return 0;
 }
 
-int fn_year(const struct fn_args *f, struct value *ret)
+int tsql_fn_year(const struct fn_args *f, struct value *ret)
 {
 	return only_part(f, PART_YEAR, ret);
 }
 
-int fn_month(const struct fn_args *f, struct value *ret)
+int tsql_fn_month(const struct fn_args *f, struct value *ret)
 {
 	return only_part(f, PART_MONTH, ret);
 }
 
-int fn_day(const struct fn_args *f, struct value *ret)
+int tsql_fn_day(const struct fn_args *f, struct value *ret)
 {
 	return only_part(f, PART_DAY, ret);
 }
 
-int fn_eomonth(const struct fn_args *f, struct value *ret)
+int tsql_fn_eomonth(const struct fn_args *f, struct value *ret)
 {
 	struct moment m;
 	struct civil c;
 	int64_t n = 0;
 
-	if (as_moment(f, 0, &m) < 0 || (f->n > 1 && fn_int(f, 1, &n) < 0))
+	if (as_moment(f, 0, &m) < 0 || (f->n > 1 && tsql_fn_int(f, 1, &n) < 0))
 		return -1;
 	if (!add_months(&m, n))
 		return added_too_much(f, &f->expr->type);
@@ -441,12 +442,12 @@ int fn_eomonth(const struct fn_args *f, struct value *ret)
 	return from_moment(f, &m, &f->expr->type, ret);
 }
 
-int fn_datefromparts(const struct fn_args *f, struct value *ret)
+int tsql_fn_datefromparts(const struct fn_args *f, struct value *ret)
 {
 	int64_t y, mo, d;
 	struct moment m = { 0 };
 
-	if (fn_int(f, 0, &y) < 0 || fn_int(f, 1, &mo) < 0 || fn_int(f, 2, &d) < 0)
+	if (tsql_fn_int(f, 0, &y) < 0 || tsql_fn_int(f, 1, &mo) < 0 || tsql_fn_int(f, 2, &d) < 0)
 		return -1;
 	if (y < 1 || y > 9999 || mo < 1 || mo > 12 || d < 1 || d > month_length((int)y, (int)mo))
 		return err_raise(f->ev->err, 289, 16, 1,
@@ -456,7 +457,7 @@ int fn_datefromparts(const struct fn_args *f, struct value *ret)
 	return from_moment(f, &m, &f->expr->type, ret);
 }
 
-int fn_isdate(const struct fn_args *f, struct value *ret)
+int tsql_fn_isdate(const struct fn_args *f, struct value *ret)
 {
 	struct type t = TYPE_OF(TYPE_DATETIME);
 	const struct value *v = &f->v[0];

@@ -1,4 +1,5 @@
-/* fn_make_text.c — functions that make text from other things: CONCAT, CHAR, STR, QUOTENAME, PARSENAME. */
+/* fn_make_text.c — functions that make text from other things: CONCAT, CHAR, STR, QUOTENAME,
+ * PARSENAME. */
 #include "tsql/eval/functions.h"
 
 #include <math.h>
@@ -20,11 +21,11 @@ static int joined(const struct fn_args *f, size_t first, struct str separator, b
 	for (size_t i = first; i < f->n; i++) {
 		if (f->v[i].null && skip_null)
 			continue;
-		if (!f->v[i].null && fn_text(f, i, &parts[n]) < 0)
+		if (!f->v[i].null && tsql_fn_text(f, i, &parts[n]) < 0)
 			return -1;
 		total += parts[n++].n + separator.n;
 	}
-	if (eval_room(f->ev, "The result of CONCAT", total) < 0)
+	if (tsql_eval_room(f->ev, "The result of CONCAT", total) < 0)
 		return -1;
 	dst = arena_alloc_raw(f->ev->arena, total);
 	if (dst == NULL)
@@ -39,19 +40,19 @@ static int joined(const struct fn_args *f, size_t first, struct str separator, b
 			memcpy(dst + total, parts[i].p, parts[i].n);
 		total += parts[i].n;
 	}
-	return fn_return_text(f, (struct str){ dst, total }, ret);
+	return tsql_fn_return_text(f, (struct str){ dst, total }, ret);
 }
 
-int fn_concat(const struct fn_args *f, struct value *ret)
+int tsql_fn_concat(const struct fn_args *f, struct value *ret)
 {
 	return joined(f, 0, STR(""), true, ret);
 }
 
-int fn_concat_ws(const struct fn_args *f, struct value *ret)
+int tsql_fn_concat_ws(const struct fn_args *f, struct value *ret)
 {
 	struct str separator = { "", 0 };
 
-	if (!f->v[0].null && fn_text(f, 0, &separator) < 0)
+	if (!f->v[0].null && tsql_fn_text(f, 0, &separator) < 0)
 		return -1;
 	return joined(f, 1, separator, true, ret);
 }
@@ -67,13 +68,13 @@ static int character(const struct fn_args *f, uint32_t c, struct value *ret)
 	return 0;
 }
 
-int fn_char(const struct fn_args *f, struct value *ret)
+int tsql_fn_char(const struct fn_args *f, struct value *ret)
 {
 	uint8_t byte;
 	int64_t i;
 	char *dst;
 
-	if (fn_int(f, 0, &i) < 0)
+	if (tsql_fn_int(f, 0, &i) < 0)
 		return -1;
 	value_set_null(ret, f->expr->type);
 	if (i < 0 || i > 255)
@@ -86,22 +87,22 @@ int fn_char(const struct fn_args *f, struct value *ret)
 	return 0;
 }
 
-int fn_nchar(const struct fn_args *f, struct value *ret)
+int tsql_fn_nchar(const struct fn_args *f, struct value *ret)
 {
 	int64_t i;
 
-	if (fn_int(f, 0, &i) < 0)
+	if (tsql_fn_int(f, 0, &i) < 0)
 		return -1;
 	value_set_null(ret, f->expr->type);
 	return i < 0 || i > 0xFFFF ? 0 : character(f, (uint32_t)i, ret);
 }
 
-int fn_ascii(const struct fn_args *f, struct value *ret)
+int tsql_fn_ascii(const struct fn_args *f, struct value *ret)
 {
 	uint8_t bytes[8];
 	struct str s;
 
-	if (fn_text(f, 0, &s) < 0)
+	if (tsql_fn_text(f, 0, &s) < 0)
 		return -1;
 	value_set_null(ret, f->expr->type);
 	if (s.n == 0)
@@ -113,12 +114,12 @@ int fn_ascii(const struct fn_args *f, struct value *ret)
 	return 0;
 }
 
-int fn_unicode(const struct fn_args *f, struct value *ret)
+int tsql_fn_unicode(const struct fn_args *f, struct value *ret)
 {
 	uint8_t units[16];
 	struct str s;
 
-	if (fn_text(f, 0, &s) < 0)
+	if (tsql_fn_text(f, 0, &s) < 0)
 		return -1;
 	value_set_null(ret, f->expr->type);
 	if (s.n == 0)
@@ -131,15 +132,15 @@ int fn_unicode(const struct fn_args *f, struct value *ret)
 }
 
 /* STR(number [, length [, decimals]]): right-aligned, stars when it does not fit. */
-int fn_str(const struct fn_args *f, struct value *ret)
+int tsql_fn_str(const struct fn_args *f, struct value *ret)
 {
 	int64_t length = 10, decimals = 0;
 	char text[400], *dst;
 	double d;
 	int n;
 
-	if (fn_float(f, 0, &d) < 0 || (f->n > 1 && fn_int(f, 1, &length) < 0) ||
-	    (f->n > 2 && fn_int(f, 2, &decimals) < 0))
+	if (tsql_fn_float(f, 0, &d) < 0 || (f->n > 1 && tsql_fn_int(f, 1, &length) < 0) ||
+	    (f->n > 2 && tsql_fn_int(f, 2, &decimals) < 0))
 		return -1;
 	if (length < 1 || length > 8000 || decimals < 0) {
 		value_set_null(ret, f->expr->type);
@@ -159,16 +160,16 @@ int fn_str(const struct fn_args *f, struct value *ret)
 		memset(dst, ' ', (size_t)(length - n));
 		memcpy(dst + length - n, text, (size_t)n);
 	}
-	return fn_return_text(f, (struct str){ dst, (size_t)length }, ret);
+	return tsql_fn_return_text(f, (struct str){ dst, (size_t)length }, ret);
 }
 
-int fn_quotename(const struct fn_args *f, struct value *ret)
+int tsql_fn_quotename(const struct fn_args *f, struct value *ret)
 {
 	struct str s, q = { "[", 1 };
 	char open = '[', close = ']', *dst;
 	size_t n = 0;
 
-	if (fn_text(f, 0, &s) < 0 || (f->n > 1 && fn_text(f, 1, &q) < 0))
+	if (tsql_fn_text(f, 0, &s) < 0 || (f->n > 1 && tsql_fn_text(f, 1, &q) < 0))
 		return -1;
 	value_set_null(ret, f->expr->type);
 	if (utf16_units(s.p, s.n) > 128 || q.n == 0)
@@ -206,17 +207,17 @@ int fn_quotename(const struct fn_args *f, struct value *ret)
 			dst[n++] = close;
 	}
 	dst[n++] = close;
-	return fn_return_text(f, (struct str){ dst, n }, ret);
+	return tsql_fn_return_text(f, (struct str){ dst, n }, ret);
 }
 
 /* PARSENAME('a.b.c', 1) is 'c'; brackets and quotes are taken off. */
-int fn_parsename(const struct fn_args *f, struct value *ret)
+int tsql_fn_parsename(const struct fn_args *f, struct value *ret)
 {
 	struct str s, parts[4];
 	size_t n = 0, i = 0;
 	int64_t which;
 
-	if (fn_text(f, 0, &s) < 0 || fn_int(f, 1, &which) < 0)
+	if (tsql_fn_text(f, 0, &s) < 0 || tsql_fn_int(f, 1, &which) < 0)
 		return -1;
 	value_set_null(ret, f->expr->type);
 	while (i <= s.n && n < 4) {
@@ -236,5 +237,5 @@ int fn_parsename(const struct fn_args *f, struct value *ret)
 	}
 	if (i <= s.n || which < 1 || which > (int64_t)n || parts[n - (size_t)which].n == 0)
 		return 0;
-	return fn_return_text(f, parts[n - (size_t)which], ret);
+	return tsql_fn_return_text(f, parts[n - (size_t)which], ret);
 }

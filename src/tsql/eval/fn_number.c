@@ -1,4 +1,5 @@
-/* fn_number.c — functions of numbers. The first argument is brought to the result's type, then computed in it. */
+/* fn_number.c — functions of numbers. The first argument is brought to the result's type, then
+ * computed in it. */
 #include "tsql/eval/functions.h"
 
 #include <math.h>
@@ -18,9 +19,9 @@ static int overflow(const struct fn_args *f, const struct value *v)
 	return err_set(f->ev->err, ERR_OVERFLOW, "expression", type_info(v->type.id)->name);
 }
 
-int fn_abs(const struct fn_args *f, struct value *ret)
+int tsql_fn_abs(const struct fn_args *f, struct value *ret)
 {
-	if (fn_as(f, 0, &f->expr->type, ret) < 0)
+	if (tsql_fn_as(f, 0, &f->expr->type, ret) < 0)
 		return -1;
 	if (is_decimal(ret))
 		ret->u.dec.negative = false;
@@ -33,11 +34,11 @@ int fn_abs(const struct fn_args *f, struct value *ret)
 	return 0;
 }
 
-int fn_sign(const struct fn_args *f, struct value *ret)
+int tsql_fn_sign(const struct fn_args *f, struct value *ret)
 {
 	int sign;
 
-	if (fn_as(f, 0, &f->expr->type, ret) < 0)
+	if (tsql_fn_as(f, 0, &f->expr->type, ret) < 0)
 		return -1;
 	if (is_decimal(ret)) {
 		unsigned __int128 one = 1;
@@ -70,7 +71,7 @@ static int whole(const struct fn_args *f, bool up, struct value *ret)
 	struct value v = f->v[0];
 
 	if (!is_decimal(&v)) {
-		if (fn_as(f, 0, &f->expr->type, ret) < 0)
+		if (tsql_fn_as(f, 0, &f->expr->type, ret) < 0)
 			return -1;
 		if (ret->type.id == TYPE_FLOAT) {
 			ret->u.f = up ? ceil(ret->u.f) : floor(ret->u.f);
@@ -99,12 +100,12 @@ static int whole(const struct fn_args *f, bool up, struct value *ret)
 	return 0;
 }
 
-int fn_floor(const struct fn_args *f, struct value *ret)
+int tsql_fn_floor(const struct fn_args *f, struct value *ret)
 {
 	return whole(f, false, ret);
 }
 
-int fn_ceiling(const struct fn_args *f, struct value *ret)
+int tsql_fn_ceiling(const struct fn_args *f, struct value *ret)
 {
 	return whole(f, true, ret);
 }
@@ -144,13 +145,13 @@ static void round_float(int digits, bool cut, struct value *v)
 	v->u.f = digits >= 0 ? x / scale : x * scale;
 }
 
-int fn_round(const struct fn_args *f, struct value *ret)
+int tsql_fn_round(const struct fn_args *f, struct value *ret)
 {
 	int64_t digits, cut = 0;
 	int n;
 
-	if (fn_as(f, 0, &f->expr->type, ret) < 0 || fn_int(f, 1, &digits) < 0 ||
-	    (f->n > 2 && fn_int(f, 2, &cut) < 0))
+	if (tsql_fn_as(f, 0, &f->expr->type, ret) < 0 || tsql_fn_int(f, 1, &digits) < 0 ||
+	    (f->n > 2 && tsql_fn_int(f, 2, &cut) < 0))
 		return -1;
 	n = digits < -400 ? -400 : digits > 400 ? 400 : (int)digits;
 	if (ret->type.id == TYPE_FLOAT) {
@@ -176,60 +177,60 @@ static int return_float(const struct fn_args *f, double d, struct value *ret)
 	return 0;
 }
 
-int fn_power(const struct fn_args *f, struct value *ret)
+int tsql_fn_power(const struct fn_args *f, struct value *ret)
 {
 	struct value v;
 	double a, b;
 
-	if (fn_float(f, 0, &a) < 0 || fn_float(f, 1, &b) < 0 || return_float(f, pow(a, b), &v) < 0)
+	if (tsql_fn_float(f, 0, &a) < 0 || tsql_fn_float(f, 1, &b) < 0 || return_float(f, pow(a, b), &v) < 0)
 		return -1;
 	return value_convert(&v, &f->expr->type, CONVERT_CAST, NULL, f->ev->arena, ret, f->ev->err);
 }
 
-int fn_sqrt(const struct fn_args *f, struct value *ret)
+int tsql_fn_sqrt(const struct fn_args *f, struct value *ret)
 {
 	double a;
 
-	return fn_float(f, 0, &a) < 0 ? -1 : return_float(f, sqrt(a), ret);
+	return tsql_fn_float(f, 0, &a) < 0 ? -1 : return_float(f, sqrt(a), ret);
 }
 
-int fn_square(const struct fn_args *f, struct value *ret)
+int tsql_fn_square(const struct fn_args *f, struct value *ret)
 {
 	double a;
 
-	return fn_float(f, 0, &a) < 0 ? -1 : return_float(f, a * a, ret);
+	return tsql_fn_float(f, 0, &a) < 0 ? -1 : return_float(f, a * a, ret);
 }
 
-int fn_exp(const struct fn_args *f, struct value *ret)
+int tsql_fn_exp(const struct fn_args *f, struct value *ret)
 {
 	double a;
 
-	return fn_float(f, 0, &a) < 0 ? -1 : return_float(f, exp(a), ret);
+	return tsql_fn_float(f, 0, &a) < 0 ? -1 : return_float(f, exp(a), ret);
 }
 
-int fn_log(const struct fn_args *f, struct value *ret)
+int tsql_fn_log(const struct fn_args *f, struct value *ret)
 {
 	double a, base = 0;
 
-	if (fn_float(f, 0, &a) < 0 || (f->n > 1 && fn_float(f, 1, &base) < 0))
+	if (tsql_fn_float(f, 0, &a) < 0 || (f->n > 1 && tsql_fn_float(f, 1, &base) < 0))
 		return -1;
 	return return_float(f, f->n > 1 ? log(a) / log(base) : log(a), ret);
 }
 
-int fn_pi(const struct fn_args *f, struct value *ret)
+int tsql_fn_pi(const struct fn_args *f, struct value *ret)
 {
 	return return_float(f, 3.14159265358979323846, ret);
 }
 
 /* With a seed the same number every time, as in T-SQL; without one from the system's randomness. */
-int fn_rand(const struct fn_args *f, struct value *ret)
+int tsql_fn_rand(const struct fn_args *f, struct value *ret)
 {
 	uint64_t bits;
 	uint8_t random[16];
 	int64_t seed;
 
 	if (f->n > 0 && !f->v[0].null) {
-		if (fn_int(f, 0, &seed) < 0)
+		if (tsql_fn_int(f, 0, &seed) < 0)
 			return -1;
 		bits = ((uint64_t)seed + 1) * UINT64_C(0x9E3779B97F4A7C15);
 		bits ^= bits >> 29;
@@ -244,7 +245,7 @@ int fn_rand(const struct fn_args *f, struct value *ret)
 	return return_float(f, (double)(bits >> 11) / 9007199254740992.0, ret);
 }
 
-int fn_isnumeric(const struct fn_args *f, struct value *ret)
+int tsql_fn_isnumeric(const struct fn_args *f, struct value *ret)
 {
 	static const uint8_t tries[] = { TYPE_FLOAT, TYPE_MONEY };
 	const struct value *v = &f->v[0];

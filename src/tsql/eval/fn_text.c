@@ -1,4 +1,5 @@
-/* fn_text.c — functions of text. Positions count UTF-16 code units, as T-SQL's do; the text itself is UTF-8. */
+/* tsql_fn_text.c — functions of text. Positions count UTF-16 code units, as T-SQL's do; the text
+ * itself is UTF-8. */
 #include "tsql/eval/functions.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include "value/text.h"
 
 /* Never longer than the declared result. */
-int fn_return_text(const struct fn_args *f, struct str s, struct value *ret)
+int tsql_fn_return_text(const struct fn_args *f, struct str s, struct value *ret)
 {
 	struct type t = f->expr->type;
 
@@ -25,18 +26,18 @@ static int return_int(int64_t i, struct value *ret)
 	return 0;
 }
 
-int fn_len(const struct fn_args *f, struct value *ret)
+int tsql_fn_len(const struct fn_args *f, struct value *ret)
 {
 	struct str s;
 
 	if (type_info(f->v[0].type.id)->is_binary)
 		return return_int((int64_t)f->v[0].u.s.n, ret);
-	if (fn_text(f, 0, &s) < 0)
+	if (tsql_fn_text(f, 0, &s) < 0)
 		return -1;
 	return return_int((int64_t)text_length(s), ret);
 }
 
-int fn_datalength(const struct fn_args *f, struct value *ret)
+int tsql_fn_datalength(const struct fn_args *f, struct value *ret)
 {
 	const struct value *v = f->v[0].type.id == TYPE_VARIANT ? f->v[0].u.variant : &f->v[0];
 	const struct type_info *info = type_info(v->type.id);
@@ -61,21 +62,21 @@ static int change_case(const struct fn_args *f, bool upper, struct value *ret)
 	struct str s;
 	char *dst;
 
-	if (fn_text(f, 0, &s) < 0)
+	if (tsql_fn_text(f, 0, &s) < 0)
 		return -1;
 	dst = arena_alloc_raw(f->ev->arena, s.n);
 	if (dst == NULL)
 		return err_nomem(f->ev->err);
 	text_change_case(s, upper, dst);
-	return fn_return_text(f, (struct str){ dst, s.n }, ret);
+	return tsql_fn_return_text(f, (struct str){ dst, s.n }, ret);
 }
 
-int fn_upper(const struct fn_args *f, struct value *ret)
+int tsql_fn_upper(const struct fn_args *f, struct value *ret)
 {
 	return change_case(f, true, ret);
 }
 
-int fn_lower(const struct fn_args *f, struct value *ret)
+int tsql_fn_lower(const struct fn_args *f, struct value *ret)
 {
 	return change_case(f, false, ret);
 }
@@ -84,20 +85,20 @@ static int trim(const struct fn_args *f, bool left, bool right, struct value *re
 {
 	struct str s;
 
-	return fn_text(f, 0, &s) < 0 ? -1 : fn_return_text(f, text_trim(s, left, right), ret);
+	return tsql_fn_text(f, 0, &s) < 0 ? -1 : tsql_fn_return_text(f, text_trim(s, left, right), ret);
 }
 
-int fn_ltrim(const struct fn_args *f, struct value *ret)
+int tsql_fn_ltrim(const struct fn_args *f, struct value *ret)
 {
 	return trim(f, true, false, ret);
 }
 
-int fn_rtrim(const struct fn_args *f, struct value *ret)
+int tsql_fn_rtrim(const struct fn_args *f, struct value *ret)
 {
 	return trim(f, false, true, ret);
 }
 
-int fn_trim(const struct fn_args *f, struct value *ret)
+int tsql_fn_trim(const struct fn_args *f, struct value *ret)
 {
 	return trim(f, true, true, ret);
 }
@@ -118,12 +119,12 @@ static struct str part_of_bytes(struct str s, int64_t start, int64_t n)
 	return (struct str){ s.p + start, (size_t)n };
 }
 
-int fn_substring(const struct fn_args *f, struct value *ret)
+int tsql_fn_substring(const struct fn_args *f, struct value *ret)
 {
 	int64_t start, n;
 	struct str s;
 
-	if (fn_int(f, 1, &start) < 0 || fn_int(f, 2, &n) < 0)
+	if (tsql_fn_int(f, 1, &start) < 0 || tsql_fn_int(f, 2, &n) < 0)
 		return -1;
 	if (n < 0)
 		return bad_length(f, "LEFT or SUBSTRING");
@@ -132,27 +133,27 @@ int fn_substring(const struct fn_args *f, struct value *ret)
 		*ret = value_bytes(f->expr->type, s.p, s.n);
 		return 0;
 	}
-	return fn_text(f, 0, &s) < 0 ? -1 : fn_return_text(f, text_part(s, start, n), ret);
+	return tsql_fn_text(f, 0, &s) < 0 ? -1 : tsql_fn_return_text(f, text_part(s, start, n), ret);
 }
 
-int fn_left(const struct fn_args *f, struct value *ret)
+int tsql_fn_left(const struct fn_args *f, struct value *ret)
 {
 	struct str s;
 	int64_t n;
 
-	if (fn_text(f, 0, &s) < 0 || fn_int(f, 1, &n) < 0)
+	if (tsql_fn_text(f, 0, &s) < 0 || tsql_fn_int(f, 1, &n) < 0)
 		return -1;
-	return n < 0 ? bad_length(f, "LEFT or SUBSTRING") : fn_return_text(f, text_part(s, 1, n), ret);
+	return n < 0 ? bad_length(f, "LEFT or SUBSTRING") : tsql_fn_return_text(f, text_part(s, 1, n), ret);
 }
 
-int fn_right(const struct fn_args *f, struct value *ret)
+int tsql_fn_right(const struct fn_args *f, struct value *ret)
 {
 	struct str s;
 	int64_t n;
 
-	if (fn_text(f, 0, &s) < 0 || fn_int(f, 1, &n) < 0)
+	if (tsql_fn_text(f, 0, &s) < 0 || tsql_fn_int(f, 1, &n) < 0)
 		return -1;
-	return n < 0 ? bad_length(f, "RIGHT") : fn_return_text(f, text_right(s, n), ret);
+	return n < 0 ? bad_length(f, "RIGHT") : tsql_fn_return_text(f, text_right(s, n), ret);
 }
 
 static int folded(const struct fn_args *f, struct str s, struct str *ret)
@@ -179,15 +180,15 @@ static int return_place(const struct fn_args *f, int found, struct str where, si
 	return return_int(found == 0 ? 0 : (int64_t)utf16_units(where.p, at) + 1, ret);
 }
 
-int fn_charindex(const struct fn_args *f, struct value *ret)
+int tsql_fn_charindex(const struct fn_args *f, struct value *ret)
 {
 	struct str what, where;
 	int64_t start = 1;
 	size_t from, at = 0;
 	int rc;
 
-	if (fn_text(f, 0, &what) < 0 || fn_text(f, 1, &where) < 0 || folded(f, what, &what) < 0 ||
-	    folded(f, where, &where) < 0 || (f->n > 2 && fn_int(f, 2, &start) < 0))
+	if (tsql_fn_text(f, 0, &what) < 0 || tsql_fn_text(f, 1, &where) < 0 || folded(f, what, &what) < 0 ||
+	    folded(f, where, &where) < 0 || (f->n > 2 && tsql_fn_int(f, 2, &start) < 0))
 		return -1;
 	if (what.n == 0)
 		return return_int(0, ret);
@@ -196,42 +197,42 @@ int fn_charindex(const struct fn_args *f, struct value *ret)
 	return return_place(f, rc, where, at, ret);
 }
 
-int fn_patindex(const struct fn_args *f, struct value *ret)
+int tsql_fn_patindex(const struct fn_args *f, struct value *ret)
 {
 	struct str text, where;
 	struct pattern pattern;
 	size_t at = 0;
 	int rc;
 
-	if (fn_text(f, 0, &text) < 0 || fn_text(f, 1, &where) < 0)
+	if (tsql_fn_text(f, 0, &text) < 0 || tsql_fn_text(f, 1, &where) < 0)
 		return -1;
-	pattern = pattern_of_tsql(text, STR(""));
+	pattern = pattern_of_tsql(text, STR(""), false);
 	rc = pattern_find(&pattern, where, f->ev->meter, &at);
 	return return_place(f, rc, where, at, ret);
 }
 
 /* Twice over the text: how long it becomes, then the copy. */
-int fn_replace(const struct fn_args *f, struct value *ret)
+int tsql_fn_replace(const struct fn_args *f, struct value *ret)
 {
 	struct str s, what, with, low;
 	size_t n;
 	char *dst;
 
-	if (fn_text(f, 0, &s) < 0 || fn_text(f, 1, &what) < 0 || fn_text(f, 2, &with) < 0 ||
+	if (tsql_fn_text(f, 0, &s) < 0 || tsql_fn_text(f, 1, &what) < 0 || tsql_fn_text(f, 2, &with) < 0 ||
 	    folded(f, s, &low) < 0 || folded(f, what, &what) < 0)
 		return -1;
 	if (what.n == 0)
-		return fn_return_text(f, s, ret);
+		return tsql_fn_return_text(f, s, ret);
 	if (text_replace(s, low, what, with, f->ev->meter, NULL, &n) < 0)
 		return given_up(f);
-	if (eval_room(f->ev, "The result of REPLACE", n) < 0)
+	if (tsql_eval_room(f->ev, "The result of REPLACE", n) < 0)
 		return -1;
 	dst = arena_alloc_raw(f->ev->arena, n);
 	if (dst == NULL)
 		return err_nomem(f->ev->err);
 	if (text_replace(s, low, what, with, f->ev->meter, dst, &n) < 0)
 		return given_up(f);
-	return fn_return_text(f, (struct str){ dst, n }, ret);
+	return tsql_fn_return_text(f, (struct str){ dst, n }, ret);
 }
 
 static int repeated(const struct fn_args *f, struct str s, int64_t n, struct value *ret)
@@ -247,10 +248,10 @@ static int repeated(const struct fn_args *f, struct str s, int64_t n, struct val
 	if (!type_is_max(&t) && n > 8000)
 		n = 8000;
 	if (s.n == 0 || n == 0)
-		return fn_return_text(f, STR(""), ret);
+		return tsql_fn_return_text(f, STR(""), ret);
 	if (__builtin_mul_overflow((uint64_t)n, s.n, &bytes))
 		bytes = SIZE_MAX;
-	if (eval_room(f->ev, "The result of REPLICATE", bytes) < 0)
+	if (tsql_eval_room(f->ev, "The result of REPLICATE", bytes) < 0)
 		return -1;
 	dst = arena_alloc_raw(f->ev->arena, bytes);
 	if (dst == NULL)
@@ -258,25 +259,25 @@ static int repeated(const struct fn_args *f, struct str s, int64_t n, struct val
 	memcpy(dst, s.p, s.n);
 	for (size_t have = s.n; have < bytes; have *= 2) /* each copy doubles what is there */
 		memcpy(dst + have, dst, have < bytes - have ? have : bytes - have);
-	return fn_return_text(f, (struct str){ dst, bytes }, ret);
+	return tsql_fn_return_text(f, (struct str){ dst, bytes }, ret);
 }
 
-int fn_replicate(const struct fn_args *f, struct value *ret)
+int tsql_fn_replicate(const struct fn_args *f, struct value *ret)
 {
 	struct str s;
 	int64_t n;
 
-	return fn_text(f, 0, &s) < 0 || fn_int(f, 1, &n) < 0 ? -1 : repeated(f, s, n, ret);
+	return tsql_fn_text(f, 0, &s) < 0 || tsql_fn_int(f, 1, &n) < 0 ? -1 : repeated(f, s, n, ret);
 }
 
-int fn_space(const struct fn_args *f, struct value *ret)
+int tsql_fn_space(const struct fn_args *f, struct value *ret)
 {
 	int64_t n;
 
-	return fn_int(f, 0, &n) < 0 ? -1 : repeated(f, STR(" "), n, ret);
+	return tsql_fn_int(f, 0, &n) < 0 ? -1 : repeated(f, STR(" "), n, ret);
 }
 
-int fn_stuff(const struct fn_args *f, struct value *ret)
+int tsql_fn_stuff(const struct fn_args *f, struct value *ret)
 {
 	struct str s, with = { "", 0 }, head, tail;
 	int64_t start, n, all;
@@ -285,15 +286,15 @@ int fn_stuff(const struct fn_args *f, struct value *ret)
 	value_set_null(ret, f->expr->type);
 	if (f->v[0].null || f->v[1].null || f->v[2].null)
 		return 0;
-	if (fn_text(f, 0, &s) < 0 || fn_int(f, 1, &start) < 0 || fn_int(f, 2, &n) < 0 ||
-	    (!f->v[3].null && fn_text(f, 3, &with) < 0))
+	if (tsql_fn_text(f, 0, &s) < 0 || tsql_fn_int(f, 1, &start) < 0 || tsql_fn_int(f, 2, &n) < 0 ||
+	    (!f->v[3].null && tsql_fn_text(f, 3, &with) < 0))
 		return -1;
 	all = (int64_t)utf16_units(s.p, s.n);
 	if (start < 1 || start > all || n < 0)
 		return 0;
 	head = text_part(s, 1, start - 1);
 	tail = n > all - start + 1 ? STR("") : text_part(s, start + n, all);
-	if (eval_room(f->ev, "The result of STUFF", head.n + with.n + tail.n) < 0)
+	if (tsql_eval_room(f->ev, "The result of STUFF", head.n + with.n + tail.n) < 0)
 		return -1;
 	dst = arena_alloc_raw(f->ev->arena, head.n + with.n + tail.n);
 	if (dst == NULL)
@@ -301,16 +302,16 @@ int fn_stuff(const struct fn_args *f, struct value *ret)
 	memcpy(dst, head.p, head.n);
 	memcpy(dst + head.n, with.p, with.n);
 	memcpy(dst + head.n + with.n, tail.p, tail.n);
-	return fn_return_text(f, (struct str){ dst, head.n + with.n + tail.n }, ret);
+	return tsql_fn_return_text(f, (struct str){ dst, head.n + with.n + tail.n }, ret);
 }
 
 /* Character by character, so that no UTF-8 form is torn. */
-int fn_reverse(const struct fn_args *f, struct value *ret)
+int tsql_fn_reverse(const struct fn_args *f, struct value *ret)
 {
 	struct str s;
 	char *dst;
 
-	if (fn_text(f, 0, &s) < 0)
+	if (tsql_fn_text(f, 0, &s) < 0)
 		return -1;
 	dst = arena_alloc_raw(f->ev->arena, s.n);
 	if (dst == NULL)
@@ -323,5 +324,5 @@ int fn_reverse(const struct fn_args *f, struct value *ret)
 		memcpy(dst + s.n - i - len, s.p + i, len);
 		i += len;
 	}
-	return fn_return_text(f, (struct str){ dst, s.n }, ret);
+	return tsql_fn_return_text(f, (struct str){ dst, s.n }, ret);
 }

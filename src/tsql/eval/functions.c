@@ -1,4 +1,5 @@
-/* functions.c — the table of functions and @@ variables: how many arguments, what type comes out, who computes it. */
+/* functions.c — the table of functions and @@ variables: how many arguments, what type comes
+ * out, who computes it. */
 #include "tsql/eval/functions.h"
 
 #include <string.h>
@@ -10,122 +11,107 @@
 #define NONE TYPE_OF(TYPE_NULL)
 #define FLOAT TYPE_OF(TYPE_FLOAT)
 
-/* The last letter of each macro names what sets the group apart. */
+/* The last word of each macro names what sets the group apart; F is for the many that give NULL
+ * for NULL. */
+/* clang-format off */
 #define F(name, min, max, rule, type, call) \
-	{ \
-		name, min, max, rule, false, true, false, false, false, type, call \
-	} /* NULL in, NULL out */
+	{ name, min, max, rule, false, true, false, false, false, type, call }
 #define FN_NULLS(name, min, max, rule, type, call) \
-	{ \
-		name, min, max, rule, false, false, false, false, false, type, call \
-	}
+	{ name, min, max, rule, false, false, false, false, false, type, call }
 #define F_PART(name, min, max, rule, type, call) \
-	{ \
-		name, min, max, rule, false, true, true, false, false, type, call \
-	}
+	{ name, min, max, rule, false, true, true, false, false, type, call }
 #define F_LAZY(name, min, max, rule, call) \
-	{ \
-		name, min, max, rule, false, false, false, false, true, NONE, call \
-	}
+	{ name, min, max, rule, false, false, false, false, true, NONE, call }
 #define F_WORD(name, type, call) \
-	{ \
-		name, 0, 0, R_FIXED, false, false, false, true, false, type, call \
-	}
+	{ name, 0, 0, R_FIXED, false, false, false, true, false, type, call }
 #define HOST(name, min, max, type) \
-	{ \
-		name, min, max, R_FIXED, false, false, false, false, false, type, NULL \
-	}
+	{ name, min, max, R_FIXED, false, false, false, false, false, type, NULL }
 #define GLOBAL(name, type) \
-	{ \
-		name, 0, 0, R_FIXED, true, false, false, true, false, type, fn_session_value \
-	}
+	{ name, 0, 0, R_FIXED, true, false, false, true, false, type, tsql_fn_session_value }
 #define GLOBAL_NULL(name, type) \
-	{ \
-		name, 0, 0, R_FIXED, false, false, false, true, false, type, fn_session_value \
-	}
+	{ name, 0, 0, R_FIXED, false, false, false, true, false, type, tsql_fn_session_value }
 #define GLOBAL_HOST(name, type) \
-	{ \
-		name, 0, 0, R_FIXED, true, false, false, true, false, type, NULL \
-	}
+	{ name, 0, 0, R_FIXED, true, false, false, true, false, type, NULL }
+/* clang-format on */
 
 static const struct function table[] = {
-	F("LEN", 1, 1, R_FIXED, INT, fn_len),
-	F("DATALENGTH", 1, 1, R_FIXED, INT, fn_datalength),
-	F("UPPER", 1, 1, R_TEXT, NONE, fn_upper),
-	F("LOWER", 1, 1, R_TEXT, NONE, fn_lower),
-	F("LTRIM", 1, 1, R_TEXT, NONE, fn_ltrim),
-	F("RTRIM", 1, 1, R_TEXT, NONE, fn_rtrim),
-	F("TRIM", 1, 1, R_TEXT, NONE, fn_trim),
-	F("SUBSTRING", 3, 3, R_TEXT, NONE, fn_substring),
-	F("LEFT", 2, 2, R_TEXT, NONE, fn_left),
-	F("RIGHT", 2, 2, R_TEXT, NONE, fn_right),
-	F("CHARINDEX", 2, 3, R_FIXED, INT, fn_charindex),
-	F("PATINDEX", 2, 2, R_FIXED, INT, fn_patindex),
-	F("REPLACE", 3, 3, R_TEXT_MAX, NONE, fn_replace),
-	F("REPLICATE", 2, 2, R_TEXT_MAX, NONE, fn_replicate),
-	F("SPACE", 1, 1, R_FIXED, TYPE_LEN(TYPE_VARCHAR, 8000), fn_space),
-	FN_NULLS("STUFF", 4, 4, R_TEXT_MAX, NONE, fn_stuff),
-	F("REVERSE", 1, 1, R_TEXT, NONE, fn_reverse),
-	FN_NULLS("CONCAT", 2, 254, R_TEXT_ALL, NONE, fn_concat),
-	FN_NULLS("CONCAT_WS", 3, 254, R_TEXT_ALL, NONE, fn_concat_ws),
-	F("CHAR", 1, 1, R_FIXED, TYPE_LEN(TYPE_CHAR, 1), fn_char),
-	F("NCHAR", 1, 1, R_FIXED, TYPE_LEN(TYPE_NCHAR, 1), fn_nchar),
-	F("ASCII", 1, 1, R_FIXED, INT, fn_ascii),
-	F("UNICODE", 1, 1, R_FIXED, INT, fn_unicode),
-	F("STR", 1, 3, R_FIXED, TYPE_LEN(TYPE_VARCHAR, 8000), fn_str),
-	F("QUOTENAME", 1, 2, R_FIXED, NV(258), fn_quotename),
-	F("PARSENAME", 2, 2, R_FIXED, NV(128), fn_parsename),
+	F("LEN", 1, 1, R_FIXED, INT, tsql_fn_len),
+	F("DATALENGTH", 1, 1, R_FIXED, INT, tsql_fn_datalength),
+	F("UPPER", 1, 1, R_TEXT, NONE, tsql_fn_upper),
+	F("LOWER", 1, 1, R_TEXT, NONE, tsql_fn_lower),
+	F("LTRIM", 1, 1, R_TEXT, NONE, tsql_fn_ltrim),
+	F("RTRIM", 1, 1, R_TEXT, NONE, tsql_fn_rtrim),
+	F("TRIM", 1, 1, R_TEXT, NONE, tsql_fn_trim),
+	F("SUBSTRING", 3, 3, R_TEXT, NONE, tsql_fn_substring),
+	F("LEFT", 2, 2, R_TEXT, NONE, tsql_fn_left),
+	F("RIGHT", 2, 2, R_TEXT, NONE, tsql_fn_right),
+	F("CHARINDEX", 2, 3, R_FIXED, INT, tsql_fn_charindex),
+	F("PATINDEX", 2, 2, R_FIXED, INT, tsql_fn_patindex),
+	F("REPLACE", 3, 3, R_TEXT_MAX, NONE, tsql_fn_replace),
+	F("REPLICATE", 2, 2, R_TEXT_MAX, NONE, tsql_fn_replicate),
+	F("SPACE", 1, 1, R_FIXED, TYPE_LEN(TYPE_VARCHAR, 8000), tsql_fn_space),
+	FN_NULLS("STUFF", 4, 4, R_TEXT_MAX, NONE, tsql_fn_stuff),
+	F("REVERSE", 1, 1, R_TEXT, NONE, tsql_fn_reverse),
+	FN_NULLS("CONCAT", 2, 254, R_TEXT_ALL, NONE, tsql_fn_concat),
+	FN_NULLS("CONCAT_WS", 3, 254, R_TEXT_ALL, NONE, tsql_fn_concat_ws),
+	F("CHAR", 1, 1, R_FIXED, TYPE_LEN(TYPE_CHAR, 1), tsql_fn_char),
+	F("NCHAR", 1, 1, R_FIXED, TYPE_LEN(TYPE_NCHAR, 1), tsql_fn_nchar),
+	F("ASCII", 1, 1, R_FIXED, INT, tsql_fn_ascii),
+	F("UNICODE", 1, 1, R_FIXED, INT, tsql_fn_unicode),
+	F("STR", 1, 3, R_FIXED, TYPE_LEN(TYPE_VARCHAR, 8000), tsql_fn_str),
+	F("QUOTENAME", 1, 2, R_FIXED, NV(258), tsql_fn_quotename),
+	F("PARSENAME", 2, 2, R_FIXED, NV(128), tsql_fn_parsename),
 
-	F("ABS", 1, 1, R_NUMBER, NONE, fn_abs),
-	F("SIGN", 1, 1, R_NUMBER, NONE, fn_sign),
-	F("FLOOR", 1, 1, R_WHOLE, NONE, fn_floor),
-	F("CEILING", 1, 1, R_WHOLE, NONE, fn_ceiling),
-	F("ROUND", 2, 3, R_NUMBER, NONE, fn_round),
-	F("POWER", 2, 2, R_NUMBER, NONE, fn_power),
-	F("SQRT", 1, 1, R_FIXED, FLOAT, fn_sqrt),
-	F("SQUARE", 1, 1, R_FIXED, FLOAT, fn_square),
-	F("EXP", 1, 1, R_FIXED, FLOAT, fn_exp),
-	F("LOG", 1, 2, R_FIXED, FLOAT, fn_log),
-	F("PI", 0, 0, R_FIXED, FLOAT, fn_pi),
-	FN_NULLS("RAND", 0, 1, R_FIXED, FLOAT, fn_rand),
-	FN_NULLS("ISNUMERIC", 1, 1, R_FIXED, INT, fn_isnumeric),
-	FN_NULLS("ISDATE", 1, 1, R_FIXED, INT, fn_isdate),
+	F("ABS", 1, 1, R_NUMBER, NONE, tsql_fn_abs),
+	F("SIGN", 1, 1, R_NUMBER, NONE, tsql_fn_sign),
+	F("FLOOR", 1, 1, R_WHOLE, NONE, tsql_fn_floor),
+	F("CEILING", 1, 1, R_WHOLE, NONE, tsql_fn_ceiling),
+	F("ROUND", 2, 3, R_NUMBER, NONE, tsql_fn_round),
+	F("POWER", 2, 2, R_NUMBER, NONE, tsql_fn_power),
+	F("SQRT", 1, 1, R_FIXED, FLOAT, tsql_fn_sqrt),
+	F("SQUARE", 1, 1, R_FIXED, FLOAT, tsql_fn_square),
+	F("EXP", 1, 1, R_FIXED, FLOAT, tsql_fn_exp),
+	F("LOG", 1, 2, R_FIXED, FLOAT, tsql_fn_log),
+	F("PI", 0, 0, R_FIXED, FLOAT, tsql_fn_pi),
+	FN_NULLS("RAND", 0, 1, R_FIXED, FLOAT, tsql_fn_rand),
+	FN_NULLS("ISNUMERIC", 1, 1, R_FIXED, INT, tsql_fn_isnumeric),
+	FN_NULLS("ISDATE", 1, 1, R_FIXED, INT, tsql_fn_isdate),
 
-	F("GETDATE", 0, 0, R_FIXED, TYPE_OF(TYPE_DATETIME), fn_getdate),
-	F("GETUTCDATE", 0, 0, R_FIXED, TYPE_OF(TYPE_DATETIME), fn_getdate),
-	F("SYSDATETIME", 0, 0, R_FIXED, TYPE_NUM(TYPE_DATETIME2, 0, 7), fn_sysdatetime),
-	F("SYSUTCDATETIME", 0, 0, R_FIXED, TYPE_NUM(TYPE_DATETIME2, 0, 7), fn_sysdatetime),
-	F("SYSDATETIMEOFFSET", 0, 0, R_FIXED, TYPE_NUM(TYPE_DATETIMEOFFSET, 0, 7), fn_sysdatetime),
-	F_WORD("CURRENT_TIMESTAMP", TYPE_OF(TYPE_DATETIME), fn_getdate),
-	F_PART("DATEADD", 3, 3, R_DATE, NONE, fn_dateadd),
-	F_PART("DATEDIFF", 3, 3, R_FIXED, INT, fn_datediff),
-	F_PART("DATEDIFF_BIG", 3, 3, R_FIXED, TYPE_OF(TYPE_BIGINT), fn_datediff),
-	F_PART("DATEPART", 2, 2, R_FIXED, INT, fn_datepart),
-	F_PART("DATENAME", 2, 2, R_FIXED, NV(30), fn_datename),
-	F("YEAR", 1, 1, R_FIXED, INT, fn_year),
-	F("MONTH", 1, 1, R_FIXED, INT, fn_month),
-	F("DAY", 1, 1, R_FIXED, INT, fn_day),
-	F("EOMONTH", 1, 2, R_FIXED, TYPE_OF(TYPE_DATE), fn_eomonth),
-	F("DATEFROMPARTS", 3, 3, R_FIXED, TYPE_OF(TYPE_DATE), fn_datefromparts),
+	F("GETDATE", 0, 0, R_FIXED, TYPE_OF(TYPE_DATETIME), tsql_fn_getdate),
+	F("GETUTCDATE", 0, 0, R_FIXED, TYPE_OF(TYPE_DATETIME), tsql_fn_getdate),
+	F("SYSDATETIME", 0, 0, R_FIXED, TYPE_NUM(TYPE_DATETIME2, 0, 7), tsql_fn_sysdatetime),
+	F("SYSUTCDATETIME", 0, 0, R_FIXED, TYPE_NUM(TYPE_DATETIME2, 0, 7), tsql_fn_sysdatetime),
+	F("SYSDATETIMEOFFSET", 0, 0, R_FIXED, TYPE_NUM(TYPE_DATETIMEOFFSET, 0, 7), tsql_fn_sysdatetime),
+	F_WORD("CURRENT_TIMESTAMP", TYPE_OF(TYPE_DATETIME), tsql_fn_getdate),
+	F_PART("DATEADD", 3, 3, R_DATE, NONE, tsql_fn_dateadd),
+	F_PART("DATEDIFF", 3, 3, R_FIXED, INT, tsql_fn_datediff),
+	F_PART("DATEDIFF_BIG", 3, 3, R_FIXED, TYPE_OF(TYPE_BIGINT), tsql_fn_datediff),
+	F_PART("DATEPART", 2, 2, R_FIXED, INT, tsql_fn_datepart),
+	F_PART("DATENAME", 2, 2, R_FIXED, NV(30), tsql_fn_datename),
+	F("YEAR", 1, 1, R_FIXED, INT, tsql_fn_year),
+	F("MONTH", 1, 1, R_FIXED, INT, tsql_fn_month),
+	F("DAY", 1, 1, R_FIXED, INT, tsql_fn_day),
+	F("EOMONTH", 1, 2, R_FIXED, TYPE_OF(TYPE_DATE), tsql_fn_eomonth),
+	F("DATEFROMPARTS", 3, 3, R_FIXED, TYPE_OF(TYPE_DATE), tsql_fn_datefromparts),
 
-	F_LAZY("COALESCE", 2, 254, R_COMMON, fn_coalesce),
-	F_LAZY("ISNULL", 2, 2, R_FIRST, fn_isnull),
-	F_LAZY("NULLIF", 2, 2, R_FIRST, fn_nullif),
-	F_LAZY("IIF", 3, 3, R_COMMON_REST, fn_iif),
-	F_LAZY("CHOOSE", 2, 254, R_COMMON_REST, fn_choose),
-	F("NEWID", 0, 0, R_FIXED, TYPE_OF(TYPE_GUID), fn_newid),
-	F("XACT_STATE", 0, 0, R_FIXED, TYPE_OF(TYPE_SMALLINT), fn_xact_state),
+	F_LAZY("COALESCE", 2, 254, R_COMMON, tsql_fn_coalesce),
+	F_LAZY("ISNULL", 2, 2, R_FIRST, tsql_fn_isnull),
+	F_LAZY("NULLIF", 2, 2, R_FIRST, tsql_fn_nullif),
+	F_LAZY("IIF", 3, 3, R_COMMON_REST, tsql_fn_iif),
+	F_LAZY("CHOOSE", 2, 254, R_COMMON_REST, tsql_fn_choose),
+	F("NEWID", 0, 0, R_FIXED, TYPE_OF(TYPE_GUID), tsql_fn_newid),
+	F("XACT_STATE", 0, 0, R_FIXED, TYPE_OF(TYPE_SMALLINT), tsql_fn_xact_state),
 
 	/* There is no CATCH block and no identity column: always NULL, in the right type. */
-	FN_NULLS("ERROR_NUMBER", 0, 0, R_FIXED, INT, fn_null),
-	FN_NULLS("ERROR_SEVERITY", 0, 0, R_FIXED, INT, fn_null),
-	FN_NULLS("ERROR_STATE", 0, 0, R_FIXED, INT, fn_null),
-	FN_NULLS("ERROR_LINE", 0, 0, R_FIXED, INT, fn_null),
-	FN_NULLS("ERROR_PROCEDURE", 0, 0, R_FIXED, NV(128), fn_null),
-	FN_NULLS("ERROR_MESSAGE", 0, 0, R_FIXED, NV(4000), fn_null),
-	FN_NULLS("SCOPE_IDENTITY", 0, 0, R_FIXED, TYPE_NUM(TYPE_NUMERIC, 38, 0), fn_null),
-	FN_NULLS("IDENT_CURRENT", 1, 1, R_FIXED, TYPE_NUM(TYPE_NUMERIC, 38, 0), fn_null),
-	FN_NULLS("CONTEXT_INFO", 0, 0, R_FIXED, TYPE_LEN(TYPE_VARBINARY, 128), fn_context_info),
+	FN_NULLS("ERROR_NUMBER", 0, 0, R_FIXED, INT, tsql_fn_null),
+	FN_NULLS("ERROR_SEVERITY", 0, 0, R_FIXED, INT, tsql_fn_null),
+	FN_NULLS("ERROR_STATE", 0, 0, R_FIXED, INT, tsql_fn_null),
+	FN_NULLS("ERROR_LINE", 0, 0, R_FIXED, INT, tsql_fn_null),
+	FN_NULLS("ERROR_PROCEDURE", 0, 0, R_FIXED, NV(128), tsql_fn_null),
+	FN_NULLS("ERROR_MESSAGE", 0, 0, R_FIXED, NV(4000), tsql_fn_null),
+	FN_NULLS("SCOPE_IDENTITY", 0, 0, R_FIXED, TYPE_NUM(TYPE_NUMERIC, 38, 0), tsql_fn_null),
+	FN_NULLS("IDENT_CURRENT", 1, 1, R_FIXED, TYPE_NUM(TYPE_NUMERIC, 38, 0), tsql_fn_null),
+	FN_NULLS("CONTEXT_INFO", 0, 0, R_FIXED, TYPE_LEN(TYPE_VARBINARY, 128), tsql_fn_context_info),
 
 	GLOBAL("@@ERROR", INT),
 	GLOBAL("@@ROWCOUNT", INT),
@@ -191,6 +177,17 @@ static const struct function table[] = {
 	HOST("OBJECT_NAME", 1, 2, NV(128)),
 	HOST("OBJECT_SCHEMA_NAME", 1, 2, NV(128)),
 	HOST("OBJECTPROPERTY", 2, 2, INT),
+	HOST("OBJECTPROPERTYEX", 2, 2, TYPE_OF(TYPE_VARIANT)),
+	HOST("COLUMNPROPERTY", 3, 3, INT),
+	HOST("INDEXPROPERTY", 3, 3, INT),
+	HOST("INDEXKEY_PROPERTY", 4, 4, INT),
+	HOST("INDEX_COL", 3, 3, NV(128)),
+	HOST("STATS_DATE", 2, 2, TYPE_OF(TYPE_DATETIME)),
+	HOST("FILEGROUP_NAME", 1, 1, NV(128)),
+	HOST("TYPEPROPERTY", 2, 2, INT),
+	HOST("LOGINPROPERTY", 2, 2, TYPE_OF(TYPE_VARIANT)),
+	HOST("FULLTEXTSERVICEPROPERTY", 1, 1, INT),
+	F("SQL_VARIANT_PROPERTY", 2, 2, R_FIXED, TYPE_OF(TYPE_VARIANT), tsql_fn_variant_property),
 	HOST("TYPE_ID", 1, 1, INT),
 	HOST("TYPE_NAME", 1, 1, NV(128)),
 	HOST("COL_NAME", 2, 2, NV(128)),
@@ -204,7 +201,7 @@ static const struct function table[] = {
 	F_WORD("USER", NV(128), NULL),
 };
 
-const struct function *function_find(struct str name)
+const struct function *tsql_function_find(struct str name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		if (str_eq_nocase(name, str_of(table[i].name)))
@@ -235,7 +232,7 @@ static struct type common_of(const struct type *args, size_t from, size_t n)
 	struct type t = NONE;
 
 	for (size_t i = from; i < n; i++)
-		t = type_common_known(&t, &args[i]);
+		t = tsql_type_common_known(&t, &args[i]);
 	return t.id == TYPE_NULL ? INT : t;
 }
 
@@ -245,7 +242,7 @@ static struct type joined_type(const struct type *args, size_t n)
 	int64_t length = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		struct type t = type_as_text(&args[i]);
+		struct type t = tsql_type_as_text(&args[i]);
 
 		unicode = unicode || type_info(t.id)->is_unicode;
 		unbounded = unbounded || type_is_max(&t);
@@ -258,14 +255,14 @@ static struct type joined_type(const struct type *args, size_t n)
 
 static struct type longest_text(const struct type *arg)
 {
-	struct type t = type_as_text(arg);
+	struct type t = tsql_type_as_text(arg);
 
 	if (!type_is_max(&t))
 		t.length = t.id == TYPE_NVARCHAR ? 4000 : 8000;
 	return t;
 }
 
-struct type function_type(const struct function *f, const struct type *args, size_t n)
+struct type tsql_function_type(const struct function *f, const struct type *args, size_t n)
 {
 	switch (f->rule) {
 	case R_FIRST:
@@ -275,9 +272,9 @@ struct type function_type(const struct function *f, const struct type *args, siz
 	case R_SECOND: return args[1];
 	case R_TEXT:
 		if (type_info(args[0].id)->is_binary)
-			return f->call == fn_substring ? TYPE_LEN(TYPE_VARBINARY, args[0].length)
-						       : type_as_text(&args[0]);
-		return type_as_text(&args[0]);
+			return f->call == tsql_fn_substring ? TYPE_LEN(TYPE_VARBINARY, args[0].length)
+							    : tsql_type_as_text(&args[0]);
+		return tsql_type_as_text(&args[0]);
 	case R_TEXT_MAX: return longest_text(&args[0]);
 	case R_TEXT_ALL: return joined_type(args, n);
 	case R_COMMON: return common_of(args, 0, n);
@@ -289,33 +286,33 @@ struct type function_type(const struct function *f, const struct type *args, siz
 	}
 }
 
-int fn_as(const struct fn_args *f, size_t i, const struct type *t, struct value *ret)
+int tsql_fn_as(const struct fn_args *f, size_t i, const struct type *t, struct value *ret)
 {
 	return value_convert(&f->v[i], t, CONVERT_ASSIGN, NULL, f->ev->arena, ret, f->ev->err);
 }
 
-int fn_text(const struct fn_args *f, size_t i, struct str *ret)
+int tsql_fn_text(const struct fn_args *f, size_t i, struct str *ret)
 {
 	return value_to_text(&f->v[i], f->ev->arena, ret, f->ev->err);
 }
 
-int fn_int(const struct fn_args *f, size_t i, int64_t *ret)
+int tsql_fn_int(const struct fn_args *f, size_t i, int64_t *ret)
 {
 	struct type t = TYPE_OF(TYPE_BIGINT);
 	struct value v;
 
-	if (fn_as(f, i, &t, &v) < 0)
+	if (tsql_fn_as(f, i, &t, &v) < 0)
 		return -1;
 	*ret = v.u.i;
 	return 0;
 }
 
-int fn_float(const struct fn_args *f, size_t i, double *ret)
+int tsql_fn_float(const struct fn_args *f, size_t i, double *ret)
 {
 	struct type t = FLOAT;
 	struct value v;
 
-	if (fn_as(f, i, &t, &v) < 0)
+	if (tsql_fn_as(f, i, &t, &v) < 0)
 		return -1;
 	*ret = v.u.f;
 	return 0;
@@ -355,7 +352,7 @@ static int host_value(const struct fn_args *f, struct value *ret)
 	return value_convert(ret, &f->fn->type, CONVERT_CAST, NULL, f->ev->arena, ret, f->ev->err);
 }
 
-int function_run(const struct fn_args *f, struct value *ret)
+int tsql_function_run(const struct fn_args *f, struct value *ret)
 {
 	return f->fn->call == NULL ? host_value(f, ret) : f->fn->call(f, ret);
 }

@@ -23,7 +23,8 @@ enum result_rule {
 struct fn_args {
 	struct eval *ev;
 	const struct function *fn;
-	const struct expr *expr; /* for dateparts and functions that evaluate their arguments themselves */
+	/* for dateparts and functions that evaluate their arguments themselves */
+	const struct expr *expr;
 	struct value *v;
 	size_t n;
 };
@@ -40,86 +41,87 @@ struct function {
 	int (*call)(const struct fn_args *f, struct value *ret); /* NULL: the host's value() */
 };
 
-const struct function *function_find(struct str name);
+const struct function *tsql_function_find(struct str name);
 /* The arguments are computed: the built-in, or the host's value brought to the declared type. */
-MUST_CHECK int function_run(const struct fn_args *f, struct value *ret);
-struct type function_type(const struct function *f, const struct type *args, size_t n);
+MUST_CHECK int tsql_function_run(const struct fn_args *f, struct value *ret);
+struct type tsql_function_type(const struct function *f, const struct type *args, size_t n);
 static inline bool function_never_null(const struct function *f)
 {
 	return f->never_null;
 }
-struct type type_common_known(const struct type *a, const struct type *b);
+struct type tsql_type_common_known(const struct type *a, const struct type *b);
 
 /* Helpers of the fn_*.c files. Each returns 0, or -1 with ev->err filled. */
-MUST_CHECK int fn_text(const struct fn_args *f, size_t i, struct str *ret); /* the argument as text */
-MUST_CHECK int fn_int(const struct fn_args *f, size_t i, int64_t *ret);
-MUST_CHECK int fn_float(const struct fn_args *f, size_t i, double *ret);
-MUST_CHECK int fn_as(const struct fn_args *f, size_t i, const struct type *t, struct value *ret);
-int fn_return_text(const struct fn_args *f, struct str s,
-		   struct value *ret); /* in the type that the rules give */
+MUST_CHECK int tsql_fn_text(const struct fn_args *f, size_t i, struct str *ret); /* the argument as text */
+MUST_CHECK int tsql_fn_int(const struct fn_args *f, size_t i, int64_t *ret);
+MUST_CHECK int tsql_fn_float(const struct fn_args *f, size_t i, double *ret);
+MUST_CHECK int tsql_fn_as(const struct fn_args *f, size_t i, const struct type *t, struct value *ret);
+/* in the type that the rules give */
+int tsql_fn_return_text(const struct fn_args *f, struct str s, struct value *ret);
 
 #define FN(name) int name(const struct fn_args *f, struct value *ret)
-FN(fn_len);
-FN(fn_datalength);
-FN(fn_upper);
-FN(fn_lower);
-FN(fn_ltrim);
-FN(fn_rtrim);
-FN(fn_trim);
-FN(fn_substring);
-FN(fn_left);
-FN(fn_right);
-FN(fn_charindex);
-FN(fn_patindex);
-FN(fn_replace);
-FN(fn_replicate);
-FN(fn_space);
-FN(fn_stuff);
-FN(fn_reverse);
-FN(fn_concat);
-FN(fn_concat_ws);
-FN(fn_char);
-FN(fn_nchar);
-FN(fn_ascii);
-FN(fn_unicode);
-FN(fn_str);
-FN(fn_quotename);
-FN(fn_parsename);
-FN(fn_abs);
-FN(fn_sign);
-FN(fn_floor);
-FN(fn_ceiling);
-FN(fn_round);
-FN(fn_power);
-FN(fn_sqrt);
-FN(fn_rand);
-FN(fn_isnumeric);
-FN(fn_square);
-FN(fn_exp);
-FN(fn_log);
-FN(fn_pi);
-FN(fn_isdate);
-FN(fn_getdate);
-FN(fn_sysdatetime);
-FN(fn_dateadd);
-FN(fn_datediff);
-FN(fn_datepart);
-FN(fn_datename);
-FN(fn_year);
-FN(fn_month);
-FN(fn_day);
-FN(fn_eomonth);
-FN(fn_datefromparts);
-FN(fn_coalesce);
-FN(fn_isnull);
-FN(fn_nullif);
-FN(fn_iif);
-FN(fn_choose);
-FN(fn_newid);
-FN(fn_null);
-FN(fn_session_value);
-FN(fn_xact_state);
-FN(fn_context_info);
+FN(tsql_fn_len);
+FN(tsql_fn_datalength);
+FN(tsql_fn_upper);
+FN(tsql_fn_lower);
+FN(tsql_fn_ltrim);
+FN(tsql_fn_rtrim);
+FN(tsql_fn_trim);
+FN(tsql_fn_substring);
+FN(tsql_fn_left);
+FN(tsql_fn_right);
+FN(tsql_fn_charindex);
+FN(tsql_fn_patindex);
+FN(tsql_fn_replace);
+FN(tsql_fn_replicate);
+FN(tsql_fn_space);
+FN(tsql_fn_stuff);
+FN(tsql_fn_reverse);
+FN(tsql_fn_concat);
+FN(tsql_fn_concat_ws);
+FN(tsql_fn_char);
+FN(tsql_fn_nchar);
+FN(tsql_fn_ascii);
+FN(tsql_fn_unicode);
+FN(tsql_fn_str);
+FN(tsql_fn_quotename);
+FN(tsql_fn_parsename);
+FN(tsql_fn_abs);
+FN(tsql_fn_sign);
+FN(tsql_fn_floor);
+FN(tsql_fn_ceiling);
+FN(tsql_fn_round);
+FN(tsql_fn_power);
+FN(tsql_fn_sqrt);
+FN(tsql_fn_rand);
+FN(tsql_fn_isnumeric);
+FN(tsql_fn_square);
+FN(tsql_fn_exp);
+FN(tsql_fn_log);
+FN(tsql_fn_pi);
+FN(tsql_fn_isdate);
+FN(tsql_fn_getdate);
+FN(tsql_fn_sysdatetime);
+FN(tsql_fn_dateadd);
+FN(tsql_fn_datediff);
+FN(tsql_fn_datepart);
+FN(tsql_fn_datename);
+FN(tsql_fn_year);
+FN(tsql_fn_month);
+FN(tsql_fn_day);
+FN(tsql_fn_eomonth);
+FN(tsql_fn_datefromparts);
+FN(tsql_fn_coalesce);
+FN(tsql_fn_isnull);
+FN(tsql_fn_nullif);
+FN(tsql_fn_iif);
+FN(tsql_fn_choose);
+FN(tsql_fn_newid);
+FN(tsql_fn_null);
+FN(tsql_fn_session_value);
+FN(tsql_fn_xact_state);
+FN(tsql_fn_context_info);
+FN(tsql_fn_variant_property);
 #undef FN
 
 #endif

@@ -1,4 +1,5 @@
-/* infer.c — the static type of an expression: what COLMETADATA says before a value is computed. Values are brought to it on their way out. */
+/* infer.c — the static type of an expression: what COLMETADATA says before a value is computed.
+ * Values are brought to it on their way out. */
 #include "tsql/ast.h"
 #include "tsql/eval/functions.h"
 
@@ -17,7 +18,7 @@ static int larger(int a, int b)
 	return a > b ? a : b;
 }
 
-struct type type_as_text(const struct type *t)
+struct type tsql_type_as_text(const struct type *t)
 {
 	switch (t->id) {
 	case TYPE_CHAR:
@@ -130,13 +131,13 @@ static struct type case_type(const struct expr *e, const struct type *args)
 	size_t i = e->has_operand ? 2 : 1;
 
 	for (; i < e->nargs; i += 2)
-		t = type_common_known(&t, &args[i]);
+		t = tsql_type_common_known(&t, &args[i]);
 	if (e->has_else)
-		t = type_common_known(&t, &args[e->nargs - 1]);
+		t = tsql_type_common_known(&t, &args[e->nargs - 1]);
 	return t;
 }
 
-struct type type_common_known(const struct type *a, const struct type *b)
+struct type tsql_type_common_known(const struct type *a, const struct type *b)
 {
 	if (a->id == TYPE_NULL)
 		return *b;
@@ -152,6 +153,8 @@ static struct type aggregate_type(const struct expr *e, const struct type *args)
 	switch (e->op) {
 	case AGG_COUNT: return TYPE_OF(TYPE_INT);
 	case AGG_COUNT_BIG: return TYPE_OF(TYPE_BIGINT);
+	case AGG_STRING:
+		return TYPE_LEN(type_info(t.id)->is_unicode ? TYPE_NVARCHAR : TYPE_VARCHAR, TYPE_MAX);
 	case AGG_SUM:
 	case AGG_AVG:
 		if (t.id == TYPE_TINYINT || t.id == TYPE_SMALLINT || t.id == TYPE_BIT)
@@ -161,7 +164,7 @@ static struct type aggregate_type(const struct expr *e, const struct type *args)
 	}
 }
 
-struct type infer_type(const struct expr *e, const struct type *args)
+struct type tsql_infer_type(const struct expr *e, const struct type *args)
 {
 	switch (e->kind) {
 	case E_LITERAL: return e->literal.type;
@@ -169,13 +172,13 @@ struct type infer_type(const struct expr *e, const struct type *args)
 	case E_BINARY: return arithmetic(e->op, &args[0], &args[1]);
 	case E_CASE: return case_type(e, args);
 	case E_CAST: return e->cast;
-	case E_CALL: return function_type(e->fn, args, e->nargs);
+	case E_CALL: return tsql_function_type(e->fn, args, e->nargs);
 	case E_AGGREGATE: return aggregate_type(e, args);
 	default: return e->type;
 	}
 }
 
-bool infer_nullable(const struct expr *e)
+bool tsql_infer_nullable(const struct expr *e)
 {
 	switch (e->kind) {
 	case E_LITERAL: return e->literal.null;

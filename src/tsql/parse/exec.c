@@ -3,23 +3,24 @@
 
 #include <string.h>
 
-/* Arguments are constants, variables, DEFAULT or bare words; expressions are not allowed in T-SQL either. */
+/* Arguments are constants, variables, DEFAULT or bare words; expressions are not allowed in
+ * T-SQL either. */
 static int signed_constant(struct parser *p, const struct expr **ret)
 {
-	struct token after = p_peek(p);
+	struct token after = tsql_parse_peek(p);
 
-	if ((p_is_op(p, '-') || p_is_op(p, '+')) && after.kind != T_INT && after.kind != T_DECIMAL &&
-	    after.kind != T_FLOAT && after.kind != T_MONEY)
+	if ((tsql_parse_is_op(p, '-') || tsql_parse_is_op(p, '+')) && after.kind != T_INT &&
+	    after.kind != T_DECIMAL && after.kind != T_FLOAT && after.kind != T_MONEY)
 		return p_syntax(p);
-	if (!p_is_op(p, '-'))
-		return p_is_op(p, '+') && p_next(p) < 0 ? -1 : p_primary(p, ret);
-	/* p_expr would also read what follows the number */
+	if (!tsql_parse_is_op(p, '-'))
+		return tsql_parse_is_op(p, '+') && tsql_parse_next(p) < 0 ? -1 : tsql_parse_primary(p, ret);
+	/* tsql_parse_expr would also read what follows the number */
 	{
 		const struct expr *operand;
 		struct value v;
 		int line = p->tok.line;
 
-		if (p_next(p) < 0 || p_primary(p, &operand) < 0)
+		if (tsql_parse_next(p) < 0 || tsql_parse_primary(p, &operand) < 0)
 			return -1;
 		v = operand->literal;
 		if (v.type.id == TYPE_NUMERIC && v.type.scale == 0 &&
@@ -27,7 +28,7 @@ static int signed_constant(struct parser *p, const struct expr **ret)
 			v = value_int(TYPE_INT, INT32_MIN);
 		else if (value_negate(&v, &v, p->err) < 0)
 			return p_fail(p, line);
-		return p_literal(p, &v, line, ret);
+		return tsql_parse_literal(p, &v, line, ret);
 	}
 }
 
@@ -37,46 +38,46 @@ static int bare_word(struct parser *p, const struct expr **ret)
 	struct value v;
 	struct str s;
 
-	if (p_name(p, &s) < 0)
+	if (tsql_parse_name(p, &s) < 0)
 		return -1;
 	v = value_text(TYPE_LEN(TYPE_NVARCHAR, s.n == 0 ? 1 : (int32_t)s.n), s);
-	return p_literal(p, &v, line, ret);
+	return tsql_parse_literal(p, &v, line, ret);
 }
 
 static int argument_value(struct parser *p, struct exec_arg *arg)
 {
 	int rc;
 
-	if (p_is(p, "DEFAULT"))
-		return p_next(p);
+	if (tsql_parse_is(p, "DEFAULT"))
+		return tsql_parse_next(p);
 	if (p->tok.kind == T_VARIABLE) {
-		if (p_primary(p, &arg->expr) < 0)
+		if (tsql_parse_primary(p, &arg->expr) < 0)
 			return -1;
-		rc = p_is(p, "OUT") ? p_accept(p, "OUT") : p_accept(p, "OUTPUT");
+		rc = tsql_parse_is(p, "OUT") ? tsql_parse_accept(p, "OUT") : tsql_parse_accept(p, "OUTPUT");
 		arg->output = rc > 0;
 		arg->var = arg->expr->var;
 		return rc < 0 ? -1 : 0;
 	}
 	if (p->tok.kind == T_GLOBAL)
-		return p_primary(p, &arg->expr);
-	if (p_is_name(p))
+		return tsql_parse_primary(p, &arg->expr);
+	if (tsql_parse_is_name(p))
 		return bare_word(p, &arg->expr);
-	if (p->tok.kind == T_OP ? !p_is_op(p, '-') && !p_is_op(p, '+')
-				: p->tok.kind == T_NAME && !p_is(p, "NULL"))
+	if (p->tok.kind == T_OP ? !tsql_parse_is_op(p, '-') && !tsql_parse_is_op(p, '+')
+				: p->tok.kind == T_NAME && !tsql_parse_is(p, "NULL"))
 		return p_syntax(p);
 	return signed_constant(p, &arg->expr);
 }
 
 static int argument(struct parser *p, struct exec_arg *arg, bool *named, size_t n)
 {
-	struct token after = p_peek(p);
+	struct token after = tsql_parse_peek(p);
 	int line = p->tok.line;
 
 	arg->var = -1;
 	if (p->tok.kind == T_VARIABLE && after.kind == T_OP && after.op == '=') {
 		arg->name = p->tok.text;
 		*named = true;
-		if (p_next(p) < 0 || p_next(p) < 0)
+		if (tsql_parse_next(p) < 0 || tsql_parse_next(p) < 0)
 			return -1;
 	} else if (*named) {
 		err_set(p->err, ERR_NAMED_THEN_POS, (int)n + 1);
@@ -89,7 +90,7 @@ static int arguments(struct parser *p, struct exec_call *c)
 {
 	size_t cap = 0;
 	bool named = false;
-	int more = !p_at_end_of_statement(p);
+	int more = !tsql_parse_at_end_of_statement(p);
 
 	while (more > 0) {
 		if (c->nargs == PARAMS_MAX) {
@@ -99,11 +100,11 @@ static int arguments(struct parser *p, struct exec_call *c)
 				  PARAMS_MAX);
 			return p_fail(p, p->tok.line);
 		}
-		if (p_grow(p, (void **)&c->args, c->nargs, &cap, sizeof(*c->args)) < 0 ||
+		if (tsql_parse_grow(p, (void **)&c->args, c->nargs, &cap, sizeof(*c->args)) < 0 ||
 		    argument(p, &c->args[c->nargs], &named, c->nargs) < 0)
 			return -1;
 		c->nargs++;
-		more = p_accept_op(p, ',');
+		more = tsql_parse_accept_op(p, ',');
 	}
 	return more;
 }
@@ -111,13 +112,13 @@ static int arguments(struct parser *p, struct exec_call *c)
 /* WITH RECOMPILE changes nothing; RESULT SETS would change the metadata. */
 static int with_options(struct parser *p)
 {
-	struct token after = p_peek(p);
+	struct token after = tsql_parse_peek(p);
 
-	if (!p_is(p, "WITH"))
+	if (!tsql_parse_is(p, "WITH"))
 		return 0;
-	if (token_is(&after, "RECOMPILE"))
-		return p_next(p) < 0 ? -1 : p_next(p);
-	if (token_is(&after, "RESULT"))
+	if (tsql_token_is(&after, "RECOMPILE"))
+		return tsql_parse_next(p) < 0 ? -1 : tsql_parse_next(p);
+	if (tsql_token_is(&after, "RESULT"))
 		return p_not_supported(p, p->tok.line, "EXEC … WITH RESULT SETS",
 				       "Take the result sets as the procedure sends them.");
 	return 0;
@@ -126,10 +127,10 @@ static int with_options(struct parser *p)
 /* p;1 — the number of a procedure group stays in the name, where the catalogue drops it. */
 static int group_number(struct parser *p, struct exec_call *c)
 {
-	struct token after = p_peek(p);
+	struct token after = tsql_parse_peek(p);
 	char *joined;
 
-	if (!p_is_op(p, ';') || after.kind != T_INT)
+	if (!tsql_parse_is_op(p, ';') || after.kind != T_INT)
 		return 0;
 	joined = arena_alloc_raw(p->arena, c->name.n + after.text.n + 1);
 	if (joined == NULL)
@@ -138,7 +139,7 @@ static int group_number(struct parser *p, struct exec_call *c)
 	joined[c->name.n] = ';';
 	memcpy(joined + c->name.n + 1, after.text.p, after.text.n);
 	c->name = (struct str){ joined, c->name.n + after.text.n + 1 };
-	return p_next(p) < 0 ? -1 : p_next(p);
+	return tsql_parse_next(p) < 0 ? -1 : tsql_parse_next(p);
 }
 
 static int call_by_name(struct parser *p, struct exec_call *c, int line)
@@ -146,12 +147,12 @@ static int call_by_name(struct parser *p, struct exec_call *c, int line)
 	struct insn *in;
 
 	if (p->tok.kind == T_VARIABLE) {
-		if (p_primary(p, &c->expr) < 0)
+		if (tsql_parse_primary(p, &c->expr) < 0)
 			return -1;
-	} else if (p_dotted_name(p, &c->name, NULL, NULL) < 0 || group_number(p, c) < 0) {
+	} else if (tsql_parse_dotted_name(p, &c->name, NULL, NULL) < 0 || group_number(p, c) < 0) {
 		return -1;
 	}
-	if (arguments(p, c) < 0 || with_options(p) < 0 || p_emit(p, I_EXEC, line, &in) < 0)
+	if (arguments(p, c) < 0 || with_options(p) < 0 || tsql_parse_emit(p, I_EXEC, line, &in) < 0)
 		return -1;
 	in->u.exec = c;
 	return 0;
@@ -161,17 +162,18 @@ static int call_text(struct parser *p, struct exec_call *c, int line)
 {
 	struct insn *in;
 
-	if (p_next(p) < 0 || p_expr(p, &c->expr) < 0 || p_value_only(p, c->expr) < 0)
+	if (tsql_parse_next(p) < 0 || tsql_parse_expr(p, &c->expr) < 0 ||
+	    tsql_parse_value_only(p, c->expr) < 0)
 		return -1;
-	if (p_is_op(p, ','))
+	if (tsql_parse_is_op(p, ','))
 		return p_not_supported(p, line, "EXEC ('…', arguments)", "Use sp_executesql instead.");
-	if (p_expect_op(p, ')') < 0)
+	if (tsql_parse_expect_op(p, ')') < 0)
 		return -1;
-	if (p_is(p, "AT"))
+	if (tsql_parse_is(p, "AT"))
 		return p_not_supported(p, line, "A linked server", "Connect to that server directly.");
-	if (p_is(p, "AS"))
+	if (tsql_parse_is(p, "AS"))
 		return p_not_supported(p, line, "EXECUTE AS", "Log in as the user you want to be.");
-	if (p_emit(p, I_EXEC_TEXT, line, &in) < 0)
+	if (tsql_parse_emit(p, I_EXEC_TEXT, line, &in) < 0)
 		return -1;
 	in->u.exec = c;
 	return 0;
@@ -186,27 +188,27 @@ static int new_call(struct parser *p, struct exec_call **ret)
 	return 0;
 }
 
-int p_exec(struct parser *p)
+int tsql_parse_exec(struct parser *p)
 {
 	int line = p->tok.line;
 	struct token after;
 	struct exec_call *c;
 
-	if (p_next(p) < 0 || new_call(p, &c) < 0)
+	if (tsql_parse_next(p) < 0 || new_call(p, &c) < 0)
 		return -1;
-	after = p_peek(p);
-	if (p_is(p, "AS"))
+	after = tsql_parse_peek(p);
+	if (tsql_parse_is(p, "AS"))
 		return p_not_supported(p, line, "EXECUTE AS", "Log in as the user you want to be.");
-	if (p_is_op(p, '('))
+	if (tsql_parse_is_op(p, '('))
 		return call_text(p, c, line);
 	if (p->tok.kind == T_VARIABLE && after.kind == T_OP && after.op == '=') {
-		if (p_variable(p, &c->status_var) < 0 || p_next(p) < 0)
+		if (tsql_parse_variable(p, &c->status_var) < 0 || tsql_parse_next(p) < 0)
 			return -1;
 	}
 	return call_by_name(p, c, line);
 }
 
-int p_bare_exec(struct parser *p)
+int tsql_parse_bare_exec(struct parser *p)
 {
 	struct exec_call *c;
 
@@ -219,13 +221,13 @@ static int declared_name(struct parser *p, struct str *ret)
 
 	if (p->tok.kind != T_VARIABLE)
 		return p_syntax(p);
-	if (p_find_variable(p, p->tok.text) >= 0) {
+	if (tsql_parse_find_variable(p, p->tok.text) >= 0) {
 		str_copy(shown, sizeof(shown), p->tok.text);
 		err_set(p->err, ERR_DUP_VARIABLE, shown);
 		return p_fail(p, p->tok.line);
 	}
 	*ret = p->tok.text;
-	return p_next(p);
+	return tsql_parse_next(p);
 }
 
 static int declare_one(struct parser *p, int index)
@@ -236,58 +238,60 @@ static int declare_one(struct parser *p, int index)
 	struct insn *in;
 	int line, var, rc;
 
-	if (p->tok.kind == T_NAME && !keyword_reserved(p->tok.text))
+	if (p->tok.kind == T_NAME && !tsql_keyword_reserved(p->tok.text))
 		return p_not_supported(p, p->tok.line, "A cursor",
 				       "Use SELECT and let the client walk through the rows.");
 	line = p->tok.line;
-	if (declared_name(p, &name) < 0 || p_accept(p, "AS") < 0 || p_type(p, false, index, &type) < 0)
+	if (declared_name(p, &name) < 0 || tsql_parse_accept(p, "AS") < 0 ||
+	    tsql_parse_type(p, false, index, &type) < 0)
 		return -1;
 	if (type.id == TYPE_TEXT || type.id == TYPE_NTEXT || type.id == TYPE_IMAGE) {
 		err_raise(p->err, 2739, 16, 1,
 			  "The text, ntext, and image data types are invalid for local variables.");
 		return p_fail(p, line);
 	}
-	rc = p_accept_op(p, '=');
-	if (rc < 0 || (rc > 0 && (p_expr(p, &e) < 0 || p_value_only(p, e) < 0)) ||
-	    p_add_variable(p, name, type, &var) < 0)
+	rc = tsql_parse_accept_op(p, '=');
+	if (rc < 0 || (rc > 0 && (tsql_parse_expr(p, &e) < 0 || tsql_parse_value_only(p, e) < 0)) ||
+	    tsql_parse_add_variable(p, name, type, &var) < 0)
 		return -1;
 	if (rc == 0)
 		return 0;
-	if (p_emit(p, I_ASSIGN, line, &in) < 0)
+	if (tsql_parse_emit(p, I_ASSIGN, line, &in) < 0)
 		return -1;
 	in->var = var;
 	in->expr = e;
 	return 0;
 }
 
-int p_declare(struct parser *p)
+int tsql_parse_declare(struct parser *p)
 {
 	int more = 1;
 
-	if (p_next(p) < 0)
+	if (tsql_parse_next(p) < 0)
 		return -1;
 	for (int index = 1; more > 0; index++) {
 		if (declare_one(p, index) < 0)
 			return -1;
-		more = p_accept_op(p, ',');
+		more = tsql_parse_accept_op(p, ',');
 	}
 	return more;
 }
 
-/* One parameter: "@p1 AS nvarchar(4000) = default OUTPUT". A default is read and not kept: sp_executesql has none. */
+/* One parameter: "@p1 AS nvarchar(4000) = default OUTPUT". A default is read and not kept:
+ * sp_executesql has none. */
 static int declaration(struct parser *p, int index, struct tsql_declared *d)
 {
 	const struct expr *unused;
 	int rc;
 
-	if (declared_name(p, &d->name) < 0 || p_accept(p, "AS") < 0 ||
-	    p_type(p, false, index, &d->type) < 0 || (rc = p_accept_op(p, '=')) < 0)
+	if (declared_name(p, &d->name) < 0 || tsql_parse_accept(p, "AS") < 0 ||
+	    tsql_parse_type(p, false, index, &d->type) < 0 || (rc = tsql_parse_accept_op(p, '=')) < 0)
 		return -1;
 	if (rc > 0 && signed_constant(p, &unused) < 0)
 		return -1;
-	rc = p_is(p, "OUT") ? p_accept(p, "OUT") : p_accept(p, "OUTPUT");
+	rc = tsql_parse_is(p, "OUT") ? tsql_parse_accept(p, "OUT") : tsql_parse_accept(p, "OUTPUT");
 	d->output = rc > 0;
-	if (rc < 0 || p_accept(p, "READONLY") < 0)
+	if (rc < 0 || tsql_parse_accept(p, "READONLY") < 0)
 		return -1;
 	return 0;
 }
@@ -306,17 +310,17 @@ int tsql_parse_declarations(struct str text, struct arena *a, struct tsql_declar
 		return err_nomem(reterr);
 	if (text.n > 0)
 		memcpy(copy, text.p, text.n);
-	lexer_init(&p.lx, (struct str){ copy, text.n }, true);
-	if (p_next(&p) < 0)
+	tsql_lexer_init(&p.lx, (struct str){ copy, text.n }, true);
+	if (tsql_parse_next(&p) < 0)
 		return -1;
-	for (more = p.tok.kind != T_END; more > 0; more = p_accept_op(&p, ',')) {
+	for (more = p.tok.kind != T_END; more > 0; more = tsql_parse_accept_op(&p, ',')) {
 		if (n == PARAMS_MAX) {
 			err_set(reterr, ERR_RPC_PARAMS, PARAMS_MAX);
 			return p_fail(&p, p.tok.line);
 		}
-		if (p_grow(&p, (void **)&list, n, &cap, sizeof(*list)) < 0 ||
+		if (tsql_parse_grow(&p, (void **)&list, n, &cap, sizeof(*list)) < 0 ||
 		    declaration(&p, (int)n + 1, &list[n]) < 0 ||
-		    p_add_variable(&p, list[n].name, list[n].type, &var) < 0)
+		    tsql_parse_add_variable(&p, list[n].name, list[n].type, &var) < 0)
 			return -1;
 		n++;
 	}

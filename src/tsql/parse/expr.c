@@ -1,5 +1,5 @@
-/* expr.c — operators, from OR down to the unary ones. Values and predicates are told apart after parsing, because a parenthesis
- * may hold either. */
+/* expr.c — operators, from OR down to the unary ones. Values and predicates are told apart after
+ * parsing, because a parenthesis may hold either. */
 #include "tsql/parse/parser.h"
 
 static int require_value(struct parser *p, const struct expr *e)
@@ -34,7 +34,7 @@ static int negated_literal(struct parser *p, int line, const struct expr *operan
 	} else if (value_negate(&v, &v, p->err) < 0) {
 		return p_fail(p, line);
 	}
-	return p_literal(p, &v, line, ret);
+	return tsql_parse_literal(p, &v, line, ret);
 }
 
 static bool is_plain_number(const struct expr *e)
@@ -50,34 +50,35 @@ static int prefix(struct parser *p, const struct expr **ret)
 	const struct expr *operand;
 	struct expr *e;
 
-	if (p_enter(p) < 0 || p_next(p) < 0 || unary(p, &operand) < 0 || require_value(p, operand) < 0)
+	if (tsql_parse_enter(p) < 0 || tsql_parse_next(p) < 0 || unary(p, &operand) < 0 ||
+	    require_value(p, operand) < 0)
 		return -1;
-	p_leave(p);
+	tsql_parse_leave(p);
 	if (op == '-' && is_plain_number(operand))
 		return negated_literal(p, line, operand, ret);
 	if (op == '+' && is_plain_number(operand)) {
 		*ret = operand;
 		return 0;
 	}
-	if (p_node1(p, E_UNARY, line, operand, &e) < 0)
+	if (tsql_parse_node1(p, E_UNARY, line, operand, &e) < 0)
 		return -1;
 	e->op = (uint8_t)op;
 	*ret = e;
-	return p_finish_node(p, e);
+	return tsql_parse_finish_node(p, e);
 }
 
 static int unary(struct parser *p, const struct expr **ret)
 {
 	int rc;
 
-	if (p_is_op(p, '-') || p_is_op(p, '+') || p_is_op(p, '~'))
+	if (tsql_parse_is_op(p, '-') || tsql_parse_is_op(p, '+') || tsql_parse_is_op(p, '~'))
 		return prefix(p, ret);
-	if (p_primary(p, ret) < 0)
+	if (tsql_parse_primary(p, ret) < 0)
 		return -1;
-	while ((rc = p_accept(p, "COLLATE")) > 0) {
+	while ((rc = tsql_parse_accept(p, "COLLATE")) > 0) {
 		struct str name;
 
-		if (p_name(p, &name) < 0)
+		if (tsql_parse_name(p, &name) < 0)
 			return -1;
 	}
 	return rc;
@@ -88,7 +89,8 @@ static bool is_decimal(const struct expr *e)
 	return e->type.id == TYPE_DECIMAL || e->type.id == TYPE_NUMERIC;
 }
 
-/* An integer literal beside a decimal counts with the digits it has, not with the ten of an int: 1.0 / 3 has six decimals. */
+/* An integer literal beside a decimal counts with the digits it has, not with the ten of an int:
+ * 1.0 / 3 has six decimals. */
 static int as_decimal(struct parser *p, const struct expr **e)
 {
 	struct value v = (*e)->literal, d = { .type = TYPE_NUM(TYPE_NUMERIC, 1, 0) };
@@ -99,7 +101,7 @@ static int as_decimal(struct parser *p, const struct expr **e)
 	d.u.dec.magnitude = (unsigned __int128)(v.u.i < 0 ? -v.u.i : v.u.i);
 	for (unsigned __int128 m = d.u.dec.magnitude; m >= 10; m /= 10)
 		d.type.precision++;
-	return p_literal(p, &d, (*e)->line, e);
+	return tsql_parse_literal(p, &d, (*e)->line, e);
 }
 
 static int binary(struct parser *p, enum value_op op, int line, const struct expr *right,
@@ -110,23 +112,23 @@ static int binary(struct parser *p, enum value_op op, int line, const struct exp
 	if (require_value(p, *left) < 0 || require_value(p, right) < 0 ||
 	    (is_decimal(*left) && as_decimal(p, &right) < 0) ||
 	    (is_decimal(right) && as_decimal(p, left) < 0) ||
-	    p_node2(p, E_BINARY, line, *left, right, &e) < 0)
+	    tsql_parse_node2(p, E_BINARY, line, *left, right, &e) < 0)
 		return -1;
 	e->op = op;
 	*left = e;
-	return p_finish_node(p, e);
+	return tsql_parse_finish_node(p, e);
 }
 
 static int multiplicative(struct parser *p, const struct expr **ret)
 {
 	if (unary(p, ret) < 0)
 		return -1;
-	while (p_is_op(p, '*') || p_is_op(p, '/') || p_is_op(p, '%')) {
+	while (tsql_parse_is_op(p, '*') || tsql_parse_is_op(p, '/') || tsql_parse_is_op(p, '%')) {
 		int line = p->tok.line;
 		enum value_op op = p->tok.op == '*' ? OP_MUL : p->tok.op == '/' ? OP_DIV : OP_MOD;
 		const struct expr *right;
 
-		if (p_next(p) < 0 || unary(p, &right) < 0 || binary(p, op, line, right, ret) < 0)
+		if (tsql_parse_next(p) < 0 || unary(p, &right) < 0 || binary(p, op, line, right, ret) < 0)
 			return -1;
 	}
 	return 0;
@@ -146,7 +148,7 @@ static bool additive_op(const struct parser *p, enum value_op *ret)
 	}
 }
 
-int p_additive(struct parser *p, const struct expr **ret)
+int tsql_parse_additive(struct parser *p, const struct expr **ret)
 {
 	enum value_op op;
 
@@ -156,7 +158,8 @@ int p_additive(struct parser *p, const struct expr **ret)
 		int line = p->tok.line;
 		const struct expr *right;
 
-		if (p_next(p) < 0 || multiplicative(p, &right) < 0 || binary(p, op, line, right, ret) < 0)
+		if (tsql_parse_next(p) < 0 || multiplicative(p, &right) < 0 ||
+		    binary(p, op, line, right, ret) < 0)
 			return -1;
 	}
 	return 0;
@@ -184,8 +187,8 @@ static int is_null(struct parser *p, const struct expr *left, struct expr **ret)
 {
 	int line = p->tok.line, negated;
 
-	if (p_next(p) < 0 || (negated = p_accept(p, "NOT")) < 0 || p_expect(p, "NULL") < 0 ||
-	    p_node1(p, E_IS_NULL, line, left, ret) < 0)
+	if (tsql_parse_next(p) < 0 || (negated = tsql_parse_accept(p, "NOT")) < 0 ||
+	    tsql_parse_expect(p, "NULL") < 0 || tsql_parse_node1(p, E_IS_NULL, line, left, ret) < 0)
 		return -1;
 	(*ret)->negated = negated > 0;
 	return 0;
@@ -199,9 +202,10 @@ static int between(struct parser *p, const struct expr *left, struct expr **ret)
 	if (args == NULL)
 		return p_nomem(p);
 	args[0] = left;
-	if (p_next(p) < 0 || p_expr(p, &args[1]) < 0 || p_expect(p, "AND") < 0 || p_expr(p, &args[2]) < 0)
+	if (tsql_parse_next(p) < 0 || tsql_parse_expr(p, &args[1]) < 0 || tsql_parse_expect(p, "AND") < 0 ||
+	    tsql_parse_expr(p, &args[2]) < 0)
 		return -1;
-	return p_node(p, E_BETWEEN, line, args, 3, ret);
+	return tsql_parse_node(p, E_BETWEEN, line, args, 3, ret);
 }
 
 static int like(struct parser *p, const struct expr *left, struct expr **ret)
@@ -212,10 +216,10 @@ static int like(struct parser *p, const struct expr *left, struct expr **ret)
 	if (args == NULL)
 		return p_nomem(p);
 	args[0] = left;
-	if (p_next(p) < 0 || p_expr(p, &args[1]) < 0 || (escape = p_accept(p, "ESCAPE")) < 0 ||
-	    (escape > 0 && p_expr(p, &args[2]) < 0))
+	if (tsql_parse_next(p) < 0 || tsql_parse_expr(p, &args[1]) < 0 ||
+	    (escape = tsql_parse_accept(p, "ESCAPE")) < 0 || (escape > 0 && tsql_parse_expr(p, &args[2]) < 0))
 		return -1;
-	return p_node(p, E_LIKE, line, args, escape > 0 ? 3 : 2, ret);
+	return tsql_parse_node(p, E_LIKE, line, args, escape > 0 ? 3 : 2, ret);
 }
 
 static int in_query(struct parser *p, int line, const struct expr *left, struct expr **ret)
@@ -225,8 +229,8 @@ static int in_query(struct parser *p, int line, const struct expr *left, struct 
 	if (!p->in_store_query)
 		return p_not_supported(p, line, "IN (SELECT …) outside a SELECT",
 				       "Use IF EXISTS (SELECT …) instead.");
-	if (p_select(p, true, &s) < 0 || p_expect_op(p, ')') < 0 ||
-	    p_node1(p, E_IN_QUERY, line, left, ret) < 0)
+	if (tsql_parse_select(p, true, &s) < 0 || tsql_parse_expect_op(p, ')') < 0 ||
+	    tsql_parse_node1(p, E_IN_QUERY, line, left, ret) < 0)
 		return -1;
 	(*ret)->query = s;
 	return 0;
@@ -238,11 +242,11 @@ static int in_list(struct parser *p, const struct expr *left, struct expr **ret)
 	const struct expr **list, **args;
 	size_t n;
 
-	if (p_next(p) < 0 || p_expect_op(p, '(') < 0)
+	if (tsql_parse_next(p) < 0 || tsql_parse_expect_op(p, '(') < 0)
 		return -1;
-	if (p_is(p, "SELECT"))
+	if (tsql_parse_is(p, "SELECT"))
 		return in_query(p, line, left, ret);
-	if (p_expr_list(p, &list, &n) < 0)
+	if (tsql_parse_expr_list(p, &list, &n) < 0)
 		return -1;
 	if (n == 0)
 		return p_syntax(p);
@@ -252,7 +256,7 @@ static int in_list(struct parser *p, const struct expr *left, struct expr **ret)
 	args[0] = left;
 	for (size_t i = 0; i < n; i++)
 		args[i + 1] = list[i];
-	return p_node(p, E_IN, line, args, n + 1, ret);
+	return tsql_parse_node(p, E_IN, line, args, n + 1, ret);
 }
 
 static int exists(struct parser *p, const struct expr **ret)
@@ -261,11 +265,12 @@ static int exists(struct parser *p, const struct expr **ret)
 	struct select *s;
 	struct expr *e;
 
-	if (p_next(p) < 0 || p_expect_op(p, '(') < 0 || p_select(p, true, &s) < 0 || p_expect_op(p, ')') < 0)
+	if (tsql_parse_next(p) < 0 || tsql_parse_expect_op(p, '(') < 0 ||
+	    tsql_parse_select(p, true, &s) < 0 || tsql_parse_expect_op(p, ')') < 0)
 		return -1;
 	if (!p->in_store_query)
-		return p_hoist(p, s, true, line, ret);
-	if (p_node(p, E_EXISTS, line, NULL, 0, &e) < 0)
+		return tsql_parse_hoist(p, s, true, line, ret);
+	if (tsql_parse_node(p, E_EXISTS, line, NULL, 0, &e) < 0)
 		return -1;
 	e->query = s;
 	*ret = e;
@@ -279,34 +284,36 @@ static int predicate(struct parser *p, const struct expr **ret)
 	enum comparison cmp;
 	struct expr *e;
 
-	if (p_is(p, "EXISTS"))
+	if (tsql_parse_is(p, "EXISTS"))
 		return exists(p, ret);
-	if (p_additive(p, &left) < 0)
+	if (tsql_parse_additive(p, &left) < 0)
 		return -1;
 	*ret = left;
 	line = p->tok.line;
 	if (comparison_op(p, &cmp)) {
-		if (require_value(p, left) < 0 || p_next(p) < 0)
+		if (require_value(p, left) < 0 || tsql_parse_next(p) < 0)
 			return -1;
-		if (p_is(p, "ANY") || p_is(p, "ALL") || p_is(p, "SOME"))
+		if (tsql_parse_is(p, "ANY") || tsql_parse_is(p, "ALL") || tsql_parse_is(p, "SOME"))
 			return p_not_supported(p, line, "A comparison with ANY, SOME or ALL",
 					       "Use IN or EXISTS instead.");
-		if (p_expr(p, &right) < 0 || p_node2(p, E_COMPARE, line, left, right, &e) < 0)
+		if (tsql_parse_expr(p, &right) < 0 ||
+		    tsql_parse_node2(p, E_COMPARE, line, left, right, &e) < 0)
 			return -1;
 		e->op = cmp;
 		*ret = e;
 		return 0;
 	}
-	if (p_is(p, "IS"))
+	if (tsql_parse_is(p, "IS"))
 		return require_value(p, left) < 0 || is_null(p, left, &e) < 0 ? -1 : (*ret = e, 0);
-	if (!p_is(p, "NOT") && !p_is(p, "BETWEEN") && !p_is(p, "IN") && !p_is(p, "LIKE"))
+	if (!tsql_parse_is(p, "NOT") && !tsql_parse_is(p, "BETWEEN") && !tsql_parse_is(p, "IN") &&
+	    !tsql_parse_is(p, "LIKE"))
 		return 0;
-	if (require_value(p, left) < 0 || (negated = p_accept(p, "NOT")) < 0)
+	if (require_value(p, left) < 0 || (negated = tsql_parse_accept(p, "NOT")) < 0)
 		return -1;
-	if (p_is(p, "BETWEEN") ? between(p, left, &e) < 0
-	    : p_is(p, "IN")    ? in_list(p, left, &e) < 0
-	    : p_is(p, "LIKE")  ? like(p, left, &e) < 0
-			       : p_syntax(p) < 0)
+	if (tsql_parse_is(p, "BETWEEN") ? between(p, left, &e) < 0
+	    : tsql_parse_is(p, "IN")    ? in_list(p, left, &e) < 0
+	    : tsql_parse_is(p, "LIKE")  ? like(p, left, &e) < 0
+					: p_syntax(p) < 0)
 		return -1;
 	e->negated = negated > 0;
 	*ret = e;
@@ -319,12 +326,12 @@ static int negation(struct parser *p, const struct expr **ret)
 	const struct expr *operand;
 	struct expr *e;
 
-	if (!p_is(p, "NOT"))
+	if (!tsql_parse_is(p, "NOT"))
 		return predicate(p, ret);
-	if (p_enter(p) < 0 || p_next(p) < 0 || negation(p, &operand) < 0 ||
-	    require_predicate(p, operand) < 0 || p_node1(p, E_NOT, line, operand, &e) < 0)
+	if (tsql_parse_enter(p) < 0 || tsql_parse_next(p) < 0 || negation(p, &operand) < 0 ||
+	    require_predicate(p, operand) < 0 || tsql_parse_node1(p, E_NOT, line, operand, &e) < 0)
 		return -1;
-	p_leave(p);
+	tsql_parse_leave(p);
 	*ret = e;
 	return 0;
 }
@@ -340,15 +347,16 @@ static int chain(struct parser *p, const char *word, enum expr_kind kind,
 
 	if (part(p, ret) < 0)
 		return -1;
-	if (!p_is(p, word))
+	if (!tsql_parse_is(p, word))
 		return 0;
 	for (;;) {
 		int rc;
 
-		if (require_predicate(p, *ret) < 0 || p_grow(p, (void **)&args, n, &cap, EXPR_POINTER) < 0)
+		if (require_predicate(p, *ret) < 0 ||
+		    tsql_parse_grow(p, (void **)&args, n, &cap, EXPR_POINTER) < 0)
 			return -1;
 		args[n++] = *ret;
-		rc = p_accept(p, word);
+		rc = tsql_parse_accept(p, word);
 		if (rc < 0)
 			return -1;
 		if (rc == 0)
@@ -356,7 +364,7 @@ static int chain(struct parser *p, const char *word, enum expr_kind kind,
 		if (part(p, ret) < 0)
 			return -1;
 	}
-	if (p_node(p, kind, line, args, n, &e) < 0)
+	if (tsql_parse_node(p, kind, line, args, n, &e) < 0)
 		return -1;
 	*ret = e;
 	return 0;
@@ -367,23 +375,23 @@ static int conjunction(struct parser *p, const struct expr **ret)
 	return chain(p, "AND", E_AND, negation, ret);
 }
 
-int p_any(struct parser *p, const struct expr **ret)
+int tsql_parse_any(struct parser *p, const struct expr **ret)
 {
-	if (p_enter(p) < 0 || chain(p, "OR", E_OR, conjunction, ret) < 0)
+	if (tsql_parse_enter(p) < 0 || chain(p, "OR", E_OR, conjunction, ret) < 0)
 		return -1;
-	p_leave(p);
+	tsql_parse_leave(p);
 	return 0;
 }
 
-int p_expr(struct parser *p, const struct expr **ret)
+int tsql_parse_expr(struct parser *p, const struct expr **ret)
 {
-	if (p_enter(p) < 0 || p_additive(p, ret) < 0 || require_value(p, *ret) < 0)
+	if (tsql_parse_enter(p) < 0 || tsql_parse_additive(p, ret) < 0 || require_value(p, *ret) < 0)
 		return -1;
-	p_leave(p);
+	tsql_parse_leave(p);
 	return 0;
 }
 
-int p_condition(struct parser *p, const struct expr **ret)
+int tsql_parse_condition(struct parser *p, const struct expr **ret)
 {
-	return p_any(p, ret) < 0 ? -1 : require_predicate(p, *ret);
+	return tsql_parse_any(p, ret) < 0 ? -1 : require_predicate(p, *ret);
 }

@@ -4,45 +4,45 @@
 /* WITH (NOLOCK) and the like: the store reads committed rows without locks anyway. */
 static int hints(struct parser *p)
 {
-	struct token after = p_peek(p);
+	struct token after = tsql_parse_peek(p);
 	int rc;
 
-	if (p_is(p, "WITH") && after.kind == T_OP && after.op == '(') {
-		if (p_next(p) < 0)
+	if (tsql_parse_is(p, "WITH") && after.kind == T_OP && after.op == '(') {
+		if (tsql_parse_next(p) < 0)
 			return -1;
-	} else if (!p_is_op(p, '(')) {
+	} else if (!tsql_parse_is_op(p, '(')) {
 		return 0;
 	}
-	if (p_expect_op(p, '(') < 0)
+	if (tsql_parse_expect_op(p, '(') < 0)
 		return -1;
 	do {
 		if (p->tok.kind != T_NAME)
 			return p_syntax(p);
-		if (p_next(p) < 0 || (rc = p_accept_op(p, ',')) < 0)
+		if (tsql_parse_next(p) < 0 || (rc = tsql_parse_accept_op(p, ',')) < 0)
 			return -1;
 	} while (rc > 0 || p->tok.kind == T_NAME);
-	return p_expect_op(p, ')');
+	return tsql_parse_expect_op(p, ')');
 }
 
 static int alias(struct parser *p, struct from_item *f)
 {
-	int rc = p_accept(p, "AS");
+	int rc = tsql_parse_accept(p, "AS");
 
-	if (rc < 0 || (rc > 0 && !p_is_name(p)))
+	if (rc < 0 || (rc > 0 && !tsql_parse_is_name(p)))
 		return rc < 0 ? -1 : p_syntax(p);
-	return p_is_name(p) ? p_name(p, &f->alias) : 0;
+	return tsql_parse_is_name(p) ? tsql_parse_name(p, &f->alias) : 0;
 }
 
 static int derived(struct parser *p, struct from_item *f)
 {
 	struct select *s;
 
-	if (p_next(p) < 0)
+	if (tsql_parse_next(p) < 0)
 		return -1;
-	if (!p_is(p, "SELECT"))
+	if (!tsql_parse_is(p, "SELECT"))
 		return p_not_supported(p, f->line, "A parenthesis in FROM that is not a SELECT",
 				       "Write the joins one after another.");
-	if (p_select(p, true, &s) < 0 || p_expect_op(p, ')') < 0 || alias(p, f) < 0)
+	if (tsql_parse_select(p, true, &s) < 0 || tsql_parse_expect_op(p, ')') < 0 || alias(p, f) < 0)
 		return -1;
 	if (f->alias.n == 0)
 		return p_syntax(p);
@@ -50,31 +50,73 @@ static int derived(struct parser *p, struct from_item *f)
 	return 0;
 }
 
+/* What the parenthesis behind a name begins with when it holds hints in the old form: FROM t
+ * (NOLOCK). */
+static bool is_hint(struct token t)
+{
+	static const char *const words[] = { "NOLOCK",      "READUNCOMMITTED", "READCOMMITTED",
+					     "UPDLOCK",     "REPEATABLEREAD",  "READCOMMITTEDLOCK",
+					     "HOLDLOCK",    "SERIALIZABLE",    "READPAST",
+					     "ROWLOCK",     "PAGLOCK",         "TABLOCK",
+					     "TABLOCKX",    "XLOCK",           "NOWAIT",
+					     "FORCESEEK",   "FORCESCAN",       "NOEXPAND",
+					     "INDEX",       "SNAPSHOT",        "FASTFIRSTROW",
+					     "KEEPDEFAULTS" };
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		if (tsql_token_is(&t, words[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Of a function in FROM: read as they must be, and not used. Those that there are tell nothing
+ * that depends on them. */
+static int arguments(struct parser *p)
+{
+	const struct expr *ignored;
+	int rc;
+
+	if (tsql_parse_next(p) < 0 || (rc = tsql_parse_accept_op(p, ')')) != 0)
+		return rc < 0 ? -1 : 0;
+	do {
+		rc = tsql_parse_accept(p, "DEFAULT");
+		if (rc < 0 || (rc == 0 && tsql_parse_expr(p, &ignored) < 0) ||
+		    (rc = tsql_parse_accept_op(p, ',')) < 0)
+			return -1;
+	} while (rc > 0);
+	return tsql_parse_expect_op(p, ')');
+}
+
 static int source(struct parser *p, struct from_item *f)
 {
 	struct str parts[4], written;
+	const struct with *with;
 	size_t n;
 
 	f->line = p->tok.line;
-	if (p_is_op(p, '('))
+	if (tsql_parse_accept_op(p, OP2(':', ':')) < 0) /* ::fn_helpcollations(), as it was once written */
+		return -1;
+	if (tsql_parse_is_op(p, '('))
 		return derived(p, f);
 	if (p->tok.kind == T_VARIABLE)
 		return p_not_supported(p, f->line, "A table variable", "Call the stored procedures instead.");
-	if (p_dotted_name(p, &written, parts, &n) < 0)
+	if (tsql_parse_dotted_name(p, &written, parts, &n) < 0)
 		return -1;
 	if (n == 4)
 		return p_not_supported(p, f->line, "A linked server", "Connect to that server directly.");
-	if (p_is_op(p, '(')) {
-		struct token after = p_peek(p);
-
-		if (after.kind != T_NAME)
-			return p_not_supported(p, f->line, "A table-valued function",
-					       "Read the views that sys.objects lists.");
+	if (tsql_parse_is_op(p, '(')) {
+		f->called = !is_hint(tsql_parse_peek(p));
+		if (f->called && arguments(p) < 0)
+			return -1;
 	}
 	f->database = parts[1];
 	f->schema = parts[2];
 	f->name = parts[3];
-	return hints(p) < 0 || alias(p, f) < 0 ? -1 : hints(p);
+	if (hints(p) < 0 || alias(p, f) < 0 || hints(p) < 0)
+		return -1;
+	with = n == 1 ? tsql_parse_find_with(p, f->name) : NULL;
+	return with == NULL ? 0 : tsql_parse_use_with(p, with, f);
 }
 
 /* The kind of the next join: 1, 0: no more, or -1. */
@@ -82,38 +124,43 @@ static int join(struct parser *p, enum join_kind *ret)
 {
 	int rc;
 
-	if (p_is_op(p, ',')) {
+	if (tsql_parse_is_op(p, ',')) {
 		*ret = JOIN_COMMA;
-		return p_next(p) < 0 ? -1 : 1;
+		return tsql_parse_next(p) < 0 ? -1 : 1;
 	}
-	if (p_is(p, "INNER")) {
+	if (tsql_parse_is(p, "INNER")) {
 		*ret = JOIN_INNER;
-		return p_next(p) < 0 || p_expect(p, "JOIN") < 0 ? -1 : 1;
+		return tsql_parse_next(p) < 0 || tsql_parse_expect(p, "JOIN") < 0 ? -1 : 1;
 	}
-	if (p_is(p, "LEFT") || p_is(p, "RIGHT") || p_is(p, "FULL")) {
-		*ret = p_is(p, "LEFT") ? JOIN_LEFT : p_is(p, "RIGHT") ? JOIN_RIGHT : JOIN_FULL;
-		return p_next(p) < 0 || p_accept(p, "OUTER") < 0 || p_expect(p, "JOIN") < 0 ? -1 : 1;
+	if (tsql_parse_is(p, "LEFT") || tsql_parse_is(p, "RIGHT") || tsql_parse_is(p, "FULL")) {
+		*ret = tsql_parse_is(p, "LEFT")    ? JOIN_LEFT
+		       : tsql_parse_is(p, "RIGHT") ? JOIN_RIGHT
+						   : JOIN_FULL;
+		return tsql_parse_next(p) < 0 || tsql_parse_accept(p, "OUTER") < 0 ||
+				       tsql_parse_expect(p, "JOIN") < 0
+			       ? -1
+			       : 1;
 	}
-	if (p_is(p, "CROSS")) {
+	if (tsql_parse_is(p, "CROSS")) {
 		*ret = JOIN_CROSS;
-		if (p_next(p) < 0)
+		if (tsql_parse_next(p) < 0)
 			return -1;
-		if (p_is(p, "APPLY"))
+		if (tsql_parse_is(p, "APPLY"))
 			return p_not_supported(p, p->tok.line, "CROSS APPLY", "Use JOIN instead.");
-		return p_expect(p, "JOIN") < 0 ? -1 : 1;
+		return tsql_parse_expect(p, "JOIN") < 0 ? -1 : 1;
 	}
 	*ret = JOIN_INNER;
-	rc = p_accept(p, "JOIN");
+	rc = tsql_parse_accept(p, "JOIN");
 	return rc;
 }
 
-int p_from(struct parser *p, struct select *s)
+int tsql_parse_from(struct parser *p, struct select *s)
 {
 	enum join_kind kind = JOIN_FIRST;
 	size_t cap = 0;
 	int rc = 1;
 
-	if (p_next(p) < 0)
+	if (tsql_parse_next(p) < 0)
 		return -1;
 	while (rc > 0) {
 		struct from_item *f;
@@ -121,14 +168,14 @@ int p_from(struct parser *p, struct select *s)
 		if (s->nfrom == 60)
 			return p_not_supported(p, s->line, "A FROM of more than 60 sources",
 					       "Split the query.");
-		if (p_grow(p, (void **)&s->from, s->nfrom, &cap, sizeof(*s->from)) < 0)
+		if (tsql_parse_grow(p, (void **)&s->from, s->nfrom, &cap, sizeof(*s->from)) < 0)
 			return -1;
 		f = &s->from[s->nfrom++];
 		f->join = kind;
 		if (source(p, f) < 0)
 			return -1;
 		if (kind != JOIN_FIRST && kind != JOIN_COMMA && kind != JOIN_CROSS &&
-		    (p_expect(p, "ON") < 0 || p_condition(p, &f->on) < 0))
+		    (tsql_parse_expect(p, "ON") < 0 || tsql_parse_condition(p, &f->on) < 0))
 			return -1;
 		rc = join(p, &kind);
 	}

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+/* But for PRECISION, which SQL Server takes as the name of a column, as sys.columns has it. */
 static const char *const reserved[] = {
 	/* sorted */
 	"ADD",
@@ -125,7 +126,6 @@ static const char *const reserved[] = {
 	"PERCENT",
 	"PIVOT",
 	"PLAN",
-	"PRECISION",
 	"PRIMARY",
 	"PRINT",
 	"PROC",
@@ -209,7 +209,7 @@ static int compare(const void *key, const void *entry)
 	return e[word.n] == '\0' ? 0 : -1;
 }
 
-bool keyword_reserved(struct str word)
+bool tsql_keyword_reserved(struct str word)
 {
 	return bsearch(&word, reserved, ARRAY_LEN(reserved), sizeof(reserved[0]), compare) != NULL;
 }

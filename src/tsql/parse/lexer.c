@@ -1,18 +1,19 @@
-/* lexer.c — T-SQL text as tokens. Reads forward only, one character ahead at most two; every step compares with the end of the text. */
+/* lexer.c — T-SQL text as tokens. Reads forward only, one character ahead at most two; every
+ * step compares with the end of the text. */
 #include "tsql/parse/lexer.h"
 
 #include <string.h>
 
 #define NAME_LIMIT 128
 
-void lexer_init(struct lexer *lx, struct str text, bool quoted_identifier)
+void tsql_lexer_init(struct lexer *lx, struct str text, bool quoted_identifier)
 {
 	lx->p = text.p;
 	lx->end = text.p + text.n;
 	lx->line = 1;
 	lx->quoted_identifier = quoted_identifier;
-	if (text.n >= 3 &&
-	    memcmp(text.p, "\xEF\xBB\xBF", 3) == 0) /* some clients put a byte order mark first */
+	/* some clients put a byte order mark first */
+	if (text.n >= 3 && memcmp(text.p, "\xEF\xBB\xBF", 3) == 0)
 		lx->p += 3;
 }
 
@@ -265,7 +266,7 @@ static int read_token(struct lexer *lx, struct token *t, struct err *reterr)
 	return 0;
 }
 
-int lexer_next(struct lexer *lx, struct token *ret, struct err *reterr)
+int tsql_lexer_next(struct lexer *lx, struct token *ret, struct err *reterr)
 {
 	struct token t = { .kind = T_END };
 
@@ -280,7 +281,7 @@ int lexer_next(struct lexer *lx, struct token *ret, struct err *reterr)
 	return 0;
 }
 
-int token_content(const struct token *t, struct arena *a, struct str *ret, struct err *reterr)
+int tsql_token_content(const struct token *t, struct arena *a, struct str *ret, struct err *reterr)
 {
 	struct str s = t->text;
 	char quote, *dst;
@@ -313,7 +314,7 @@ int token_content(const struct token *t, struct arena *a, struct str *ret, struc
 	return 0;
 }
 
-bool token_is(const struct token *t, const char *keyword)
+bool tsql_token_is(const struct token *t, const char *keyword)
 {
 	return t->kind == T_NAME && str_eq_nocase(t->text, str_of(keyword));
 }

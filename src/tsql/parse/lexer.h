@@ -1,4 +1,5 @@
-/* lexer.h — T-SQL text as tokens, on demand. A lexer is small and may be copied: a copy reads ahead without disturbing the original. */
+/* lexer.h — T-SQL text as tokens, on demand. A lexer is small and may be copied: a copy reads
+ * ahead without disturbing the original. */
 #ifndef TSQL_PARSE_LEXER_H
 #define TSQL_PARSE_LEXER_H
 
@@ -36,13 +37,15 @@ struct lexer {
 	bool quoted_identifier; /* "…" is a name, else a string */
 };
 
-void lexer_init(struct lexer *lx, struct str text, bool quoted_identifier);
-/* Comments and blanks are skipped. At the end: T_END, again and again. 105 and 113 for what is never closed, 103 for endless names. */
-MUST_CHECK int lexer_next(struct lexer *lx, struct token *ret, struct err *reterr);
+void tsql_lexer_init(struct lexer *lx, struct str text, bool quoted_identifier);
+/* Comments and blanks are skipped. At the end: T_END, again and again. 105 and 113 for what is
+ * never closed, 103 for endless names. */
+MUST_CHECK int tsql_lexer_next(struct lexer *lx, struct token *ret, struct err *reterr);
 /* Content of a string or name without its quotes, doubled ones made single. */
-MUST_CHECK int token_content(const struct token *t, struct arena *a, struct str *ret, struct err *reterr);
-bool token_is(const struct token *t, const char *keyword);
+MUST_CHECK int tsql_token_content(const struct token *t, struct arena *a, struct str *ret,
+				  struct err *reterr);
+bool tsql_token_is(const struct token *t, const char *keyword);
 /* A word that T-SQL reserves: no alias, no bare name of anything. */
-bool keyword_reserved(struct str word);
+bool tsql_keyword_reserved(struct str word);
 
 #endif

@@ -13,8 +13,8 @@ static int too_deep(struct parser *p, int line)
 	return p_fail(p, line);
 }
 
-/* Type and nullability; for nodes whose op, fn or cast is set after p_node. */
-int p_finish_node(struct parser *p, struct expr *e)
+/* Type and nullability; for nodes whose op, fn or cast is set after tsql_parse_node. */
+int tsql_parse_finish_node(struct parser *p, struct expr *e)
 {
 	struct type few[8], *types = few;
 
@@ -27,13 +27,13 @@ int p_finish_node(struct parser *p, struct expr *e)
 	}
 	for (size_t i = 0; i < e->nargs; i++)
 		types[i] = e->args[i]->type;
-	e->type = infer_type(e, types);
-	e->nullable = infer_nullable(e);
+	e->type = tsql_infer_type(e, types);
+	e->nullable = tsql_infer_nullable(e);
 	return 0;
 }
 
-int p_node(struct parser *p, enum expr_kind kind, int line, const struct expr **args, size_t n,
-	   struct expr **ret)
+int tsql_parse_node(struct parser *p, enum expr_kind kind, int line, const struct expr **args, size_t n,
+		    struct expr **ret)
 {
 	struct expr *e = arena_alloc(p->arena, sizeof(*e));
 
@@ -46,7 +46,7 @@ int p_node(struct parser *p, enum expr_kind kind, int line, const struct expr **
 	e->args = args;
 	e->nargs = (uint32_t)n;
 	e->in_query = kind == E_COLUMN || kind == E_AGGREGATE || kind == E_SUBQUERY || kind == E_IN_QUERY ||
-		      kind == E_EXISTS;
+		      kind == E_EXISTS || kind == E_ROW_NUMBER;
 	for (size_t i = 0; i < n; i++) {
 		e->in_query = e->in_query || args[i]->in_query;
 		if (args[i]->depth >= e->depth)
@@ -58,18 +58,18 @@ int p_node(struct parser *p, enum expr_kind kind, int line, const struct expr **
 	return 0;
 }
 
-int p_node1(struct parser *p, enum expr_kind kind, int line, const struct expr *a, struct expr **ret)
+int tsql_parse_node1(struct parser *p, enum expr_kind kind, int line, const struct expr *a, struct expr **ret)
 {
 	const struct expr **args = arena_array(p->arena, 1, EXPR_POINTER);
 
 	if (args == NULL)
 		return p_nomem(p);
 	args[0] = a;
-	return p_node(p, kind, line, args, 1, ret);
+	return tsql_parse_node(p, kind, line, args, 1, ret);
 }
 
-int p_node2(struct parser *p, enum expr_kind kind, int line, const struct expr *a, const struct expr *b,
-	    struct expr **ret)
+int tsql_parse_node2(struct parser *p, enum expr_kind kind, int line, const struct expr *a,
+		     const struct expr *b, struct expr **ret)
 {
 	const struct expr **args = arena_array(p->arena, 2, EXPR_POINTER);
 
@@ -77,14 +77,14 @@ int p_node2(struct parser *p, enum expr_kind kind, int line, const struct expr *
 		return p_nomem(p);
 	args[0] = a;
 	args[1] = b;
-	return p_node(p, kind, line, args, 2, ret);
+	return tsql_parse_node(p, kind, line, args, 2, ret);
 }
 
-int p_literal(struct parser *p, const struct value *v, int line, const struct expr **ret)
+int tsql_parse_literal(struct parser *p, const struct value *v, int line, const struct expr **ret)
 {
 	struct expr *e;
 
-	if (p_node(p, E_LITERAL, line, NULL, 0, &e) < 0)
+	if (tsql_parse_node(p, E_LITERAL, line, NULL, 0, &e) < 0)
 		return -1;
 	e->literal = *v;
 	e->type = v->type;

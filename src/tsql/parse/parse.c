@@ -1,92 +1,93 @@
-/* parse.c — what all parts of the parser share: looking at tokens, names, errors with their line, growing arrays. */
+/* parse.c — what all parts of the parser share: looking at tokens, names, errors with their
+ * line, growing arrays. */
 #include "tsql/parse/parser.h"
 
 #include <string.h>
 
-void p_set_line(struct parser *p, int line)
+void tsql_parse_set_line(struct parser *p, int line)
 {
 	if (p->err != NULL)
 		p->err->line = line;
 }
 
-void p_set_syntax(struct parser *p)
+void tsql_parse_set_syntax(struct parser *p)
 {
 	char near[129];
 
 	str_copy(near, sizeof(near), p->tok.text);
-	if (p->tok.kind == T_NAME && keyword_reserved(p->tok.text))
+	if (p->tok.kind == T_NAME && tsql_keyword_reserved(p->tok.text))
 		err_set(p->err, ERR_SYNTAX_KEYWORD, near);
 	else
 		err_set(p->err, ERR_SYNTAX, near);
-	p_set_line(p, p->tok.line);
+	tsql_parse_set_line(p, p->tok.line);
 }
 
 /* A step for every byte, and some for what the parser does with the token. */
-int p_next(struct parser *p)
+int tsql_parse_next(struct parser *p)
 {
 	const char *before = p->lx.p;
 
-	if (lexer_next(&p->lx, &p->tok, p->err) < 0)
+	if (tsql_lexer_next(&p->lx, &p->tok, p->err) < 0)
 		return -1;
 	return meter_spend(p->meter, (uint64_t)(p->lx.p - before) + 16) ? 0 : err_set(p->err, ERR_CANCELLED);
 }
 
-struct token p_peek(const struct parser *p)
+struct token tsql_parse_peek(const struct parser *p)
 {
 	struct lexer copy = p->lx;
 	struct token t;
 
-	if (lexer_next(&copy, &t, NULL) < 0)
+	if (tsql_lexer_next(&copy, &t, NULL) < 0)
 		t = (struct token){ .kind = T_END };
 	return t;
 }
 
-bool p_is_op(const struct parser *p, int op)
+bool tsql_parse_is_op(const struct parser *p, int op)
 {
 	return p->tok.kind == T_OP && p->tok.op == op;
 }
 
-bool p_is(const struct parser *p, const char *keyword)
+bool tsql_parse_is(const struct parser *p, const char *keyword)
 {
-	return token_is(&p->tok, keyword);
+	return tsql_token_is(&p->tok, keyword);
 }
 
-int p_accept(struct parser *p, const char *keyword)
+int tsql_parse_accept(struct parser *p, const char *keyword)
 {
-	if (!p_is(p, keyword))
+	if (!tsql_parse_is(p, keyword))
 		return 0;
-	return p_next(p) < 0 ? -1 : 1;
+	return tsql_parse_next(p) < 0 ? -1 : 1;
 }
 
-int p_accept_op(struct parser *p, int op)
+int tsql_parse_accept_op(struct parser *p, int op)
 {
-	if (!p_is_op(p, op))
+	if (!tsql_parse_is_op(p, op))
 		return 0;
-	return p_next(p) < 0 ? -1 : 1;
+	return tsql_parse_next(p) < 0 ? -1 : 1;
 }
 
-int p_expect(struct parser *p, const char *keyword)
+int tsql_parse_expect(struct parser *p, const char *keyword)
 {
-	return p_is(p, keyword) ? p_next(p) : p_syntax(p);
+	return tsql_parse_is(p, keyword) ? tsql_parse_next(p) : p_syntax(p);
 }
 
-int p_expect_op(struct parser *p, int op)
+int tsql_parse_expect_op(struct parser *p, int op)
 {
-	return p_is_op(p, op) ? p_next(p) : p_syntax(p);
+	return tsql_parse_is_op(p, op) ? tsql_parse_next(p) : p_syntax(p);
 }
 
-bool p_is_name(const struct parser *p)
+bool tsql_parse_is_name(const struct parser *p)
 {
-	return p->tok.kind == T_QUOTED || (p->tok.kind == T_NAME && !keyword_reserved(p->tok.text));
+	return p->tok.kind == T_QUOTED || (p->tok.kind == T_NAME && !tsql_keyword_reserved(p->tok.text));
 }
 
-int p_name(struct parser *p, struct str *ret)
+int tsql_parse_name(struct parser *p, struct str *ret)
 {
-	if (!p_is_name(p))
+	if (!tsql_parse_is_name(p))
 		return p_syntax(p);
-	if (token_content(&p->tok, p->arena, ret, p->err) < 0)
+	if (tsql_token_content(&p->tok, p->arena, ret, p->err) < 0)
 		return p_fail(p, p->tok.line);
-	return p_next(p);
+	return tsql_parse_next(p);
 }
 
 /* Joins what was written, without the blanks between. */
@@ -107,7 +108,7 @@ static int append(struct parser *p, struct str *s, struct str more)
 	return 0;
 }
 
-int p_dotted_name(struct parser *p, struct str *ret, struct str parts[4], size_t *ret_n)
+int tsql_parse_dotted_name(struct parser *p, struct str *ret, struct str parts[4], size_t *ret_n)
 {
 	struct str written = { "", 0 }, part[4] = { { "", 0 } };
 	size_t n = 0;
@@ -117,14 +118,14 @@ int p_dotted_name(struct parser *p, struct str *ret, struct str parts[4], size_t
 
 		if (n == 4)
 			return p_syntax(p);
-		if (!p_is_op(p, '.')) {
-			if (append(p, &written, p->tok.text) < 0 || p_name(p, &name) < 0)
+		if (!tsql_parse_is_op(p, '.')) {
+			if (append(p, &written, p->tok.text) < 0 || tsql_parse_name(p, &name) < 0)
 				return -1;
 		}
 		part[n++] = name;
-		if (!p_is_op(p, '.'))
+		if (!tsql_parse_is_op(p, '.'))
 			break;
-		if (append(p, &written, STR(".")) < 0 || p_next(p) < 0)
+		if (append(p, &written, STR(".")) < 0 || tsql_parse_next(p) < 0)
 			return -1;
 	}
 	if (part[n - 1].n == 0)
@@ -140,7 +141,7 @@ int p_dotted_name(struct parser *p, struct str *ret, struct str parts[4], size_t
 	return 0;
 }
 
-int p_enter(struct parser *p)
+int tsql_parse_enter(struct parser *p)
 {
 	if (++p->depth > PARSE_DEPTH) {
 		err_raise(p->err, 191, 15, 1,
@@ -151,12 +152,12 @@ int p_enter(struct parser *p)
 	return 0;
 }
 
-void p_leave(struct parser *p)
+void tsql_parse_leave(struct parser *p)
 {
 	p->depth--;
 }
 
-int p_grow(struct parser *p, void **array, size_t n, size_t *cap, size_t size)
+int tsql_parse_grow(struct parser *p, void **array, size_t n, size_t *cap, size_t size)
 {
 	size_t more = n < 4 ? 8 : n * 2;
 	void *grown;
@@ -173,12 +174,12 @@ int p_grow(struct parser *p, void **array, size_t n, size_t *cap, size_t size)
 	return 0;
 }
 
-int p_emit(struct parser *p, enum insn_op op, int line, struct insn **ret)
+int tsql_parse_emit(struct parser *p, enum insn_op op, int line, struct insn **ret)
 {
 	struct tsql_program *g = p->prog;
 	struct insn *in;
 
-	if (p_grow(p, (void **)&g->insns, g->ninsns, &g->cap_insns, sizeof(*g->insns)) < 0)
+	if (tsql_parse_grow(p, (void **)&g->insns, g->ninsns, &g->cap_insns, sizeof(*g->insns)) < 0)
 		return -1;
 	in = &g->insns[g->ninsns++];
 	*in = (struct insn){ .op = op, .line = line, .var = -1, .assign_op = -1 };
@@ -194,18 +195,19 @@ static uint32_t *name_place(const struct parser *p, struct str name)
 
 	while (p->names[i] != 0 && !str_eq_nocase(p->prog->vars[p->names[i] - 1].name, name)) {
 		i = (i + 1) & (p->cap_names - 1);
-		(void)meter_spend(p->meter,
-				  8); /* names may be chosen to collide; p_next says when it is enough */
+		/* names may be chosen to collide; tsql_parse_next says when it is enough */
+		(void)meter_spend(p->meter, 8);
 	}
 	return &p->names[i];
 }
 
-int p_find_variable(struct parser *p, struct str name)
+int tsql_parse_find_variable(struct parser *p, struct str name)
 {
 	return p->cap_names == 0 ? -1 : (int)*name_place(p, name) - 1;
 }
 
-/* Makes room for one more name. Texts with a hundred thousand variables take no longer for each than those with one. */
+/* Makes room for one more name. Texts with a hundred thousand variables take no longer for each
+ * than those with one. */
 static int grow_names(struct parser *p)
 {
 	const struct tsql_program *g = p->prog;
@@ -223,13 +225,13 @@ static int grow_names(struct parser *p)
 	return 0;
 }
 
-int p_variable(struct parser *p, int *ret)
+int tsql_parse_variable(struct parser *p, int *ret)
 {
 	int var;
 
 	if (p->tok.kind != T_VARIABLE)
 		return p_syntax(p);
-	var = p_find_variable(p, p->tok.text);
+	var = tsql_parse_find_variable(p, p->tok.text);
 	if (var < 0) {
 		char name[129];
 
@@ -238,14 +240,15 @@ int p_variable(struct parser *p, int *ret)
 		return p_fail(p, p->tok.line);
 	}
 	*ret = var;
-	return p_next(p);
+	return tsql_parse_next(p);
 }
 
-int p_add_variable(struct parser *p, struct str name, struct type type, int *ret)
+int tsql_parse_add_variable(struct parser *p, struct str name, struct type type, int *ret)
 {
 	struct tsql_program *g = p->prog;
 
-	if (p_grow(p, (void **)&g->vars, g->nvars, &g->cap_vars, sizeof(*g->vars)) < 0 || grow_names(p) < 0)
+	if (tsql_parse_grow(p, (void **)&g->vars, g->nvars, &g->cap_vars, sizeof(*g->vars)) < 0 ||
+	    grow_names(p) < 0)
 		return -1;
 	g->vars[g->nvars] = (struct variable){ .name = name, .type = type };
 	*ret = (int)g->nvars++;
@@ -255,7 +258,7 @@ int p_add_variable(struct parser *p, struct str name, struct type type, int *ret
 	return 0;
 }
 
-bool p_at_end_of_statement(const struct parser *p)
+bool tsql_parse_at_end_of_statement(const struct parser *p)
 {
 	static const char *const words[] = {
 		"SELECT", "SET",    "DECLARE",  "EXEC",     "EXECUTE", "IF",         "ELSE",      "WHILE",
@@ -265,12 +268,12 @@ bool p_at_end_of_statement(const struct parser *p)
 		"THROW",  "WITH",   "BACKUP",   "RESTORE",  "KILL",    "CHECKPOINT", "DBCC"
 	};
 
-	if (p->tok.kind == T_END || p_is_op(p, ';'))
+	if (p->tok.kind == T_END || tsql_parse_is_op(p, ';'))
 		return true;
 	if (p->tok.kind != T_NAME)
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-		if (token_is(&p->tok, words[i]))
+		if (tsql_token_is(&p->tok, words[i]))
 			return true;
 	}
 	return false;

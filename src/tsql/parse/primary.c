@@ -137,7 +137,7 @@ static int string(struct parser *p, struct value *ret)
 	size_t most = unicode ? 4000 : 8000, units;
 	struct str s;
 
-	if (token_content(&p->tok, p->arena, &s, p->err) < 0)
+	if (tsql_token_content(&p->tok, p->arena, &s, p->err) < 0)
 		return p_fail(p, p->tok.line);
 	units = utf16_units(s.p, s.n);
 	*ret = value_text(TYPE_LEN(unicode ? TYPE_NVARCHAR : TYPE_VARCHAR, units > most ? TYPE_MAX
@@ -147,7 +147,7 @@ static int string(struct parser *p, struct value *ret)
 	return 0;
 }
 
-int p_constant(struct parser *p, bool *ret_found, const struct expr **ret)
+int tsql_parse_constant(struct parser *p, bool *ret_found, const struct expr **ret)
 {
 	struct value v;
 	int rc;
@@ -162,31 +162,33 @@ int p_constant(struct parser *p, bool *ret_found, const struct expr **ret)
 	case T_STRING:
 	case T_NSTRING: rc = string(p, &v); break;
 	default:
-		if (!p_is(p, "NULL")) {
+		if (!tsql_parse_is(p, "NULL")) {
 			*ret_found = false;
 			return 0;
 		}
 		value_set_null(&v, TYPE_OF(TYPE_NULL));
 		rc = 0;
 	}
-	if (rc < 0 || p_literal(p, &v, p->tok.line, ret) < 0)
+	if (rc < 0 || tsql_parse_literal(p, &v, p->tok.line, ret) < 0)
 		return -1;
-	return p_next(p);
+	return tsql_parse_next(p);
 }
 
 static int variable(struct parser *p, const struct expr **ret)
 {
 	struct expr *e;
 
-	if (p_node(p, E_VARIABLE, p->tok.line, NULL, 0, &e) < 0 || p_variable(p, &e->var) < 0)
+	if (tsql_parse_node(p, E_VARIABLE, p->tok.line, NULL, 0, &e) < 0 ||
+	    tsql_parse_variable(p, &e->var) < 0)
 		return -1;
 	e->type = p->prog->vars[e->var].type;
 	*ret = e;
 	return 0;
 }
 
-/* A subquery outside any SELECT runs before its statement; its result waits in a variable that has no name. */
-int p_hoist(struct parser *p, struct select *s, bool exists, int line, const struct expr **ret)
+/* A subquery outside any SELECT runs before its statement; its result waits in a variable that
+ * has no name. */
+int tsql_parse_hoist(struct parser *p, struct select *s, bool exists, int line, const struct expr **ret)
 {
 	struct insn *in;
 	struct expr *e;
@@ -197,13 +199,14 @@ int p_hoist(struct parser *p, struct select *s, bool exists, int line, const str
 		*ret = s->items[0].expr;
 		return 0;
 	}
-	if (p_add_variable(p, (struct str){ "", 0 }, TYPE_OF(exists ? TYPE_INT : TYPE_NULL), &var) < 0 ||
-	    p_emit(p, I_SUBQUERY, line, &in) < 0)
+	if (tsql_parse_add_variable(p, (struct str){ "", 0 }, TYPE_OF(exists ? TYPE_INT : TYPE_NULL), &var) <
+		    0 ||
+	    tsql_parse_emit(p, I_SUBQUERY, line, &in) < 0)
 		return -1;
 	in->u.select = s;
 	in->exists = exists;
 	in->var = var;
-	if (p_node(p, E_VARIABLE, line, NULL, 0, &e) < 0)
+	if (tsql_parse_node(p, E_VARIABLE, line, NULL, 0, &e) < 0)
 		return -1;
 	e->var = var;
 	e->type = p->prog->vars[var].type;
@@ -213,7 +216,8 @@ int p_hoist(struct parser *p, struct select *s, bool exists, int line, const str
 		const struct expr *right;
 		struct expr *cmp;
 
-		if (p_literal(p, &one, line, &right) < 0 || p_node2(p, E_COMPARE, line, e, right, &cmp) < 0)
+		if (tsql_parse_literal(p, &one, line, &right) < 0 ||
+		    tsql_parse_node2(p, E_COMPARE, line, e, right, &cmp) < 0)
 			return -1;
 		cmp->op = CMP_EQ;
 		*ret = cmp;
@@ -227,11 +231,11 @@ static int parenthesis(struct parser *p, const struct expr **ret)
 	struct select *s;
 	struct expr *e;
 
-	if (p_next(p) < 0)
+	if (tsql_parse_next(p) < 0)
 		return -1;
-	if (!p_is(p, "SELECT"))
-		return p_any(p, ret) < 0 ? -1 : p_expect_op(p, ')');
-	if (p_select(p, true, &s) < 0 || p_expect_op(p, ')') < 0)
+	if (!tsql_parse_is(p, "SELECT"))
+		return tsql_parse_any(p, ret) < 0 ? -1 : tsql_parse_expect_op(p, ')');
+	if (tsql_parse_select(p, true, &s) < 0 || tsql_parse_expect_op(p, ')') < 0)
 		return -1;
 	if (s->nitems != 1 || s->items[0].expr == NULL) {
 		err_raise(p->err, 116, 16, 1,
@@ -240,8 +244,8 @@ static int parenthesis(struct parser *p, const struct expr **ret)
 		return p_fail(p, line);
 	}
 	if (!p->in_store_query)
-		return p_hoist(p, s, false, line, ret);
-	if (p_node(p, E_SUBQUERY, line, NULL, 0, &e) < 0)
+		return tsql_parse_hoist(p, s, false, line, ret);
+	if (tsql_parse_node(p, E_SUBQUERY, line, NULL, 0, &e) < 0)
 		return -1;
 	e->query = s;
 	*ret = e;
@@ -256,22 +260,22 @@ static int odbc_escape(struct parser *p, const struct expr **ret)
 	struct expr *e;
 	bool found;
 
-	if (p_next(p) < 0)
+	if (tsql_parse_next(p) < 0)
 		return -1;
-	if (p_is(p, "fn")) {
-		if (p_next(p) < 0 || p_primary(p, ret) < 0)
+	if (tsql_parse_is(p, "fn")) {
+		if (tsql_parse_next(p) < 0 || tsql_parse_primary(p, ret) < 0)
 			return -1;
-		return p_expect_op(p, '}');
+		return tsql_parse_expect_op(p, '}');
 	}
-	if (!p_is(p, "d") && !p_is(p, "t") && !p_is(p, "ts"))
+	if (!tsql_parse_is(p, "d") && !tsql_parse_is(p, "t") && !tsql_parse_is(p, "ts"))
 		return p_syntax(p);
-	if (p_next(p) < 0 || p_constant(p, &found, &text) < 0)
+	if (tsql_parse_next(p) < 0 || tsql_parse_constant(p, &found, &text) < 0)
 		return -1;
-	if (!found || p_node1(p, E_CAST, line, text, &e) < 0)
+	if (!found || tsql_parse_node1(p, E_CAST, line, text, &e) < 0)
 		return p_syntax(p);
 	e->cast = TYPE_OF(TYPE_DATETIME);
 	*ret = e;
-	return p_finish_node(p, e) < 0 ? -1 : p_expect_op(p, '}');
+	return tsql_parse_finish_node(p, e) < 0 ? -1 : tsql_parse_expect_op(p, '}');
 }
 
 static int column(struct parser *p, const struct expr **ret)
@@ -281,13 +285,13 @@ static int column(struct parser *p, const struct expr **ret)
 	struct expr *e;
 	size_t n;
 
-	if (p_dotted_name(p, &written, parts, &n) < 0)
+	if (tsql_parse_dotted_name(p, &written, parts, &n) < 0)
 		return -1;
-	if (p_is_op(p, '(')) {
+	if (tsql_parse_is_op(p, '(')) {
 		char shown[129];
 
 		if (n == 1)
-			return p_call(p, parts[3], line, ret);
+			return tsql_parse_call(p, parts[3], line, ret);
 		str_copy(shown, sizeof(shown), written);
 		err_raise(p->err, 4121, 16, 1,
 			  "Cannot find the user-defined function or aggregate \"%s\", or the name is "
@@ -295,7 +299,7 @@ static int column(struct parser *p, const struct expr **ret)
 			  shown);
 		return p_fail(p, line);
 	}
-	if (p_node(p, E_COLUMN, line, NULL, 0, &e) < 0)
+	if (tsql_parse_node(p, E_COLUMN, line, NULL, 0, &e) < 0)
 		return -1;
 	e->name = parts[3];
 	e->table = parts[2];
@@ -319,37 +323,37 @@ static bool is_function_word(const struct parser *p)
 					     "USER" };
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-		if (p_is(p, words[i]))
+		if (tsql_parse_is(p, words[i]))
 			return true;
 	}
 	return false;
 }
 
-int p_primary(struct parser *p, const struct expr **ret)
+int tsql_parse_primary(struct parser *p, const struct expr **ret)
 {
 	bool found;
 
-	if (p_constant(p, &found, ret) < 0)
+	if (tsql_parse_constant(p, &found, ret) < 0)
 		return -1;
 	if (found)
 		return 0;
 	if (p->tok.kind == T_VARIABLE)
 		return variable(p, ret);
 	if (p->tok.kind == T_GLOBAL)
-		return p_global(p, ret);
-	if (p_is_op(p, '('))
+		return tsql_parse_global(p, ret);
+	if (tsql_parse_is_op(p, '('))
 		return parenthesis(p, ret);
-	if (p_is_op(p, '{'))
+	if (tsql_parse_is_op(p, '{'))
 		return odbc_escape(p, ret);
-	if (p_is(p, "CASE"))
-		return p_case(p, ret);
+	if (tsql_parse_is(p, "CASE"))
+		return tsql_parse_case(p, ret);
 	if (is_function_word(p)) {
 		struct str name = p->tok.text;
 		int line = p->tok.line;
 
-		return p_next(p) < 0 ? -1 : p_call(p, name, line, ret);
+		return tsql_parse_next(p) < 0 ? -1 : tsql_parse_call(p, name, line, ret);
 	}
-	if (p_is_name(p))
+	if (tsql_parse_is_name(p))
 		return column(p, ret);
 	return p_syntax(p);
 }

@@ -1,5 +1,5 @@
-/* select.c — SELECT: its list, its clauses, UNION. What needs no data becomes a scalar SELECT that the run answers by itself; the rest is
- * kept as a tree that query/ translate when it runs. */
+/* select.c — SELECT: its list, its clauses, UNION. What needs no data becomes a scalar SELECT
+ * that the run answers by itself; the rest is kept as a tree that query/ translate when it runs. */
 #include "tsql/parse/parser.h"
 
 #include "tsql/eval/functions.h"
@@ -8,18 +8,18 @@ static int item_name(struct parser *p, struct select_item *it)
 {
 	struct str s;
 
-	if (token_content(&p->tok, p->arena, &s, p->err) < 0)
+	if (tsql_token_content(&p->tok, p->arena, &s, p->err) < 0)
 		return p_fail(p, p->tok.line);
 	it->name = arena_strndup(p->arena, s.p, s.n);
 	it->named = true;
 	if (it->name == NULL)
 		return p_nomem(p);
-	return p_next(p);
+	return tsql_parse_next(p);
 }
 
 static bool is_alias(const struct parser *p)
 {
-	return p_is_name(p) || p->tok.kind == T_STRING || p->tok.kind == T_NSTRING;
+	return tsql_parse_is_name(p) || p->tok.kind == T_STRING || p->tok.kind == T_NSTRING;
 }
 
 static int assign_op(int op)
@@ -43,17 +43,18 @@ static int star(struct parser *p, struct select_item *it, bool *ret_found)
 	struct parser q = *p;
 
 	*ret_found = false;
-	if (p_is_op(p, '*')) {
+	if (tsql_parse_is_op(p, '*')) {
 		*ret_found = true;
-		return p_next(p);
+		return tsql_parse_next(p);
 	}
-	if (!p_is_name(&q) || token_content(&q.tok, p->arena, &it->star_table, p->err) < 0 ||
-	    p_next(&q) < 0 || !p_is_op(&q, '.') || p_next(&q) < 0 || !p_is_op(&q, '*'))
+	if (!tsql_parse_is_name(&q) || tsql_token_content(&q.tok, p->arena, &it->star_table, p->err) < 0 ||
+	    tsql_parse_next(&q) < 0 || !tsql_parse_is_op(&q, '.') || tsql_parse_next(&q) < 0 ||
+	    !tsql_parse_is_op(&q, '*'))
 		return 0;
 	*ret_found = true;
 	p->lx = q.lx;
 	p->tok = q.tok;
-	return p_next(p);
+	return tsql_parse_next(p);
 }
 
 static int default_name(struct parser *p, struct select_item *it)
@@ -66,16 +67,16 @@ static int default_name(struct parser *p, struct select_item *it)
 
 static int assignment(struct parser *p, struct select_item *it)
 {
-	if (p_variable(p, &it->var) < 0)
+	if (tsql_parse_variable(p, &it->var) < 0)
 		return -1;
 	it->assign_op = assign_op(p->tok.op);
 	it->name = "";
-	return p_next(p) < 0 ? -1 : p_expr(p, &it->expr);
+	return tsql_parse_next(p) < 0 ? -1 : tsql_parse_expr(p, &it->expr);
 }
 
 static int item(struct parser *p, bool nested, struct select_item *it)
 {
-	struct token after = p_peek(p);
+	struct token after = tsql_parse_peek(p);
 	bool found;
 	int rc;
 
@@ -84,15 +85,15 @@ static int item(struct parser *p, bool nested, struct select_item *it)
 	if (p->tok.kind == T_VARIABLE && !nested && after.kind == T_OP && assign_op(after.op) > -2)
 		return assignment(p, it);
 	if (is_alias(p) && after.kind == T_OP && after.op == '=') {
-		if (item_name(p, it) < 0 || p_next(p) < 0)
+		if (item_name(p, it) < 0 || tsql_parse_next(p) < 0)
 			return -1;
-		return p_expr(p, &it->expr);
+		return tsql_parse_expr(p, &it->expr);
 	}
 	if (star(p, it, &found) < 0)
 		return -1;
 	if (found)
 		return 0;
-	if (p_expr(p, &it->expr) < 0 || (rc = p_accept(p, "AS")) < 0)
+	if (tsql_parse_expr(p, &it->expr) < 0 || (rc = tsql_parse_accept(p, "AS")) < 0)
 		return -1;
 	if (is_alias(p))
 		return item_name(p, it);
@@ -105,7 +106,7 @@ static int items(struct parser *p, bool nested, struct select *s)
 	int more = 1;
 
 	while (more > 0) {
-		if (p_grow(p, (void **)&s->items, s->nitems, &cap, sizeof(*s->items)) < 0 ||
+		if (tsql_parse_grow(p, (void **)&s->items, s->nitems, &cap, sizeof(*s->items)) < 0 ||
 		    item(p, nested, &s->items[s->nitems]) < 0)
 			return -1;
 		assigned += s->items[s->nitems].var >= 0;
@@ -115,7 +116,7 @@ static int items(struct parser *p, bool nested, struct select *s)
 				  "number of 4096 elements.");
 			return p_fail(p, p->tok.line);
 		}
-		more = p_accept_op(p, ',');
+		more = tsql_parse_accept_op(p, ',');
 	}
 	if (assigned > 0 && assigned < s->nitems) {
 		err_raise(p->err, 141, 15, 1,
@@ -129,44 +130,42 @@ static int items(struct parser *p, bool nested, struct select *s)
 
 static int top(struct parser *p, struct select *s)
 {
-	int rc = p_accept(p, "TOP"), line = p->tok.line;
-	bool parenthesis = p_is_op(p, '(');
+	int rc = tsql_parse_accept(p, "TOP"), line = p->tok.line;
+	bool parenthesis = tsql_parse_is_op(p, '(');
 
 	if (rc <= 0)
 		return rc;
 	if (!parenthesis && p->tok.kind != T_INT && p->tok.kind != T_VARIABLE)
 		return p_syntax(p);
-	if (p_primary(p, &s->top) < 0)
+	if (tsql_parse_primary(p, &s->top) < 0)
 		return -1;
 	if (expr_is_predicate(s->top) || s->top->in_query)
 		return p_syntax(p);
-	if (p_is(p, "PERCENT"))
+	if (tsql_parse_is(p, "PERCENT"))
 		return p_not_supported(p, line, "TOP … PERCENT", "Give a number of rows.");
-	if (p_is(p, "WITH"))
+	if (tsql_parse_is(p, "WITH"))
 		return p_not_supported(p, line, "TOP … WITH TIES", "Give a number of rows.");
 	return 0;
 }
 
-#define LIST_MAX 2000 /* SQLite takes no more */
-
 static int group_by(struct parser *p, struct select *s)
 {
 	size_t cap = 0;
-	int more = p_accept(p, "GROUP");
+	int more = tsql_parse_accept(p, "GROUP");
 
 	if (more <= 0)
 		return more;
-	if (p_expect(p, "BY") < 0)
+	if (tsql_parse_expect(p, "BY") < 0)
 		return -1;
 	while (more > 0) {
-		if (s->ngroup == LIST_MAX)
+		if (s->ngroup == PARSE_LIST_MAX)
 			return p_not_supported(p, p->tok.line, "GROUP BY with more than 2000 expressions",
 					       "Group by fewer of them.");
-		if (p_grow(p, (void **)&s->group_by, s->ngroup, &cap, EXPR_POINTER) < 0 ||
-		    p_expr(p, &s->group_by[s->ngroup]) < 0)
+		if (tsql_parse_grow(p, (void **)&s->group_by, s->ngroup, &cap, EXPR_POINTER) < 0 ||
+		    tsql_parse_expr(p, &s->group_by[s->ngroup]) < 0)
 			return -1;
 		s->ngroup++;
-		more = p_accept_op(p, ',');
+		more = tsql_parse_accept_op(p, ',');
 	}
 	return more;
 }
@@ -179,20 +178,21 @@ static int core(struct parser *p, bool nested, struct select **ret)
 	if (s == NULL)
 		return p_nomem(p);
 	s->line = p->tok.line;
-	if (p_expect(p, "SELECT") < 0 || (rc = p_accept(p, "DISTINCT")) < 0 || p_accept(p, "ALL") < 0)
+	if (tsql_parse_expect(p, "SELECT") < 0 || (rc = tsql_parse_accept(p, "DISTINCT")) < 0 ||
+	    tsql_parse_accept(p, "ALL") < 0)
 		return -1;
 	s->distinct = rc > 0;
 	if (top(p, s) < 0 || items(p, nested, s) < 0)
 		return -1;
-	if (p_is(p, "INTO"))
+	if (tsql_parse_is(p, "INTO"))
 		return p_not_supported(p, p->tok.line, "SELECT … INTO",
 				       "Read the rows and call the stored procedures instead.");
-	if (p_is(p, "FROM") && p_from(p, s) < 0)
+	if (tsql_parse_is(p, "FROM") && tsql_parse_from(p, s) < 0)
 		return -1;
-	if ((rc = p_accept(p, "WHERE")) < 0 || (rc > 0 && p_condition(p, &s->where) < 0) ||
+	if ((rc = tsql_parse_accept(p, "WHERE")) < 0 || (rc > 0 && tsql_parse_condition(p, &s->where) < 0) ||
 	    group_by(p, s) < 0)
 		return -1;
-	if ((rc = p_accept(p, "HAVING")) < 0 || (rc > 0 && p_condition(p, &s->having) < 0))
+	if ((rc = tsql_parse_accept(p, "HAVING")) < 0 || (rc > 0 && tsql_parse_condition(p, &s->having) < 0))
 		return -1;
 	*ret = s;
 	return 0;
@@ -200,35 +200,24 @@ static int core(struct parser *p, bool nested, struct select **ret)
 
 static int order_by(struct parser *p, struct select *s)
 {
-	size_t cap = 0;
-	int more = p_accept(p, "ORDER"), rc;
+	int rc = tsql_parse_accept(p, "ORDER");
 
-	if (more <= 0)
-		return more;
-	if (p_expect(p, "BY") < 0)
+	if (rc <= 0)
+		return rc;
+	if (tsql_parse_expect(p, "BY") < 0 || tsql_parse_order_list(p, &s->order_by, &s->norder) < 0)
 		return -1;
-	while (more > 0) {
-		if (s->norder == LIST_MAX)
-			return p_not_supported(p, p->tok.line, "ORDER BY with more than 2000 expressions",
-					       "Order by fewer of them.");
-		if (p_grow(p, (void **)&s->order_by, s->norder, &cap, sizeof(*s->order_by)) < 0 ||
-		    p_expr(p, &s->order_by[s->norder].expr) < 0)
-			return -1;
-		rc = p_accept(p, "DESC");
-		if (rc < 0 || p_accept(p, "ASC") < 0)
-			return -1;
-		s->order_by[s->norder++].descending = rc > 0;
-		more = p_accept_op(p, ',');
-	}
-	if (more < 0 || (rc = p_accept(p, "OFFSET")) <= 0)
-		return more < 0 ? -1 : rc;
-	if (p_expr(p, &s->offset) < 0 || (p_is(p, "ROW") ? p_next(p) : p_expect(p, "ROWS")) < 0 ||
-	    (rc = p_accept(p, "FETCH")) <= 0)
+	rc = tsql_parse_accept(p, "OFFSET");
+	if (rc <= 0)
+		return rc;
+	if (tsql_parse_expr(p, &s->offset) < 0 ||
+	    (tsql_parse_is(p, "ROW") ? tsql_parse_next(p) : tsql_parse_expect(p, "ROWS")) < 0 ||
+	    (rc = tsql_parse_accept(p, "FETCH")) <= 0)
 		return rc == 0 ? 0 : -1;
-	if ((p_is(p, "FIRST") ? p_next(p) : p_expect(p, "NEXT")) < 0 || p_expr(p, &s->fetch) < 0 ||
-	    (p_is(p, "ROW") ? p_next(p) : p_expect(p, "ROWS")) < 0)
+	if ((tsql_parse_is(p, "FIRST") ? tsql_parse_next(p) : tsql_parse_expect(p, "NEXT")) < 0 ||
+	    tsql_parse_expr(p, &s->fetch) < 0 ||
+	    (tsql_parse_is(p, "ROW") ? tsql_parse_next(p) : tsql_parse_expect(p, "ROWS")) < 0)
 		return -1;
-	return p_expect(p, "ONLY");
+	return tsql_parse_expect(p, "ONLY");
 }
 
 /* FOR BROWSE and OPTION (…) change nothing here. */
@@ -236,27 +225,27 @@ static int trailers(struct parser *p)
 {
 	int rc;
 
-	if (p_is(p, "FOR")) {
-		struct token after = p_peek(p);
+	if (tsql_parse_is(p, "FOR")) {
+		struct token after = tsql_parse_peek(p);
 
-		if (!token_is(&after, "BROWSE"))
+		if (!tsql_token_is(&after, "BROWSE"))
 			return p_not_supported(p, p->tok.line, "SELECT … FOR XML or FOR JSON",
 					       "Read the rows and format them in the client.");
-		if (p_next(p) < 0 || p_next(p) < 0)
+		if (tsql_parse_next(p) < 0 || tsql_parse_next(p) < 0)
 			return -1;
 	}
-	rc = p_accept(p, "OPTION");
+	rc = tsql_parse_accept(p, "OPTION");
 	if (rc <= 0)
 		return rc;
-	if (p_expect_op(p, '(') < 0)
+	if (tsql_parse_expect_op(p, '(') < 0)
 		return -1;
-	while (!p_is_op(p, ')')) {
+	while (!tsql_parse_is_op(p, ')')) {
 		if (p->tok.kind == T_END)
 			return p_syntax(p);
-		if (p_next(p) < 0)
+		if (tsql_parse_next(p) < 0)
 			return -1;
 	}
-	return p_next(p);
+	return tsql_parse_next(p);
 }
 
 static int unions(struct parser *p, struct select *s)
@@ -264,8 +253,8 @@ static int unions(struct parser *p, struct select *s)
 	unsigned n = 0;
 	int rc;
 
-	while (p_is(p, "UNION")) {
-		if (p_next(p) < 0 || (rc = p_accept(p, "ALL")) < 0)
+	while (tsql_parse_is(p, "UNION")) {
+		if (tsql_parse_next(p) < 0 || (rc = tsql_parse_accept(p, "ALL")) < 0)
 			return -1;
 		if (s->assigns)
 			return p_syntax(p);
@@ -277,7 +266,7 @@ static int unions(struct parser *p, struct select *s)
 			return -1;
 		s = s->next;
 	}
-	if (p_is(p, "EXCEPT") || p_is(p, "INTERSECT"))
+	if (tsql_parse_is(p, "EXCEPT") || tsql_parse_is(p, "INTERSECT"))
 		return p_not_supported(p, p->tok.line, "EXCEPT and INTERSECT",
 				       "Use EXISTS in the WHERE clause instead.");
 	return 0;
@@ -360,7 +349,7 @@ static int scalar_columns(struct parser *p, struct select *s)
 		for (size_t i = 0; i < s->nitems; i++) {
 			struct column *c = &s->columns[i];
 
-			c->type = type_common_known(&c->type, &r->items[i].expr->type);
+			c->type = tsql_type_common_known(&c->type, &r->items[i].expr->type);
 			c->nullable = c->nullable || r->items[i].expr->nullable;
 		}
 	}
@@ -372,18 +361,18 @@ static int scalar_columns(struct parser *p, struct select *s)
 	return 0;
 }
 
-int p_select(struct parser *p, bool nested, struct select **ret)
+int tsql_parse_select(struct parser *p, bool nested, struct select **ret)
 {
 	bool outer = p->in_store_query;
 	struct select *s;
 
-	if (p_enter(p) < 0)
+	if (tsql_parse_enter(p) < 0)
 		return -1;
 	p->in_store_query = true;
 	if (core(p, nested, &s) < 0 || unions(p, s) < 0 || order_by(p, s) < 0 || trailers(p) < 0)
 		return -1;
 	p->in_store_query = outer;
-	p_leave(p);
+	tsql_parse_leave(p);
 	s->in_query = needs_store(s);
 	if (!outer && check_without_from(p, s) < 0)
 		return -1;
@@ -393,12 +382,13 @@ int p_select(struct parser *p, bool nested, struct select **ret)
 	return 0;
 }
 
-int p_select_statement(struct parser *p)
+int tsql_parse_select_statement(struct parser *p)
 {
 	struct select *s;
 	struct insn *in;
 
-	if (p_select(p, false, &s) < 0 || p_emit(p, s->in_query ? I_QUERY : I_SELECT, s->line, &in) < 0)
+	if (tsql_parse_select(p, false, &s) < 0 ||
+	    tsql_parse_emit(p, s->in_query ? I_QUERY : I_SELECT, s->line, &in) < 0)
 		return -1;
 	in->u.select = s;
 	return 0;

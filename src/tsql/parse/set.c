@@ -9,9 +9,9 @@ static int set_variable(struct parser *p, int line)
 	const struct expr *e;
 	int var, op;
 
-	if (p_variable(p, &var) < 0)
+	if (tsql_parse_variable(p, &var) < 0)
 		return -1;
-	if (p_is_op(p, '.'))
+	if (tsql_parse_is_op(p, '.'))
 		return p_not_supported(p, line, "A method of a variable", "Send the finished value instead.");
 	switch (p->tok.kind == T_OP ? p->tok.op : 0) {
 	case '=': op = -1; break;
@@ -25,8 +25,8 @@ static int set_variable(struct parser *p, int line)
 	case OP2('^', '='): op = OP_XOR; break;
 	default: return p_syntax(p);
 	}
-	if (p_next(p) < 0 || p_expr(p, &e) < 0 || p_value_only(p, e) < 0 ||
-	    p_emit(p, I_ASSIGN, line, &in) < 0)
+	if (tsql_parse_next(p) < 0 || tsql_parse_expr(p, &e) < 0 || tsql_parse_value_only(p, e) < 0 ||
+	    tsql_parse_emit(p, I_ASSIGN, line, &in) < 0)
 		return -1;
 	in->var = var;
 	in->assign_op = (int8_t)op;
@@ -41,7 +41,7 @@ static int emit_set(struct parser *p, const struct set_option *o, int line, stru
 
 	if (s == NULL)
 		return p_nomem(p);
-	if (p_emit(p, I_SET, line, &in) < 0)
+	if (tsql_parse_emit(p, I_SET, line, &in) < 0)
 		return -1;
 	s->option = o;
 	in->u.set = s;
@@ -51,10 +51,10 @@ static int emit_set(struct parser *p, const struct set_option *o, int line, stru
 
 static int on_off(struct parser *p, int *ret)
 {
-	if (!p_is(p, "ON") && !p_is(p, "OFF"))
+	if (!tsql_parse_is(p, "ON") && !tsql_parse_is(p, "OFF"))
 		return p_syntax(p);
-	*ret = p_is(p, "ON");
-	return p_next(p);
+	*ret = tsql_parse_is(p, "ON");
+	return tsql_parse_next(p);
 }
 
 static int unknown_option(struct parser *p)
@@ -73,15 +73,15 @@ static int bool_options(struct parser *p, const struct set_option *first, int li
 	size_t n = 0;
 	int on, more = 1;
 
-	for (list[n++] = first; (more = p_accept_op(p, ',')) > 0;) {
-		const struct set_option *o = set_option_find(p->tok.text);
+	for (list[n++] = first; (more = tsql_parse_accept_op(p, ',')) > 0;) {
+		const struct set_option *o = tsql_set_option_find(p->tok.text);
 
 		if (o == NULL)
 			return unknown_option(p);
 		if ((o->kind != SET_BOOL && o->kind != SET_SILENT) || n == ARRAY_LEN(list))
 			return p_syntax(p);
 		list[n++] = o;
-		if (p_next(p) < 0)
+		if (tsql_parse_next(p) < 0)
 			return -1;
 	}
 	if (more < 0 || on_off(p, &on) < 0)
@@ -93,8 +93,8 @@ static int bool_options(struct parser *p, const struct set_option *first, int li
 			return -1;
 		s->which = on;
 		if (list[i]->kind == SET_SILENT)
-			p->lx.quoted_identifier =
-				on; /* the rest of the text is read with it, as SQL Server does */
+			/* the rest of the text is read with it, as SQL Server does */
+			p->lx.quoted_identifier = on;
 	}
 	return 0;
 }
@@ -114,13 +114,15 @@ static int isolation(struct parser *p, const struct set_option *o, int line)
 	struct token after;
 	struct set_insn *s;
 
-	if (p_expect(p, "ISOLATION") < 0 || p_expect(p, "LEVEL") < 0)
+	if (tsql_parse_expect(p, "ISOLATION") < 0 || tsql_parse_expect(p, "LEVEL") < 0)
 		return -1;
-	after = p_peek(p);
+	after = tsql_parse_peek(p);
 	for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
-		if (!p_is(p, levels[i].a) || (levels[i].b != NULL && !token_is(&after, levels[i].b)))
+		if (!tsql_parse_is(p, levels[i].a) ||
+		    (levels[i].b != NULL && !tsql_token_is(&after, levels[i].b)))
 			continue;
-		if (p_next(p) < 0 || (levels[i].b != NULL && p_next(p) < 0) || emit_set(p, o, line, &s) < 0)
+		if (tsql_parse_next(p) < 0 || (levels[i].b != NULL && tsql_parse_next(p) < 0) ||
+		    emit_set(p, o, line, &s) < 0)
 			return -1;
 		s->which = levels[i].level;
 		return 0;
@@ -134,11 +136,12 @@ static int statistics(struct parser *p, const struct set_option *o, int line)
 	int more = 1, on;
 
 	while (more > 0) {
-		if (!p_is(p, "IO") && !p_is(p, "TIME") && !p_is(p, "XML") && !p_is(p, "PROFILE"))
+		if (!tsql_parse_is(p, "IO") && !tsql_parse_is(p, "TIME") && !tsql_parse_is(p, "XML") &&
+		    !tsql_parse_is(p, "PROFILE"))
 			return p_syntax(p);
-		if (p_next(p) < 0)
+		if (tsql_parse_next(p) < 0)
 			return -1;
-		more = p_accept_op(p, ',');
+		more = tsql_parse_accept_op(p, ',');
 	}
 	if (more < 0 || on_off(p, &on) < 0 || emit_set(p, o, line, &s) < 0)
 		return -1;
@@ -155,12 +158,12 @@ static int value_option(struct parser *p, const struct set_option *o, int line)
 
 	if (o->kind == SET_WORD && p->tok.kind == T_NAME) {
 		word = p->tok.text;
-		if (p_next(p) < 0)
+		if (tsql_parse_next(p) < 0)
 			return -1;
 	} else if (o->kind == SET_WORD && p->tok.kind == T_QUOTED) {
-		if (p_name(p, &word) < 0)
+		if (tsql_parse_name(p, &word) < 0)
 			return -1;
-	} else if (p_expr(p, &e) < 0 || p_value_only(p, e) < 0) {
+	} else if (tsql_parse_expr(p, &e) < 0 || tsql_parse_value_only(p, e) < 0) {
 		return -1;
 	}
 	if (emit_set(p, o, line, &s) < 0)
@@ -170,22 +173,22 @@ static int value_option(struct parser *p, const struct set_option *o, int line)
 	return 0;
 }
 
-int p_set(struct parser *p)
+int tsql_parse_set(struct parser *p)
 {
 	int line = p->tok.line;
 	const struct set_option *o;
 	char what[80] = "SET ";
 
-	if (p_next(p) < 0)
+	if (tsql_parse_next(p) < 0)
 		return -1;
 	if (p->tok.kind == T_VARIABLE)
 		return set_variable(p, line);
 	if (p->tok.kind != T_NAME)
 		return p_syntax(p);
-	o = set_option_find(p->tok.text);
+	o = tsql_set_option_find(p->tok.text);
 	if (o == NULL)
 		return unknown_option(p);
-	if (p_next(p) < 0)
+	if (tsql_parse_next(p) < 0)
 		return -1;
 	switch (o->kind) {
 	case SET_BOOL:
@@ -193,6 +196,8 @@ int p_set(struct parser *p)
 	case SET_ISOLATION: return isolation(p, o, line);
 	case SET_STATISTICS: return statistics(p, o, line);
 	case SET_REFUSED:
+		if (tsql_parse_is(p, "OFF")) /* what tools say before a batch: it is off anyway */
+			return bool_options(p, o, line);
 		str_copy(what + 4, sizeof(what) - 4, str_of(o->name));
 		return p_not_supported(p, line, what, o->advice);
 	default: return value_option(p, o, line);

@@ -1,30 +1,32 @@
-/* simple.c — statements of one line: transactions, PRINT, RAISERROR, THROW, WAITFOR, USE, RETURN; and what is refused by name. */
+/* simple.c — statements of one line: transactions, PRINT, RAISERROR, THROW, WAITFOR, USE,
+ * RETURN; and what is refused by name. */
 #include "tsql/parse/parser.h"
 
-/* After the verb. BEGIN needs the word TRAN; COMMIT and ROLLBACK may do without, and then take no name. */
-int p_tran(struct parser *p, int kind, int line)
+/* After the verb. BEGIN needs the word TRAN; COMMIT and ROLLBACK may do without, and then take
+ * no name. */
+int tsql_parse_tran(struct parser *p, int kind, int line)
 {
 	struct str name = { "", 0 };
 	const struct expr *var = NULL;
 	struct insn *in;
-	bool word = p_is(p, "TRAN") || p_is(p, "TRANSACTION");
+	bool word = tsql_parse_is(p, "TRAN") || tsql_parse_is(p, "TRANSACTION");
 
 	if (!word && (kind == TRAN_BEGIN || kind == TRAN_SAVE))
 		return p_syntax(p);
-	if ((word || p_is(p, "WORK")) && p_next(p) < 0)
+	if ((word || tsql_parse_is(p, "WORK")) && tsql_parse_next(p) < 0)
 		return -1;
 	if (word && p->tok.kind == T_VARIABLE) {
-		if (p_primary(p, &var) < 0)
+		if (tsql_parse_primary(p, &var) < 0)
 			return -1;
-	} else if (word && p_is_name(p) && !p_at_end_of_statement(p)) {
-		if (p_name(p, &name) < 0)
+	} else if (word && tsql_parse_is_name(p) && !tsql_parse_at_end_of_statement(p)) {
+		if (tsql_parse_name(p, &name) < 0)
 			return -1;
 	} else if (kind == TRAN_SAVE) {
 		return p_syntax(p);
 	}
-	if (kind == TRAN_BEGIN && p_is(p, "WITH"))
+	if (kind == TRAN_BEGIN && tsql_parse_is(p, "WITH"))
 		return p_not_supported(p, line, "BEGIN TRANSACTION … WITH MARK", "Leave the mark out.");
-	if (kind == TRAN_COMMIT && p_is(p, "WITH"))
+	if (kind == TRAN_COMMIT && tsql_parse_is(p, "WITH"))
 		return p_not_supported(p, line, "COMMIT … WITH (DELAYED_DURABILITY)",
 				       "Every commit is durable here; leave the option out.");
 	if (name.n > 32 * 4) {
@@ -33,7 +35,7 @@ int p_tran(struct parser *p, int kind, int line)
 			  name.p);
 		return p_fail(p, line);
 	}
-	if (p_emit(p, I_TRAN, line, &in) < 0)
+	if (tsql_parse_emit(p, I_TRAN, line, &in) < 0)
 		return -1;
 	in->expr = var;
 	in->u.tran.kind = (uint8_t)kind;
@@ -47,50 +49,51 @@ static int one_expression(struct parser *p, enum insn_op op)
 	const struct expr *e;
 	struct insn *in;
 
-	if (p_next(p) < 0 || p_expr(p, &e) < 0 || p_value_only(p, e) < 0 || p_emit(p, op, line, &in) < 0)
+	if (tsql_parse_next(p) < 0 || tsql_parse_expr(p, &e) < 0 || tsql_parse_value_only(p, e) < 0 ||
+	    tsql_parse_emit(p, op, line, &in) < 0)
 		return -1;
 	in->expr = e;
 	return 0;
 }
 
-int p_print(struct parser *p)
+int tsql_parse_print(struct parser *p)
 {
 	return one_expression(p, I_PRINT);
 }
 
-int p_return(struct parser *p)
+int tsql_parse_return(struct parser *p)
 {
 	struct parser after = *p;
 
 	/* RETURN alone, or RETURN (expression): what follows decides */
-	if (p_next(&after) < 0)
+	if (tsql_parse_next(&after) < 0)
 		return -1;
-	if (p_at_end_of_statement(&after) ||
-	    (after.tok.kind == T_NAME && p_is_name(&after) && p_peek(&after).op != '(')) {
+	if (tsql_parse_at_end_of_statement(&after) ||
+	    (after.tok.kind == T_NAME && tsql_parse_is_name(&after) && tsql_parse_peek(&after).op != '(')) {
 		int line = p->tok.line;
 
-		return p_next(p) < 0 ? -1 : p_emit(p, I_RETURN, line, NULL);
+		return tsql_parse_next(p) < 0 ? -1 : tsql_parse_emit(p, I_RETURN, line, NULL);
 	}
 	return one_expression(p, I_RETURN);
 }
 
 static int raise_options(struct parser *p, struct raise *r)
 {
-	int more = p_accept(p, "WITH");
+	int more = tsql_parse_accept(p, "WITH");
 
 	while (more > 0) {
-		if (p_is(p, "SETERROR"))
+		if (tsql_parse_is(p, "SETERROR"))
 			r->set_error = true;
-		else if (!p_is(p, "NOWAIT") && !p_is(p, "LOG"))
+		else if (!tsql_parse_is(p, "NOWAIT") && !tsql_parse_is(p, "LOG"))
 			return p_syntax(p);
-		if (p_next(p) < 0)
+		if (tsql_parse_next(p) < 0)
 			return -1;
-		more = p_accept_op(p, ',');
+		more = tsql_parse_accept_op(p, ',');
 	}
 	return more;
 }
 
-int p_raiserror(struct parser *p)
+int tsql_parse_raiserror(struct parser *p)
 {
 	int line = p->tok.line;
 	struct raise *r = arena_alloc(p->arena, sizeof(*r));
@@ -100,12 +103,13 @@ int p_raiserror(struct parser *p)
 
 	if (r == NULL)
 		return p_nomem(p);
-	if (p_next(p) < 0 || p_expect_op(p, '(') < 0 || p_expr_list(p, &list, &n) < 0)
+	if (tsql_parse_next(p) < 0 || tsql_parse_expect_op(p, '(') < 0 ||
+	    tsql_parse_expr_list(p, &list, &n) < 0)
 		return -1;
 	if (n < 3)
 		return p_syntax(p);
 	for (size_t i = 0; i < n; i++) {
-		if (p_value_only(p, list[i]) < 0)
+		if (tsql_parse_value_only(p, list[i]) < 0)
 			return -1;
 	}
 	r->message = list[0];
@@ -113,13 +117,13 @@ int p_raiserror(struct parser *p)
 	r->state = list[2];
 	r->args = list + 3;
 	r->nargs = n - 3;
-	if (raise_options(p, r) < 0 || p_emit(p, I_RAISERROR, line, &in) < 0)
+	if (raise_options(p, r) < 0 || tsql_parse_emit(p, I_RAISERROR, line, &in) < 0)
 		return -1;
 	in->u.raise = r;
 	return 0;
 }
 
-int p_throw(struct parser *p)
+int tsql_parse_throw(struct parser *p)
 {
 	int line = p->tok.line;
 	struct raise *r = arena_alloc(p->arena, sizeof(*r));
@@ -128,85 +132,87 @@ int p_throw(struct parser *p)
 
 	if (r == NULL || list == NULL)
 		return p_nomem(p);
-	if (p_next(p) < 0)
+	if (tsql_parse_next(p) < 0)
 		return -1;
-	if (p_at_end_of_statement(p)) {
+	if (tsql_parse_at_end_of_statement(p)) {
 		err_raise(p->err, 10704, 15, 1,
 			  "To rethrow an error, a THROW statement must be used inside a CATCH block.");
 		return p_fail(p, line);
 	}
 	for (size_t i = 0; i < 3; i++) {
-		if ((i > 0 && p_expect_op(p, ',') < 0) || p_expr(p, &list[i]) < 0 ||
-		    p_value_only(p, list[i]) < 0)
+		if ((i > 0 && tsql_parse_expect_op(p, ',') < 0) || tsql_parse_expr(p, &list[i]) < 0 ||
+		    tsql_parse_value_only(p, list[i]) < 0)
 			return -1;
 	}
 	r->args = list;
 	r->nargs = 3;
-	if (p_emit(p, I_THROW, line, &in) < 0)
+	if (tsql_parse_emit(p, I_THROW, line, &in) < 0)
 		return -1;
 	in->u.raise = r;
 	return 0;
 }
 
-int p_waitfor(struct parser *p)
+int tsql_parse_waitfor(struct parser *p)
 {
 	int line = p->tok.line;
 	const struct expr *e;
 	struct insn *in;
 	bool time;
 
-	if (p_next(p) < 0)
+	if (tsql_parse_next(p) < 0)
 		return -1;
-	time = p_is(p, "TIME");
-	if (!time && !p_is(p, "DELAY"))
+	time = tsql_parse_is(p, "TIME");
+	if (!time && !tsql_parse_is(p, "DELAY"))
 		return p_syntax(p);
-	if (p_next(p) < 0)
+	if (tsql_parse_next(p) < 0)
 		return -1;
 	if (p->tok.kind != T_STRING && p->tok.kind != T_NSTRING && p->tok.kind != T_VARIABLE)
 		return p_syntax(p);
-	if (p_primary(p, &e) < 0 || p_emit(p, I_WAIT, line, &in) < 0)
+	if (tsql_parse_primary(p, &e) < 0 || tsql_parse_emit(p, I_WAIT, line, &in) < 0)
 		return -1;
 	in->expr = e;
 	in->u.wait_time = time;
 	return 0;
 }
 
-int p_use(struct parser *p)
+int tsql_parse_use(struct parser *p)
 {
 	int line = p->tok.line;
 	struct insn *in;
 	struct str name;
 
-	if (p_next(p) < 0 || p_name(p, &name) < 0 || p_emit(p, I_USE, line, &in) < 0)
+	if (tsql_parse_next(p) < 0 || tsql_parse_name(p, &name) < 0 ||
+	    tsql_parse_emit(p, I_USE, line, &in) < 0)
 		return -1;
 	in->u.name = name;
 	return 0;
 }
 
 /* A number only, as in SQL Server: no variable. */
-int p_kill(struct parser *p)
+int tsql_parse_kill(struct parser *p)
 {
 	const struct expr *e;
 	int line = p->tok.line, minus;
 	struct insn *in;
 	bool found;
 
-	if (p_next(p) < 0)
+	if (tsql_parse_next(p) < 0)
 		return -1;
-	if (p->tok.kind == T_STRING || p->tok.kind == T_NSTRING || p_is(p, "QUERY") || p_is(p, "STATS"))
+	if (p->tok.kind == T_STRING || p->tok.kind == T_NSTRING || tsql_parse_is(p, "QUERY") ||
+	    tsql_parse_is(p, "STATS"))
 		return p_not_supported(p, line, "KILL of anything but a session",
 				       "Give the number of the session, as sp_who shows it.");
-	minus = p_accept_op(p, '-');
+	minus = tsql_parse_accept_op(p, '-');
 	if (minus < 0)
 		return -1;
 	if (p->tok.kind != T_INT)
 		return p_syntax(p);
-	if (p_constant(p, &found, &e) < 0)
+	if (tsql_parse_constant(p, &found, &e) < 0)
 		return -1;
-	if (p_is(p, "WITH"))
+	if (tsql_parse_is(p, "WITH"))
 		return p_not_supported(p, line, "KILL … WITH STATUSONLY",
 				       "sp_who shows whether the session is still there.");
-	if (p_emit(p, I_KILL, line, &in) < 0)
+	if (tsql_parse_emit(p, I_KILL, line, &in) < 0)
 		return -1;
 	in->u.number = e->type.id == TYPE_INT ? e->literal.u.i : INT32_MAX;
 	if (minus > 0)
@@ -214,7 +220,8 @@ int p_kill(struct parser *p)
 	return 0;
 }
 
-/* Statements of T-SQL that this server does not have: named in the message, with what to do instead. */
+/* Statements of T-SQL that this server does not have: named in the message, with what to do
+ * instead. */
 #define FIXED "The schema is fixed; call the stored procedures instead."
 #define RIGHTS "Call procession_grant, or use the command procession grant."
 
@@ -248,7 +255,6 @@ static const struct {
 	  NULL },
 	{ "RESTORE", "RESTORE", "Put the copy in place of the database's file while the server is stopped.",
 	  NULL },
-	{ "WITH", "A common table expression (WITH)", "Use a derived table in FROM instead.", NULL },
 	{ "GOTO", "GOTO", "Use IF, WHILE, BREAK and CONTINUE instead.", NULL },
 	{ "OPEN", "A cursor", "Use SELECT and let the client walk through the rows.", NULL },
 	{ "FETCH", "A cursor", "Use SELECT and let the client walk through the rows.", NULL },
@@ -267,37 +273,38 @@ static const struct {
 	{ "UPDATETEXT", "UPDATETEXT", "Call the stored procedures instead.", NULL },
 };
 
-/* insert bulk: the drivers wait for its answer, so it is refused where it runs. The rest of the text is its column list. */
+/* insert bulk: the drivers wait for its answer, so it is refused where it runs. The rest of the
+ * text is its column list. */
 static int insert(struct parser *p, int line)
 {
-	struct token after = p_peek(p);
+	struct token after = tsql_parse_peek(p);
 
-	if (token_is(&after, "BULK")) {
+	if (tsql_token_is(&after, "BULK")) {
 		while (p->tok.kind != T_END) {
-			if (p_next(p) < 0)
+			if (tsql_parse_next(p) < 0)
 				return -1;
 		}
-		return p_emit(p, I_BULK, line, NULL);
+		return tsql_parse_emit(p, I_BULK, line, NULL);
 	}
-	while (!p_is_op(p, ';') && p->tok.kind != T_END) {
-		if (p_is(p, "EXEC") || p_is(p, "EXECUTE"))
+	while (!tsql_parse_is_op(p, ';') && p->tok.kind != T_END) {
+		if (tsql_parse_is(p, "EXEC") || tsql_parse_is(p, "EXECUTE"))
 			return p_not_supported(p, line, "INSERT … EXEC",
 					       "Run the procedure and read its result set in the client.");
-		if (p_is(p, "VALUES") || p_is(p, "SELECT"))
+		if (tsql_parse_is(p, "VALUES") || tsql_parse_is(p, "SELECT"))
 			break;
-		if (p_next(p) < 0)
+		if (tsql_parse_next(p) < 0)
 			return -1;
 	}
 	return p_not_supported(p, line, "INSERT", "Call the stored procedures instead.");
 }
 
-int p_refused(struct parser *p, bool *ret_known)
+int tsql_parse_refused(struct parser *p, bool *ret_known)
 {
-	struct token after = p_peek(p);
+	struct token after = tsql_parse_peek(p);
 
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
-		if (!p_is(p, refused[i].word) ||
-		    (refused[i].second != NULL && !token_is(&after, refused[i].second)))
+		if (!tsql_parse_is(p, refused[i].word) ||
+		    (refused[i].second != NULL && !tsql_token_is(&after, refused[i].second)))
 			continue;
 		*ret_known = true;
 		if (i == 0)

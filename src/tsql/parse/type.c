@@ -1,4 +1,5 @@
-/* type.c — the name of a type with its length or precision, as in DECLARE, CAST and parameter declarations. */
+/* type.c — the name of a type with its length or precision, as in DECLARE, CAST and parameter
+ * declarations. */
 #include "tsql/parse/parser.h"
 
 #include <stdlib.h>
@@ -26,8 +27,9 @@ static int long_name(struct parser *p, const char **ret)
 		struct parser q = *p;
 		size_t n = 0;
 
-		while (n < 3 && long_names[i].word[n] != NULL && token_is(&q.tok, long_names[i].word[n])) {
-			if (p_next(&q) < 0)
+		while (n < 3 && long_names[i].word[n] != NULL &&
+		       tsql_token_is(&q.tok, long_names[i].word[n])) {
+			if (tsql_parse_next(&q) < 0)
 				return -1;
 			n++;
 		}
@@ -60,7 +62,7 @@ static int number(struct parser *p, int *ret)
 	for (size_t i = 0; i < p->tok.text.n && v < 1000000; i++)
 		v = v * 10 + (p->tok.text.p[i] - '0');
 	*ret = (int)v;
-	return p_next(p);
+	return tsql_parse_next(p);
 }
 
 static int bad_length(struct parser *p, int line, int n)
@@ -116,17 +118,17 @@ static int sizes(struct parser *p, int line, int index, struct type *t)
 	const struct type_info *info = type_info(t->id);
 	int a = 0, b = -1, rc;
 
-	if (p_expect_op(p, '(') < 0)
+	if (tsql_parse_expect_op(p, '(') < 0)
 		return -1;
-	if (p_is(p, "max") && info->has_length &&
+	if (tsql_parse_is(p, "max") && info->has_length &&
 	    (t->id == TYPE_VARCHAR || t->id == TYPE_NVARCHAR || t->id == TYPE_VARBINARY)) {
 		t->length = TYPE_MAX;
-		return p_next(p) < 0 ? -1 : p_expect_op(p, ')');
+		return tsql_parse_next(p) < 0 ? -1 : tsql_parse_expect_op(p, ')');
 	}
 	if (number(p, &a) < 0)
 		return -1;
-	rc = p_accept_op(p, ',');
-	if (rc < 0 || (rc > 0 && number(p, &b) < 0) || p_expect_op(p, ')') < 0)
+	rc = tsql_parse_accept_op(p, ',');
+	if (rc < 0 || (rc > 0 && number(p, &b) < 0) || tsql_parse_expect_op(p, ')') < 0)
 		return -1;
 	if (b < 0 && info->has_length && !type_is_max(t))
 		return set_length(p, info, line, a, t);
@@ -146,7 +148,7 @@ static int sizes(struct parser *p, int line, int index, struct type *t)
 	return p_fail(p, line);
 }
 
-int p_type(struct parser *p, bool in_cast, int index, struct type *ret)
+int tsql_parse_type(struct parser *p, bool in_cast, int index, struct type *ret)
 {
 	int line = p->tok.line, rc;
 	const char *joined = NULL;
@@ -159,13 +161,13 @@ int p_type(struct parser *p, bool in_cast, int index, struct type *ret)
 	if (rc > 0) {
 		parts[3] = str_of(joined);
 	} else {
-		if (p_is(p, "TABLE"))
+		if (tsql_parse_is(p, "TABLE"))
 			return p_not_supported(p, line, "A table variable",
 					       "Call the stored procedures instead.");
-		if (p_is(p, "CURSOR"))
+		if (tsql_parse_is(p, "CURSOR"))
 			return p_not_supported(p, line, "A cursor",
 					       "Use SELECT and let the client walk through the rows.");
-		if (p_dotted_name(p, NULL, parts, NULL) < 0)
+		if (tsql_parse_dotted_name(p, NULL, parts, NULL) < 0)
 			return -1;
 	}
 	if (!type_by_name(parts[3], &t))
@@ -173,7 +175,7 @@ int p_type(struct parser *p, bool in_cast, int index, struct type *ret)
 	if (in_cast && !str_eq_nocase(parts[3], STR("sysname")) && type_info(t.id)->has_length &&
 	    t.length == 1)
 		t.length = 30;
-	if (p_is_op(p, '(') && sizes(p, line, index, &t) < 0)
+	if (tsql_parse_is_op(p, '(') && sizes(p, line, index, &t) < 0)
 		return -1;
 	*ret = t;
 	return 0;

@@ -7,19 +7,19 @@
 
 #include "value/convert.h"
 
-enum flow batch_print(struct tsql_run *r, const struct insn *in)
+enum flow tsql_run_print(struct tsql_run *r, const struct insn *in)
 {
 	struct value v;
 	struct str s = { " ", 1 }; /* what T-SQL prints for NULL */
 
-	if (eval_value(&r->state->ev, in->expr, &v) < 0 ||
+	if (tsql_eval_value(&r->state->ev, in->expr, &v) < 0 ||
 	    (!v.null && value_to_text(&v, &r->state->scratch, &s, &r->err) < 0))
-		return batch_error(r, in, CMD_FAILED);
+		return tsql_run_error(r, in, CMD_FAILED);
 	r->err = (struct err){ .state = 1, .line = in->line };
 	str_copy(r->err.text, sizeof(r->err.text), s);
 	if (sink_message(r->host->sink, &r->err) < 0)
-		return batch_gone(r);
-	batch_done(r, CMD_PRINT, false, 0);
+		return tsql_run_gone(r);
+	tsql_run_done(r, CMD_PRINT, false, 0);
 	return FLOW_NEXT;
 }
 
@@ -46,7 +46,7 @@ static int argument(struct format *f, struct value *ret)
 {
 	if (f->next_arg >= f->raise->nargs)
 		return 0;
-	if (eval_value(&f->r->state->ev, f->raise->args[f->next_arg++], ret) < 0)
+	if (tsql_eval_value(&f->r->state->ev, f->raise->args[f->next_arg++], ret) < 0)
 		return -1;
 	return ret->null ? 0 : 1;
 }
@@ -192,7 +192,7 @@ static int number(struct tsql_run *r, const struct expr *e, int64_t fallback, in
 	struct type t = TYPE_OF(TYPE_INT);
 	struct value v;
 
-	if (eval_as(&r->state->ev, e, &t, &v) < 0)
+	if (tsql_eval_as(&r->state->ev, e, &t, &v) < 0)
 		return -1;
 	*ret = v.null ? fallback : v.u.i;
 	return 0;
@@ -205,7 +205,7 @@ static int raised(struct tsql_run *r, const struct raise *raise, struct err *e)
 	struct value v;
 	struct str text = { "", 0 };
 
-	if (eval_value(&r->state->ev, raise->message, &v) < 0 ||
+	if (tsql_eval_value(&r->state->ev, raise->message, &v) < 0 ||
 	    number(r, raise->severity, 0, &severity) < 0 || number(r, raise->state, 1, &state) < 0)
 		return -1;
 	if (severity > 18)
@@ -217,7 +217,7 @@ static int raised(struct tsql_run *r, const struct raise *raise, struct err *e)
 				 "Error %lld, severity %lld, state %lld was raised, but no message with that "
 				 "error number was found in sys.messages.",
 				 (long long)v.u.i, (long long)severity, (long long)state);
-	if (!v.null && (eval_spend(&r->state->ev, eval_size(&v)) < 0 ||
+	if (!v.null && (eval_spend(&r->state->ev, tsql_eval_size(&v)) < 0 ||
 			value_to_text(&v, &r->state->scratch, &text, &r->err) < 0))
 		return -1;
 	e->number = 50000;
@@ -242,34 +242,34 @@ static void cut_at_character(char *text)
 	}
 }
 
-enum flow batch_raiserror(struct tsql_run *r, const struct insn *in)
+enum flow tsql_run_raiserror(struct tsql_run *r, const struct insn *in)
 {
 	struct err e = { .line = in->line };
 
 	if (raised(r, in->u.raise, &e) < 0)
-		return batch_error(r, in, CMD_RAISERROR);
+		return tsql_run_error(r, in, CMD_RAISERROR);
 	cut_at_character(e.text);
 	r->err = e;
 	if (sink_message(r->host->sink, &e) < 0)
-		return batch_gone(r);
-	batch_done(r, CMD_NONE, false, 0);
+		return tsql_run_gone(r);
+	tsql_run_done(r, CMD_NONE, false, 0);
 	if (err_is_error(&e) || in->u.raise->set_error)
 		r->host->vars->error = e.number;
 	r->host->ops->statement_done(r->host, CMD_RAISERROR, false, 0, err_is_error(&e));
 	return FLOW_NEXT;
 }
 
-enum flow batch_throw(struct tsql_run *r, const struct insn *in)
+enum flow tsql_run_throw(struct tsql_run *r, const struct insn *in)
 {
 	const struct raise *raise = in->u.raise;
 	int64_t n, state;
 	struct str text = { "", 0 };
 	struct value v;
 
-	if (number(r, raise->args[0], 0, &n) < 0 || eval_value(&r->state->ev, raise->args[1], &v) < 0 ||
+	if (number(r, raise->args[0], 0, &n) < 0 || tsql_eval_value(&r->state->ev, raise->args[1], &v) < 0 ||
 	    number(r, raise->args[2], 1, &state) < 0 ||
 	    (!v.null && value_to_text(&v, &r->state->scratch, &text, &r->err) < 0))
-		return batch_error(r, in, CMD_FAILED);
+		return tsql_run_error(r, in, CMD_FAILED);
 	if (n < 50000) {
 		err_raise(&r->err, 35100, 16, 10,
 			  "Error number %lld in the THROW statement is outside the valid range. Specify an "
@@ -282,6 +282,6 @@ enum flow batch_throw(struct tsql_run *r, const struct insn *in)
 				       .line = in->line };
 		str_copy(r->err.text, sizeof(r->err.text), text);
 	}
-	batch_error(r, in, CMD_FAILED);
-	return batch_stop(r, TSQL_FAILED);
+	tsql_run_error(r, in, CMD_FAILED);
+	return tsql_run_stop(r, TSQL_FAILED);
 }

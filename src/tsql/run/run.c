@@ -1,5 +1,6 @@
-/* run.c — running a program: the loop over instructions, and how statements end. Nothing here blocks or recurses; whatever needs the database
- * is handed out, and the loop gives the thread back now and then. */
+/* run.c — running a program: the loop over instructions, and how statements end. Nothing here
+ * blocks or recurses; whatever needs the database is handed out, and the loop gives the thread
+ * back now and then. */
 #include "tsql/run/run.h"
 
 #include <assert.h>
@@ -8,7 +9,8 @@
 #include "base/clock.h"
 #include "value/convert.h"
 
-/* The thread is given back after so many instructions, or so much time; and on a loop's thread, in the midst of a statement, when that has looked at so many bytes. */
+/* The thread is given back after so many instructions, or so much time; and on a loop's thread,
+ * in the midst of a statement, when that has looked at so many bytes. */
 #define STEPS_BETWEEN_YIELDS 10000
 #define SLICE_US 2000
 #define SLICE_BYTES 262144u
@@ -54,21 +56,21 @@ void tsql_run_end(struct tsql_run *r)
 	}
 }
 
-enum flow batch_stop(struct tsql_run *r, enum tsql_wants how)
+enum flow tsql_run_stop(struct tsql_run *r, enum tsql_wants how)
 {
 	r->state->over = true;
 	r->state->wants = how;
 	return FLOW_STOP;
 }
 
-enum flow batch_hand_out(struct tsql_run *r, enum tsql_wants what)
+enum flow tsql_run_hand_out(struct tsql_run *r, enum tsql_wants what)
 {
 	r->state->waiting = true;
 	r->state->wants = what;
 	return FLOW_HAND_OUT;
 }
 
-void batch_done(struct tsql_run *r, enum tsql_command cmd, bool has_count, uint64_t count)
+void tsql_run_done(struct tsql_run *r, enum tsql_command cmd, bool has_count, uint64_t count)
 {
 	r->host->vars->error = 0;
 	r->host->vars->rowcount = has_count ? (int64_t)count : 0;
@@ -76,14 +78,15 @@ void batch_done(struct tsql_run *r, enum tsql_command cmd, bool has_count, uint6
 		r->host->ops->statement_done(r->host, cmd, has_count, count, false);
 }
 
-enum flow batch_gone(struct tsql_run *r)
+enum flow tsql_run_gone(struct tsql_run *r)
 {
 	err_set(&r->err, ERR_CANCELLED);
 	r->err.line = r->line;
-	return batch_stop(r, TSQL_FAILED);
+	return tsql_run_stop(r, TSQL_FAILED);
 }
 
-/* Errors that end only their statement; conversions and everything unknown end the batch (wire notes 14.1). */
+/* Errors that end only their statement; conversions and everything unknown end the batch (wire
+ * notes 14.1). */
 static bool ends_statement_only(const struct tsql_run *r)
 {
 	static const int32_t numbers[] = { 220,  232,  512,  517,  535,  537,  3623, 6101,
@@ -98,7 +101,7 @@ static bool ends_statement_only(const struct tsql_run *r)
 	return false;
 }
 
-enum flow batch_error(struct tsql_run *r, const struct insn *in, enum tsql_command cmd)
+enum flow tsql_run_error(struct tsql_run *r, const struct insn *in, enum tsql_command cmd)
 {
 	bool goes_on = ends_statement_only(r);
 
@@ -109,12 +112,13 @@ enum flow batch_error(struct tsql_run *r, const struct insn *in, enum tsql_comma
 	r->host->vars->error = r->err.number;
 	r->host->vars->rowcount = 0;
 	if (sink_message(r->host->sink, &r->err) < 0)
-		return batch_stop(r, TSQL_FAILED);
+		return tsql_run_stop(r, TSQL_FAILED);
 	r->host->ops->statement_done(r->host, cmd, false, 0, true);
-	return goes_on ? FLOW_NEXT : batch_stop(r, TSQL_FAILED);
+	return goes_on ? FLOW_NEXT : tsql_run_stop(r, TSQL_FAILED);
 }
 
-/* The text goes to the variable's own buffer, so that a loop that rebuilds it needs no more memory each time. */
+/* The text goes to the variable's own buffer, so that a loop that rebuilds it needs no more
+ * memory each time. */
 static int keep(struct tsql_run *r, struct slot *s, struct value *v)
 {
 	const struct type_info *info = type_info(v->type.id);
@@ -136,14 +140,14 @@ static int keep(struct tsql_run *r, struct slot *s, struct value *v)
 	return 0;
 }
 
-int batch_assign(struct tsql_run *r, int var, const struct value *v)
+int tsql_run_assign(struct tsql_run *r, int var, const struct value *v)
 {
 	struct tsql_state *st = r->state;
 	const struct type *t = &st->prog->vars[var].type;
 	char name[130];
 	struct value converted = *v;
 
-	if (eval_spend(&st->ev, eval_size(v)) < 0)
+	if (eval_spend(&st->ev, tsql_eval_size(v)) < 0)
 		return -1;
 	str_copy(name, sizeof(name), st->prog->vars[var].name);
 	if (t->id != TYPE_NULL &&
@@ -165,24 +169,24 @@ static bool shown_in_fmtonly(uint8_t op)
 static enum flow one(struct tsql_run *r, const struct insn *in)
 {
 	switch (in->op) {
-	case I_ASSIGN: return batch_assignment(r, in);
-	case I_SELECT: return batch_select(r, in);
-	case I_QUERY: return batch_query(r, in);
-	case I_SUBQUERY: return batch_subquery(r, in);
-	case I_EXEC: return batch_exec(r, in);
-	case I_EXEC_TEXT: return batch_exec_text(r, in);
+	case I_ASSIGN: return tsql_run_assignment(r, in);
+	case I_SELECT: return tsql_run_select(r, in);
+	case I_QUERY: return tsql_run_query(r, in);
+	case I_SUBQUERY: return tsql_run_subquery(r, in);
+	case I_EXEC: return tsql_run_exec(r, in);
+	case I_EXEC_TEXT: return tsql_run_exec_text(r, in);
 	case I_JUMP: r->state->pc = in->target; return FLOW_JUMPED;
-	case I_IF: return batch_if(r, in);
-	case I_TRAN: return batch_tran(r, in);
-	case I_PRINT: return batch_print(r, in);
-	case I_RAISERROR: return batch_raiserror(r, in);
-	case I_THROW: return batch_throw(r, in);
-	case I_WAIT: return batch_wait(r, in);
-	case I_USE: return batch_use(r, in);
-	case I_SET: return batch_set(r, in);
-	case I_RETURN: return batch_return(r, in);
-	case I_KILL: return batch_kill(r, in);
-	default: return batch_bulk(r, in);
+	case I_IF: return tsql_run_if(r, in);
+	case I_TRAN: return tsql_run_tran(r, in);
+	case I_PRINT: return tsql_run_print(r, in);
+	case I_RAISERROR: return tsql_run_raiserror(r, in);
+	case I_THROW: return tsql_run_throw(r, in);
+	case I_WAIT: return tsql_run_wait(r, in);
+	case I_USE: return tsql_run_use(r, in);
+	case I_SET: return tsql_run_set(r, in);
+	case I_RETURN: return tsql_run_return(r, in);
+	case I_KILL: return tsql_run_kill(r, in);
+	default: return tsql_run_bulk(r, in);
 	}
 }
 
@@ -233,7 +237,7 @@ static enum tsql_wants run_slice(struct tsql_run *r, int64_t slice_us, bool else
 		if (st->waiting)
 			return st->wants;
 		if (st->pc >= st->prog->ninsns) {
-			batch_stop(r, TSQL_ENDED);
+			tsql_run_stop(r, TSQL_ENDED);
 			break;
 		}
 		if (elsewhere && st->prog->insns[st->pc].op == I_USE)

@@ -9,7 +9,8 @@ enum flow {                /* what a statement tells the loop */
 	    FLOW_JUMPED,   /* pc was set */
 	    FLOW_HAND_OUT, /* state->wants: the caller continues */
 	    FLOW_STOP,     /* state->wants: the run is over */
-	    FLOW_AGAIN,    /* the meter gave the statement up: it has done nothing, and is run again, later */
+	    /* the meter gave the statement up: it has done nothing, and is run again, later */
+	    FLOW_AGAIN,
 };
 
 struct tsql_state {
@@ -28,33 +29,33 @@ struct tsql_state {
 };
 
 /* run.c */
-enum flow batch_stop(struct tsql_run *r, enum tsql_wants how);
-enum flow batch_hand_out(struct tsql_run *r, enum tsql_wants what);
+enum flow tsql_run_stop(struct tsql_run *r, enum tsql_wants how);
+enum flow tsql_run_hand_out(struct tsql_run *r, enum tsql_wants what);
 /* A statement ended well: @@ERROR 0, @@ROWCOUNT, DONE. */
-void batch_done(struct tsql_run *r, enum tsql_command cmd, bool has_count, uint64_t count);
-/* r->err is filled: sends it, then the DONE with the error bit; ends the batch or goes on, by the error.
- * If the meter gave the statement up nothing is sent: FLOW_AGAIN. */
-enum flow batch_error(struct tsql_run *r, const struct insn *in, enum tsql_command cmd);
-enum flow batch_gone(struct tsql_run *r); /* the receiver of results is gone */
-MUST_CHECK int batch_assign(struct tsql_run *r, int var, const struct value *v);
+void tsql_run_done(struct tsql_run *r, enum tsql_command cmd, bool has_count, uint64_t count);
+/* r->err is filled: sends it, then the DONE with the error bit; ends the batch or goes on, by
+ * the error. If the meter gave the statement up nothing is sent: FLOW_AGAIN. */
+enum flow tsql_run_error(struct tsql_run *r, const struct insn *in, enum tsql_command cmd);
+enum flow tsql_run_gone(struct tsql_run *r); /* the receiver of results is gone */
+MUST_CHECK int tsql_run_assign(struct tsql_run *r, int var, const struct value *v);
 
 /* run/select.c, run/message.c, run/simple.c */
-enum flow batch_select(struct tsql_run *r, const struct insn *in);
-enum flow batch_query(struct tsql_run *r, const struct insn *in);
-enum flow batch_subquery(struct tsql_run *r, const struct insn *in);
-enum flow batch_print(struct tsql_run *r, const struct insn *in);
-enum flow batch_raiserror(struct tsql_run *r, const struct insn *in);
-enum flow batch_throw(struct tsql_run *r, const struct insn *in);
-enum flow batch_assignment(struct tsql_run *r, const struct insn *in);
-enum flow batch_exec(struct tsql_run *r, const struct insn *in);
-enum flow batch_exec_text(struct tsql_run *r, const struct insn *in);
-enum flow batch_if(struct tsql_run *r, const struct insn *in);
-enum flow batch_tran(struct tsql_run *r, const struct insn *in);
-enum flow batch_wait(struct tsql_run *r, const struct insn *in);
-enum flow batch_use(struct tsql_run *r, const struct insn *in);
-enum flow batch_set(struct tsql_run *r, const struct insn *in);
-enum flow batch_return(struct tsql_run *r, const struct insn *in);
-enum flow batch_kill(struct tsql_run *r, const struct insn *in);
-enum flow batch_bulk(struct tsql_run *r, const struct insn *in);
+enum flow tsql_run_select(struct tsql_run *r, const struct insn *in);
+enum flow tsql_run_query(struct tsql_run *r, const struct insn *in);
+enum flow tsql_run_subquery(struct tsql_run *r, const struct insn *in);
+enum flow tsql_run_print(struct tsql_run *r, const struct insn *in);
+enum flow tsql_run_raiserror(struct tsql_run *r, const struct insn *in);
+enum flow tsql_run_throw(struct tsql_run *r, const struct insn *in);
+enum flow tsql_run_assignment(struct tsql_run *r, const struct insn *in);
+enum flow tsql_run_exec(struct tsql_run *r, const struct insn *in);
+enum flow tsql_run_exec_text(struct tsql_run *r, const struct insn *in);
+enum flow tsql_run_if(struct tsql_run *r, const struct insn *in);
+enum flow tsql_run_tran(struct tsql_run *r, const struct insn *in);
+enum flow tsql_run_wait(struct tsql_run *r, const struct insn *in);
+enum flow tsql_run_use(struct tsql_run *r, const struct insn *in);
+enum flow tsql_run_set(struct tsql_run *r, const struct insn *in);
+enum flow tsql_run_return(struct tsql_run *r, const struct insn *in);
+enum flow tsql_run_kill(struct tsql_run *r, const struct insn *in);
+enum flow tsql_run_bulk(struct tsql_run *r, const struct insn *in);
 
 #endif

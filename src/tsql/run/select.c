@@ -1,6 +1,7 @@
-/* select.c — SELECT: those without data are answered here; those over views are translated and handed out. */
+/* select.c — SELECT: those without data are answered here; those over views are translated and
+ * handed out. */
 #include "tsql/run/run.h"
-#include "tsql/query/translate.h"
+#include "query/query.h"
 #include "value/convert.h"
 
 /* Does the row of this scalar SELECT exist: TOP, WHERE. */
@@ -12,19 +13,20 @@ static int row_exists(struct tsql_run *r, const struct select *s, bool *ret)
 
 	*ret = true;
 	if (s->top != NULL) {
-		if (eval_as(&r->state->ev, s->top, &bigint, &top) < 0)
+		if (tsql_eval_as(&r->state->ev, s->top, &bigint, &top) < 0)
 			return -1;
 		if (!top.null && top.u.i < 0)
 			return err_set(&r->err, ERR_NEGATIVE_TOP);
 		*ret = !top.null && top.u.i > 0;
 	}
-	if (s->where != NULL && eval_condition(&r->state->ev, s->where, &t) < 0)
+	if (s->where != NULL && tsql_eval_condition(&r->state->ev, s->where, &t) < 0)
 		return -1;
 	*ret = *ret && t == TRI_TRUE;
 	return 0;
 }
 
-/* Left to right: a later item sees what an earlier one has set. Given up in between, it goes on with the item that was not done. */
+/* Left to right: a later item sees what an earlier one has set. Given up in between, it goes on
+ * with the item that was not done. */
 static int assign_items(struct tsql_run *r, const struct select *s)
 {
 	for (size_t i = r->state->items_done; i < s->nitems; i++) {
@@ -32,18 +34,18 @@ static int assign_items(struct tsql_run *r, const struct select *s)
 		const struct value *old = &r->state->slots[it->var].value;
 		struct value v;
 
-		if (eval_value(&r->state->ev, it->expr, &v) < 0)
+		if (tsql_eval_value(&r->state->ev, it->expr, &v) < 0)
 			return -1;
 		if (it->assign_op >= 0) {
 			if (old->null || v.null)
 				value_set_null(&v, old->type);
-			else if (eval_room(&r->state->ev, "The new value", eval_size(old) + eval_size(&v)) <
-					 0 ||
+			else if (tsql_eval_room(&r->state->ev, "The new value",
+						tsql_eval_size(old) + tsql_eval_size(&v)) < 0 ||
 				 value_arith((enum value_op)it->assign_op, old, &v, &r->state->scratch, &v,
 					     &r->err) < 0)
 				return -1;
 		}
-		if (batch_assign(r, it->var, &v) < 0)
+		if (tsql_run_assign(r, it->var, &v) < 0)
 			return -1;
 		r->state->items_done = i + 1;
 	}
@@ -57,8 +59,8 @@ static enum flow select_assign(struct tsql_run *r, const struct insn *in, const 
 	if (r->host->vars->fmtonly)
 		return FLOW_NEXT;
 	if ((!exists && row_exists(r, s, &exists) < 0) || (exists && assign_items(r, s) < 0))
-		return batch_error(r, in, CMD_SELECT);
-	batch_done(r, CMD_SELECT, true, exists ? 1 : 0);
+		return tsql_run_error(r, in, CMD_SELECT);
+	tsql_run_done(r, CMD_SELECT, true, exists ? 1 : 0);
 	return FLOW_NEXT;
 }
 
@@ -69,8 +71,8 @@ static int send_row(struct tsql_run *r, const struct select *head, const struct 
 	if (v == NULL)
 		return err_nomem(&r->err);
 	for (size_t i = 0; i < s->nitems; i++) {
-		if (eval_as(&r->state->ev, s->items[i].expr, &head->columns[i].type, &v[i]) < 0 ||
-		    eval_spend(&r->state->ev, eval_size(&v[i])) < 0)
+		if (tsql_eval_as(&r->state->ev, s->items[i].expr, &head->columns[i].type, &v[i]) < 0 ||
+		    eval_spend(&r->state->ev, tsql_eval_size(&v[i])) < 0)
 			return -1;
 	}
 	*ret_gone = sink_row(r->host->sink, v, s->nitems) < 0;
@@ -83,27 +85,27 @@ static enum flow send_rows(struct tsql_run *r, const struct insn *in, const stru
 	uint64_t rows = 0;
 
 	if (sink_columns(r->host->sink, head->columns, head->nitems) < 0)
-		return batch_gone(r);
+		return tsql_run_gone(r);
 	for (const struct select *s = head; s != NULL && !r->host->vars->fmtonly; s = s->next) {
 		if (row_exists(r, s, &exists) < 0)
-			return batch_error(r, in, CMD_SELECT);
+			return tsql_run_error(r, in, CMD_SELECT);
 		if (!exists ||
 		    (r->host->vars->rowcount_limit > 0 && (int64_t)rows >= r->host->vars->rowcount_limit))
 			continue;
 		if (send_row(r, head, s, &gone) < 0)
-			return batch_error(r, in, CMD_SELECT);
+			return tsql_run_error(r, in, CMD_SELECT);
 		if (gone)
-			return batch_gone(r);
+			return tsql_run_gone(r);
 		rows++;
 	}
 	if (sink_rows_done(r->host->sink, rows) < 0)
-		return batch_gone(r);
-	batch_done(r, CMD_SELECT, true, rows);
+		return tsql_run_gone(r);
+	tsql_run_done(r, CMD_SELECT, true, rows);
 	return FLOW_NEXT;
 }
 
 /* What a SELECT that is given up has sent is taken back. */
-enum flow batch_select(struct tsql_run *r, const struct insn *in)
+enum flow tsql_run_select(struct tsql_run *r, const struct insn *in)
 {
 	const struct select *head = in->u.select;
 	struct sink *sink = r->host->sink;
@@ -115,30 +117,30 @@ enum flow batch_select(struct tsql_run *r, const struct insn *in)
 	mark = sink->ops->mark(sink);
 	flow = send_rows(r, in, head);
 	if (flow == FLOW_AGAIN && !sink->ops->rewind(sink, mark))
-		return batch_gone(r);
+		return tsql_run_gone(r);
 	return flow;
 }
 
-enum flow batch_query(struct tsql_run *r, const struct insn *in)
+enum flow tsql_run_query(struct tsql_run *r, const struct insn *in)
 {
 	if (r->host->vars->fmtonly && in->u.select->assigns)
 		return FLOW_NEXT;
 	if (query_translate(&r->state->ev, in->u.select, &r->query) < 0)
-		return batch_error(r, in, CMD_FAILED);
+		return tsql_run_error(r, in, CMD_FAILED);
 	if (!r->host->vars->fmtonly)
-		return batch_hand_out(r, TSQL_QUERY);
+		return tsql_run_hand_out(r, TSQL_QUERY);
 	if (sink_columns(r->host->sink, r->query->columns, r->query->ncolumns) < 0 ||
 	    sink_rows_done(r->host->sink, 0) < 0)
-		return batch_gone(r);
-	batch_done(r, CMD_SELECT, true, 0);
+		return tsql_run_gone(r);
+	tsql_run_done(r, CMD_SELECT, true, 0);
 	return FLOW_NEXT;
 }
 
-enum flow batch_subquery(struct tsql_run *r, const struct insn *in)
+enum flow tsql_run_subquery(struct tsql_run *r, const struct insn *in)
 {
 	if (query_translate_sub(&r->state->ev, in->u.select, in->exists, &r->query) < 0)
-		return batch_error(r, in, CMD_FAILED);
-	return batch_hand_out(r, TSQL_QUERY);
+		return tsql_run_error(r, in, CMD_FAILED);
+	return tsql_run_hand_out(r, TSQL_QUERY);
 }
 
 static int take_subquery(struct tsql_run *r, const struct insn *in, uint64_t rows,
@@ -154,13 +156,13 @@ static int take_subquery(struct tsql_run *r, const struct insn *in, uint64_t row
 					 "used as an expression.");
 		v = rows == 1 && last_row != NULL ? last_row[0] : value_null(r->query->columns[0].type);
 	}
-	return batch_assign(r, in->var, &v);
+	return tsql_run_assign(r, in->var, &v);
 }
 
 static int take_row(struct tsql_run *r, const struct select *s, const struct value *last_row)
 {
 	for (size_t i = 0; last_row != NULL && i < s->nitems; i++) {
-		if (batch_assign(r, s->items[i].var, &last_row[i]) < 0)
+		if (tsql_run_assign(r, s->items[i].var, &last_row[i]) < 0)
 			return -1;
 	}
 	return 0;
@@ -179,17 +181,17 @@ void tsql_query_done(struct tsql_run *r, int rc, const struct err *e, uint64_t r
 	if (rc < 0) {
 		if (e != NULL)
 			r->err = *e;
-		batch_error(r, in, in->op == I_QUERY && !in->u.select->assigns ? CMD_SELECT : CMD_FAILED);
-		batch_stop(r, TSQL_FAILED);
+		tsql_run_error(r, in, in->op == I_QUERY && !in->u.select->assigns ? CMD_SELECT : CMD_FAILED);
+		tsql_run_stop(r, TSQL_FAILED);
 		return;
 	}
 	if (in->op == I_SUBQUERY) {
 		if (take_subquery(r, in, rows, last_row) < 0)
-			next = batch_error(r, in, CMD_FAILED);
+			next = tsql_run_error(r, in, CMD_FAILED);
 	} else if (in->u.select->assigns && take_row(r, in->u.select, last_row) < 0) {
-		next = batch_error(r, in, CMD_SELECT);
+		next = tsql_run_error(r, in, CMD_SELECT);
 	} else {
-		batch_done(r, CMD_SELECT, true, rows);
+		tsql_run_done(r, CMD_SELECT, true, rows);
 	}
 	if (next == FLOW_NEXT)
 		st->pc++;
@@ -198,15 +200,17 @@ void tsql_query_done(struct tsql_run *r, int rc, const struct err *e, uint64_t r
 static int describe_proc(struct tsql_host *h, const struct exec_call *c, struct arena *a,
 			 const struct column **ret, size_t *ret_n, struct err *reterr)
 {
-	enum service service = h->ops->service != NULL ? h->ops->service(h) : SERVICE_SYSTEM;
+	struct tsql_database db = { .service = SERVICE_SYSTEM };
 	struct proc_name name;
 	const struct proc *p;
 
 	if (c->name.n == 0)
 		return 0;
-	if (proc_name_parse(c->name, a, &name, reterr) < 0)
+	if (catalogue_name_parse(c->name, a, &name, reterr) < 0)
 		return -1;
-	p = catalogue_find(service, name.schema, name.name);
+	if (h->ops->database != NULL && h->ops->database(h, name.database, &db, reterr) < 0)
+		return -1;
+	p = catalogue_find(db.service, name.schema, name.name);
 	for (size_t i = 0; p != NULL && i < p->nsteps; i++) {
 		if (p->steps[i].kind == STEP_ROWS) {
 			*ret = p->steps[i].columns;
@@ -217,12 +221,24 @@ static int describe_proc(struct tsql_host *h, const struct exec_call *c, struct 
 	return 0;
 }
 
+/* Subqueries that are run first belong to the SELECT. */
+bool tsql_is_one_statement(const struct tsql_program *p)
+{
+	const struct insn *last = p->ninsns == 0 ? NULL : &p->insns[p->ninsns - 1];
+
+	for (size_t i = 0; i + 1 < p->ninsns; i++) {
+		if (p->insns[i].op != I_SUBQUERY)
+			return false;
+	}
+	return last != NULL && (last->op == I_EXEC ||
+				((last->op == I_SELECT || last->op == I_QUERY) && !last->u.select->assigns));
+}
+
 int tsql_describe(const struct tsql_program *p, struct tsql_host *h, struct meter *meter, struct arena *a,
 		  const struct column **ret, size_t *ret_n, struct err *reterr)
 {
 	struct slot *slots = arena_array(a, p->nvars, sizeof(*slots));
 	struct eval ev = { .host = h, .slots = slots, .arena = a, .meter = meter, .err = reterr };
-	const struct query *q;
 
 	if (slots == NULL)
 		return err_nomem(reterr);
@@ -237,10 +253,8 @@ int tsql_describe(const struct tsql_program *p, struct tsql_host *h, struct mete
 			*ret = in->u.select->columns;
 			*ret_n = in->u.select->nitems;
 		} else if (in->op == I_QUERY && !in->u.select->assigns) {
-			if (query_translate(&ev, in->u.select, &q) < 0)
+			if (query_describe(&ev, in->u.select, ret, ret_n) < 0)
 				return -1;
-			*ret = q->columns;
-			*ret_n = q->ncolumns;
 		} else if (in->op == I_EXEC && describe_proc(h, in->u.exec, a, ret, ret_n, reterr) < 0) {
 			return -1;
 		}

@@ -1,28 +1,30 @@
-/* simple.c — the other statements: assignments, calls, IF, transactions, WAITFOR, USE, SET, RETURN. */
+/* simple.c — the other statements: assignments, calls, IF, transactions, WAITFOR, USE, SET,
+ * RETURN. */
 #include "tsql/run/run.h"
 
 #include "base/clock.h"
 #include "tsql/set_options.h"
 #include "value/convert.h"
 
-enum flow batch_assignment(struct tsql_run *r, const struct insn *in)
+enum flow tsql_run_assignment(struct tsql_run *r, const struct insn *in)
 {
 	const struct value *old = &r->state->slots[in->var].value;
 	struct value v;
 
-	if (eval_value(&r->state->ev, in->expr, &v) < 0)
-		return batch_error(r, in, CMD_SELECT);
+	if (tsql_eval_value(&r->state->ev, in->expr, &v) < 0)
+		return tsql_run_error(r, in, CMD_SELECT);
 	if (in->assign_op >= 0) {
 		if (old->null || v.null)
 			value_set_null(&v, old->type);
-		else if (eval_room(&r->state->ev, "The new value", eval_size(old) + eval_size(&v)) < 0 ||
+		else if (tsql_eval_room(&r->state->ev, "The new value",
+					tsql_eval_size(old) + tsql_eval_size(&v)) < 0 ||
 			 value_arith((enum value_op)in->assign_op, old, &v, &r->state->scratch, &v, &r->err) <
 				 0)
-			return batch_error(r, in, CMD_SELECT);
+			return tsql_run_error(r, in, CMD_SELECT);
 	}
-	if (batch_assign(r, in->var, &v) < 0)
-		return batch_error(r, in, CMD_SELECT);
-	batch_done(r, CMD_SELECT, true, 1);
+	if (tsql_run_assign(r, in->var, &v) < 0)
+		return tsql_run_error(r, in, CMD_SELECT);
+	tsql_run_done(r, CMD_SELECT, true, 1);
 	return FLOW_NEXT;
 }
 
@@ -33,58 +35,59 @@ static int exec_name(struct tsql_run *r, const struct exec_call *c, struct str *
 	*ret = c->name;
 	if (c->name.n > 0)
 		return 0;
-	if (eval_value(&r->state->ev, c->expr, &v) < 0)
+	if (tsql_eval_value(&r->state->ev, c->expr, &v) < 0)
 		return -1;
 	if (v.null)
 		return err_set(&r->err, ERR_NO_PROC, "");
 	return value_to_text(&v, &r->state->scratch, ret, &r->err);
 }
 
-enum flow batch_exec(struct tsql_run *r, const struct insn *in)
+enum flow tsql_run_exec(struct tsql_run *r, const struct insn *in)
 {
 	const struct exec_call *c = in->u.exec;
 	struct argument *args = arena_array(&r->state->scratch, c->nargs, sizeof(*args));
 
 	if (args == NULL) {
 		err_nomem(&r->err);
-		return batch_error(r, in, CMD_FAILED);
+		return tsql_run_error(r, in, CMD_FAILED);
 	}
 	r->exec = (struct tsql_exec){ .args = args, .nargs = c->nargs, .line = in->line };
 	if (exec_name(r, c, &r->exec.name) < 0)
-		return batch_error(r, in, CMD_EXEC);
+		return tsql_run_error(r, in, CMD_EXEC);
 	for (size_t i = 0; i < c->nargs; i++) {
 		args[i].name = c->args[i].name;
 		args[i].is_output = c->args[i].output;
 		args[i].is_default = c->args[i].expr == NULL;
 		value_set_null(&args[i].value, TYPE_OF(TYPE_NULL));
-		if (c->args[i].expr != NULL && eval_value(&r->state->ev, c->args[i].expr, &args[i].value) < 0)
-			return batch_error(r, in, CMD_FAILED);
+		if (c->args[i].expr != NULL &&
+		    tsql_eval_value(&r->state->ev, c->args[i].expr, &args[i].value) < 0)
+			return tsql_run_error(r, in, CMD_FAILED);
 	}
-	return batch_hand_out(r, TSQL_EXEC);
+	return tsql_run_hand_out(r, TSQL_EXEC);
 }
 
-enum flow batch_exec_text(struct tsql_run *r, const struct insn *in)
+enum flow tsql_run_exec_text(struct tsql_run *r, const struct insn *in)
 {
 	struct value v;
 
 	r->text = (struct str){ "", 0 };
-	if (eval_value(&r->state->ev, in->u.exec->expr, &v) < 0 ||
+	if (tsql_eval_value(&r->state->ev, in->u.exec->expr, &v) < 0 ||
 	    (!v.null && value_to_text(&v, &r->state->scratch, &r->text, &r->err) < 0))
-		return batch_error(r, in, CMD_FAILED);
-	return batch_hand_out(r, TSQL_EXEC_TEXT);
+		return tsql_run_error(r, in, CMD_FAILED);
+	return tsql_run_hand_out(r, TSQL_EXEC_TEXT);
 }
 
 static int take_outputs(struct tsql_run *r, const struct exec_call *c, const int32_t *status,
 			const struct value *outputs)
 {
 	for (size_t i = 0; outputs != NULL && i < c->nargs; i++) {
-		if (c->args[i].output && batch_assign(r, c->args[i].var, &outputs[i]) < 0)
+		if (c->args[i].output && tsql_run_assign(r, c->args[i].var, &outputs[i]) < 0)
 			return -1;
 	}
 	if (status != NULL && c->status_var >= 0) {
 		struct value v = value_int(TYPE_INT, *status);
 
-		return batch_assign(r, c->status_var, &v);
+		return tsql_run_assign(r, c->status_var, &v);
 	}
 	return 0;
 }
@@ -102,21 +105,21 @@ void tsql_exec_done(struct tsql_run *r, int rc, int32_t error_number, bool abort
 	r->host->vars->error = error_number;
 	if (abort) {
 		r->err.number = error_number;
-		batch_stop(r, TSQL_FAILED);
+		tsql_run_stop(r, TSQL_FAILED);
 		return;
 	}
 	if (take_outputs(r, in->u.exec, status, rc < 0 ? NULL : outputs) < 0)
-		next = batch_error(r, in, CMD_FAILED);
+		next = tsql_run_error(r, in, CMD_FAILED);
 	if (next == FLOW_NEXT)
 		st->pc++;
 }
 
-enum flow batch_if(struct tsql_run *r, const struct insn *in)
+enum flow tsql_run_if(struct tsql_run *r, const struct insn *in)
 {
 	enum tri t;
 
-	if (eval_condition(&r->state->ev, in->expr, &t) < 0) {
-		enum flow s = batch_error(r, in, CMD_FAILED);
+	if (tsql_eval_condition(&r->state->ev, in->expr, &t) < 0) {
+		enum flow s = tsql_run_error(r, in, CMD_FAILED);
 
 		if (s == FLOW_NEXT) {
 			r->state->pc = in->target;
@@ -124,14 +127,14 @@ enum flow batch_if(struct tsql_run *r, const struct insn *in)
 		}
 		return s;
 	}
-	batch_done(r, CMD_IF, false, 0);
+	tsql_run_done(r, CMD_IF, false, 0);
 	if (t == TRI_TRUE)
 		return FLOW_NEXT;
 	r->state->pc = in->target;
 	return FLOW_JUMPED;
 }
 
-enum flow batch_tran(struct tsql_run *r, const struct insn *in)
+enum flow tsql_run_tran(struct tsql_run *r, const struct insn *in)
 {
 	struct value v;
 
@@ -139,11 +142,11 @@ enum flow batch_tran(struct tsql_run *r, const struct insn *in)
 	r->tran.name = in->u.tran.name;
 	r->tran.line = in->line;
 	if (in->expr != NULL) {
-		if (eval_value(&r->state->ev, in->expr, &v) < 0 ||
+		if (tsql_eval_value(&r->state->ev, in->expr, &v) < 0 ||
 		    (!v.null && value_to_text(&v, &r->state->scratch, &r->tran.name, &r->err) < 0))
-			return batch_error(r, in, CMD_FAILED);
+			return tsql_run_error(r, in, CMD_FAILED);
 	}
-	return batch_hand_out(r, TSQL_TRAN);
+	return tsql_run_hand_out(r, TSQL_TRAN);
 }
 
 void tsql_tran_done(struct tsql_run *r, int rc, const struct err *e)
@@ -160,12 +163,12 @@ void tsql_tran_done(struct tsql_run *r, int rc, const struct err *e)
 	st->waiting = false;
 	st->pc++;
 	if (rc >= 0) {
-		batch_done(r, commands[in->u.tran.kind], false, 0);
+		tsql_run_done(r, commands[in->u.tran.kind], false, 0);
 		return;
 	}
 	if (e != NULL)
 		r->err = *e;
-	batch_error(r, in, commands[in->u.tran.kind]);
+	tsql_run_error(r, in, commands[in->u.tran.kind]);
 	st->over = false; /* 3902, 3903, 628, 6401 end the statement only */
 }
 
@@ -176,7 +179,7 @@ static int time_of_day(struct tsql_run *r, const struct expr *e, int64_t *ret)
 	struct value v, time;
 	struct str shown = { "", 0 };
 
-	if (eval_value(&r->state->ev, e, &v) < 0)
+	if (tsql_eval_value(&r->state->ev, e, &v) < 0)
 		return -1;
 	*ret = 0;
 	if (v.null)
@@ -194,19 +197,19 @@ static int time_of_day(struct tsql_run *r, const struct expr *e, int64_t *ret)
 	return 0;
 }
 
-enum flow batch_wait(struct tsql_run *r, const struct insn *in)
+enum flow tsql_run_wait(struct tsql_run *r, const struct insn *in)
 {
 	int64_t ms;
 
 	if (time_of_day(r, in->expr, &ms) < 0)
-		return batch_error(r, in, CMD_FAILED);
+		return tsql_run_error(r, in, CMD_FAILED);
 	if (in->u.wait_time) { /* until that time of day, today or tomorrow */
 		int64_t now = r->state->ev.now_us / 1000 % 86400000;
 
 		ms = ms >= now ? ms - now : ms - now + 86400000;
 	}
 	r->wait_ms = (unsigned)ms;
-	return batch_hand_out(r, TSQL_WAIT);
+	return tsql_run_hand_out(r, TSQL_WAIT);
 }
 
 void tsql_wait_done(struct tsql_run *r)
@@ -217,16 +220,16 @@ void tsql_wait_done(struct tsql_run *r)
 		return;
 	st->waiting = false;
 	st->pc++;
-	batch_done(r, CMD_WAITFOR, false, 0);
+	tsql_run_done(r, CMD_WAITFOR, false, 0);
 }
 
-enum flow batch_use(struct tsql_run *r, const struct insn *in)
+enum flow tsql_run_use(struct tsql_run *r, const struct insn *in)
 {
 	if (r->host->ops->use(r->host, in->u.name, &r->err) < 0) {
-		batch_error(r, in, CMD_USE);
-		return batch_stop(r, TSQL_FAILED);
+		tsql_run_error(r, in, CMD_USE);
+		return tsql_run_stop(r, TSQL_FAILED);
 	}
-	batch_done(r, CMD_USE, false, 0);
+	tsql_run_done(r, CMD_USE, false, 0);
 	return FLOW_NEXT;
 }
 
@@ -235,39 +238,39 @@ static int set_value(struct tsql_run *r, const struct set_insn *s)
 	struct str word = s->word;
 	struct value v;
 
-	if (s->expr != NULL && eval_value(&r->state->ev, s->expr, &v) < 0)
+	if (s->expr != NULL && tsql_eval_value(&r->state->ev, s->expr, &v) < 0)
 		return -1;
 	if (s->option->kind == SET_NUMBER)
-		return set_number(r->host->vars, s->option, &v, &r->state->scratch, &r->err);
+		return tsql_set_number(r->host->vars, s->option, &v, &r->state->scratch, &r->err);
 	if (s->option->kind == SET_CONTEXT)
-		return set_context(r->host->vars, &v, &r->state->scratch, &r->err);
+		return tsql_set_context(r->host->vars, &v, &r->state->scratch, &r->err);
 	if (s->option->kind != SET_WORD)
 		return 0;
 	if (s->expr != NULL && !v.null && value_to_text(&v, &r->state->scratch, &word, &r->err) < 0)
 		return -1;
-	return set_word(r->host, s->option, word, &r->err);
+	return tsql_set_word(r->host, s->option, word, &r->err);
 }
 
-enum flow batch_set(struct tsql_run *r, const struct insn *in)
+enum flow tsql_run_set(struct tsql_run *r, const struct insn *in)
 {
 	const struct set_insn *s = in->u.set;
 	enum tsql_command cmd = s->option->command;
 
 	if (s->option->kind == SET_BOOL || s->option->kind == SET_SILENT ||
 	    s->option->kind == SET_STATISTICS) {
-		set_bool(r->host->vars, s->option, s->which != 0);
+		tsql_set_bool(r->host->vars, s->option, s->which != 0);
 		if (cmd == CMD_SET_ON && s->which == 0)
 			cmd = CMD_SET_OFF;
 	} else if (s->option->kind == SET_ISOLATION) {
 		r->host->vars->isolation = (uint8_t)s->which;
 	} else if (set_value(r, s) < 0) {
-		return batch_error(r, in, cmd);
+		return tsql_run_error(r, in, cmd);
 	}
-	batch_done(r, cmd, false, 0);
+	tsql_run_done(r, cmd, false, 0);
 	return FLOW_NEXT;
 }
 
-enum flow batch_return(struct tsql_run *r, const struct insn *in)
+enum flow tsql_run_return(struct tsql_run *r, const struct insn *in)
 {
 	struct type t = TYPE_OF(TYPE_INT);
 	struct value v;
@@ -275,11 +278,11 @@ enum flow batch_return(struct tsql_run *r, const struct insn *in)
 	r->return_value = 0;
 	if (in->expr == NULL) {
 		r->returned = true;
-		batch_done(r, CMD_RETURN, false, 0);
-		return batch_stop(r, TSQL_ENDED);
+		tsql_run_done(r, CMD_RETURN, false, 0);
+		return tsql_run_stop(r, TSQL_ENDED);
 	}
-	if (eval_as(&r->state->ev, in->expr, &t, &v) < 0) {
-		enum flow s = batch_error(r, in, CMD_FAILED);
+	if (tsql_eval_as(&r->state->ev, in->expr, &t, &v) < 0) {
+		enum flow s = tsql_run_error(r, in, CMD_FAILED);
 
 		r->returned = s != FLOW_AGAIN;
 		return s;
@@ -287,20 +290,20 @@ enum flow batch_return(struct tsql_run *r, const struct insn *in)
 	r->returned = true;
 	if (!v.null)
 		r->return_value = (int32_t)v.u.i;
-	batch_done(r, CMD_SELECT, true, 1);
-	return batch_stop(r, TSQL_ENDED);
+	tsql_run_done(r, CMD_SELECT, true, 1);
+	return tsql_run_stop(r, TSQL_ENDED);
 }
 
-enum flow batch_kill(struct tsql_run *r, const struct insn *in)
+enum flow tsql_run_kill(struct tsql_run *r, const struct insn *in)
 {
 	if (r->host->ops->kill(r->host, in->u.number, &r->err) < 0)
-		return batch_error(r, in, CMD_FAILED);
-	batch_done(r, CMD_FAILED, false, 0);
+		return tsql_run_error(r, in, CMD_FAILED);
+	tsql_run_done(r, CMD_FAILED, false, 0);
 	return FLOW_NEXT;
 }
 
-enum flow batch_bulk(struct tsql_run *r, const struct insn *in)
+enum flow tsql_run_bulk(struct tsql_run *r, const struct insn *in)
 {
 	err_set(&r->err, ERR_BULK);
-	return batch_error(r, in, CMD_FAILED);
+	return tsql_run_error(r, in, CMD_FAILED);
 }

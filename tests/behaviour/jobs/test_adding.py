@@ -212,6 +212,7 @@ def test_a_job_without_groups_is_complete_when_it_is_submitted(few):
     db.submit(1)
     assert db.job(1).Submitted and db.counts(1) == {} and db.groups(1) == []
     assert db.handed() == [] and db.handed(threshold=FAR) == []
+    assert db.active() == 0 and db.listed(ActiveOnly=1) == []
     db.new_job(2)
     assert db.keys() == [(2, 1, 1)]
     db.ok("proc_JobsExpire", IncludeActiveJobs=0, **({} if db.word else {"TimeThreshold": FAR}))

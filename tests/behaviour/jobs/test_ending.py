@@ -169,17 +169,22 @@ def test_groups_and_items_go_with_their_job(db):
 def test_the_rows_of_deleted_jobs_leave_the_store(one_way):
     """They are unreachable at once; the server removes them in its own time, and yet soon."""
     db = one_way
-    db.new_job(1, items=range(1, 1201))
-    db.add_group(1, 2)
-    assert expire(db) == []
+    for job, items in ((1, range(1, 1201)), (2, (1, 2)), (3, range(1, 700))):
+        db.new_job(job, items=items)
+        db.add_group(job, 2)
+    assert expire(db, JobId=1) == [2, 3] and expire(db, JobId=3) == [2]
     with contextlib.closing(sqlite3.connect(db.server.data / "system.db")) as system:
         name, = system.execute("SELECT file FROM database WHERE name = ?", [db.database]).fetchone()
-    left = "SELECT (SELECT count(*) FROM item) + (SELECT count(*) FROM item_text) + (SELECT count(*) FROM grp) + (SELECT count(*) FROM garbage)"
+    left = "SELECT (SELECT count(*) FROM garbage)" + "".join(f" + (SELECT count(*) FROM {t} WHERE n NOT IN (SELECT n FROM job))" for t in ("item", "item_text", "grp", "job_text"))
     with contextlib.closing(sqlite3.connect(f"file:{db.server.data / name}?mode=ro", uri=True, timeout=20)) as store:
         until = time.monotonic() + 20
         while store.execute(left).fetchone() != (0,):
             assert time.monotonic() < until, "rows are left"
             time.sleep(0.05)
+    assert db.counts(2) == {"Total": 3, "NotStarted": 3} and [g.GroupId for g in db.groups(2)] == [1, 2]
+    before = db.server.processor_seconds()
+    time.sleep(1)
+    assert db.server.processor_seconds() - before < 0.5, "it goes on although nothing is left"
 
 
 @proves("WORD-JobsExpire-08", "TRAN-JobsExpire-11")
@@ -196,18 +201,19 @@ def test_a_job_under_construction_is_kept(db):
 
 @proves("WORD-GetJobs-06", "TRAN-GetJobs-05", "WORD-HasActiveJobs-03", "TRAN-HasActiveJobs-03")
 def test_a_job_of_several_groups_is_active_until_its_last_item_stops(db):
-    db.add_job(1)
-    for group in (1, 2, 3):
-        db.add_group(1, group, tuple(range(1, group + 1)))
+    for job in (2, 1):                      # the second one, of the same numbers, is never submitted
+        db.add_job(job)
+        for group in (1, 2, 3):
+            db.add_group(job, group, tuple(range(1, group + 1)))
     db.submit(1)
     items = [(group, item) for group in (1, 2, 3) for item in range(1, group + 1)]
     for group, item in items:
-        assert db.listed(ActiveOnly=1) == [1] and (db.active() == 1 or db.literal)
+        assert sorted(db.listed(ActiveOnly=1)) == [1, 2] and (db.active() == 1 or db.literal)
         db.report(start=[(1, group, item)])
         (db.succeed if item % 2 else db.fail)(item, group=group)
         (db.succeed if item % 2 else db.fail)(item, group=group)            # a second report changes nothing
         db.report(failed=[(1, group, item, 5)])
-    assert db.listed(ActiveOnly=1) == [] and db.active() == 0
+    assert db.listed(ActiveOnly=1) == [2] and db.active() == 0
     if not db.literal:                      # there some were put back, and stopped without another start
         db.ok("proc_CancelAllActiveJobs")
         assert db.job(1).CancelTime is None

@@ -106,16 +106,20 @@ def test_a_retry_changes_nothing_else(db):
 
 
 @proves("WORD-UpdateFailedItem-05", "TRAN-UpdateFailedItem-05")
-def test_a_retry_of_a_stopped_item_leaves_it_stopped(db):
+@pytest.mark.parametrize("error", (None, 3))
+def test_a_retry_of_a_stopped_item_leaves_it_stopped(db, error):
     db.new_job(attempts=3)
     db.start(1)
-    db.succeed(1)
+    if error is None:
+        db.succeed(1)
+    else:
+        db.report(failed=[(1, 1, 1, error)])
     before = db.stored()
     next_tick()
     db.fail(1, no_retry=0, error=5)
     after = db.stored()
-    assert after.StartTime is None and (after.StopTime, after.ErrorCode, after.AttemptsRemaining) == (before.StopTime, None, 2)
-    assert db.counts() == {"Total": 1, "NotStarted": 1} and db.handed(threshold=FAR) == []
+    assert after.StartTime is None and (after.StopTime, after.ErrorCode, after.AttemptsRemaining) == (before.StopTime, error, 2)
+    assert before.StopTime is not None and db.counts() == {"Total": 1, "NotStarted": 1} and db.handed(threshold=FAR) == []
 
 
 @proves("WORD-UpdateFailedItem-06", "TRAN-UpdateFailedItem-06")
@@ -178,6 +182,25 @@ def test_who_is_tried_again(db, no_retry, attempts, corrected, literal):
     outcome = "retry" if db.item().StartTime is None else "final"
     assert outcome == (literal if db.literal else corrected)
     assert db.counts() == {"Total": 1, "NotStarted" if outcome == "retry" else "Failed": 1}
+
+
+@proves("WORD-UpdateFailedItem-03", "TRAN-UpdateFailedItem-03", "WORD-UpdateFailedItem-05", "TRAN-UpdateFailedItem-05")
+@pytest.mark.parametrize("attempts", (1, 5))
+def test_a_failure_is_about_one_item(db, attempts):
+    """Others have the same numbers in another job or another group, and another number of attempts."""
+    for job in (1, 2, 3):
+        db.add_job(job)
+        for group in (1, 2, 3):
+            db.add_group(job, group, (1, 2, 3), attempts=attempts if (job, group) == (2, 2) else 6 - attempts)
+        db.submit(job)
+    every = [(job, group, item) for job in (1, 2, 3) for group in (1, 2, 3) for item in (1, 2, 3)]
+    db.report(start=every)
+    before = {key: db.stored(key[2], key[0], key[1]) for key in every}
+    next_tick()
+    db.fail(2, job=2, group=2, no_retry=0)
+    after = {key: db.stored(key[2], key[0], key[1]) for key in every}
+    assert [key for key in every if after[key] != before[key]] == [(2, 2, 2)]
+    assert (after[2, 2, 2].StartTime is None) == (attempts > 1 or db.literal)
 
 
 @proves("WORD-UpdateFailedItem-12")

@@ -119,9 +119,31 @@ def test_jobs_expire_by_the_stops_that_their_items_have_when_the_clock_goes_back
     db.ok("proc_JobsExpire", **middle)
     assert db.all_jobs() == [1]
     db.succeed(1)
-    db.new_job(2)
+    for job in (2, 3):
+        db.new_job(job, items=(1, 2))
+        db.clock.set(datetime.datetime(2030, 6, 1, 12))
+        db.succeed(1, job=job)
+        db.clock.set(datetime.datetime(2030, 5, 1, 12))
     db.ok("proc_JobsExpire", **middle)
-    assert db.all_jobs() == [2]
+    assert db.all_jobs() == [2, 3]              # what others have later keeps it from nothing
+    db.succeed(2, job=2)
+    db.ok("proc_JobsExpire", TimeThreshold=datetime.datetime(2030, 6, 1, 12), IncludeActiveJobs=0)
+    assert db.all_jobs() == [2, 3]              # one of its items stopped exactly then
+    db.ok("proc_JobsExpire", TimeThreshold=datetime.datetime(2030, 6, 1, 12, 0, 1), IncludeActiveJobs=0)
+    assert db.all_jobs() == [3]
+
+
+@proves("TRAN-JobsExpire-06")
+def test_with_active_jobs_only_whole_jobs_go(db):
+    """Also where items have stopped before the threshold and their job was created after it."""
+    if db.word:
+        return
+    db.clock.set(datetime.datetime(2030, 6, 1, 12))
+    db.new_job(1, items=(1, 2))
+    db.clock.set(datetime.datetime(2030, 5, 1, 12))
+    db.succeed(1)
+    db.ok("proc_JobsExpire", TimeThreshold=datetime.datetime(2030, 5, 15), IncludeActiveJobs=1)
+    assert db.all_jobs() == [1] and [i.ItemId for i in db.items()] == [1, 2]
 
 
 def stored(db, sql):
@@ -208,6 +230,10 @@ def test_the_limits_look_at_this_hour_and_the_23_before_it(db):
         assert not added(1, 4, **{limit: 10})
     assert added(1, 3, MaxItemsPerDay=10, MaxItemsPerPartitionPerDay=10)
     assert added(2, 1, MaxItemsPerDay=10) == db.literal         # counted in this very hour
+    assert db.reader.run(f"SELECT Items FROM dbo.ItemCounts WHERE Hour = '{clients.stamp(now)}'").rows == [(4 if db.literal else 7,)]
+    assert added(3, 2147483647)                                 # without limits as many as there can be
+    status = db.call("proc_GetItemCount", PartitionId=PART, Hour=now.hour, Date=now.date()).status
+    assert status == (7 if db.literal else 2147483647)
 
 
 def round_robin(waiting, partition):
@@ -231,7 +257,7 @@ def test_batches_of_every_size_are_what_the_order_says(db):
     def add(*jobs):
         for job in jobs:
             db.add_job(job, partition[job])
-            for group, ids in ((2, (1, 3)), (1, (9, 4))):
+            for group, ids in ((2, (1, 3)), (1, (9, 4, 3))):
                 db.add_group(job, group, ids)
                 waiting.extend((job, group, i) for i in ids)
             if job != 10:
@@ -246,7 +272,9 @@ def test_batches_of_every_size_are_what_the_order_says(db):
     add(8)
     moved(db, minutes=1)
     add(7, 3, 6, 5)
-    stale += start((8, 1, 9), (8, 1, 4), (8, 2, 1), (8, 2, 3), (5, 2, 1))       # the oldest job has nothing left, and is not done
+    stale += start((8, 1, 9), (8, 1, 4), (8, 1, 3), (8, 2, 1), (5, 2, 1))          # the oldest job has nothing left, and is not done
+    db.report(failed=[(8, 2, 3, 5)])
+    waiting.remove((8, 2, 3))
     moved(db, minutes=1)
     add(4, 2, 9, 1, 10)
     stale += start((7, 1, 4), (2, 2, 3), (9, 1, 4), (6, 1, 9), (10, 1, 4))

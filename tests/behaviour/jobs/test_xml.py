@@ -1,5 +1,9 @@
 """The two XML documents: what is accepted, what is refused, and that a refused one changes nothing."""
 import contextlib
+import os
+import select
+import signal
+import socket
 import time
 
 import pytest
@@ -8,6 +12,7 @@ from support import wire as tds
 from support import wiretypes as t
 from support.jobs import FAR, SPACES, WORKER, jobs_fixture
 from support.proves import proves
+from support.server import is_sanitized
 from support.wire import Param, Wire
 
 WRONG_MODEL = (6908, 6923, 6965)
@@ -153,8 +158,13 @@ def test_numbers_are_those_of_xml_schema(few):
     db.new_job(1, items=(1, 2))
     db.ok("proc_UpdateConversionBatch", BatchXml=batch(db, f'<item job=" +01 " group="\n1" id="001" wsi="{WORKER}"/>', '<item job="1" group="+1" id=" 2 " error="-0007"/>'))
     assert db.item(1).StartTime is not None and db.item(2).ErrorCode == -7
-    edges = f'<item job="-9223372036854775808" group="-32768" id="-2147483648" wsi="{WORKER}"/><item job="9223372036854775807" group="32767" id="2147483647" wsi="{WORKER}"/>'
-    assert db.ok("proc_UpdateConversionBatch", BatchXml=batch(db, edges)).rows == []
+    edges = (-2**63, -2**15, -2**31), (2**63 - 1, 2**15 - 1, 2**31 - 1)
+    assert db.report(start=edges, failed=[(*key, key[2]) for key in edges]) == []
+    for job, number, item in edges:
+        db.add_job(job)
+        db.add_group(job, number, items=(item,))
+    assert [(r.JobId, r.GroupId) for r in db.report(start=edges, failed=[(*key, key[2]) for key in edges])] == [key[:2] for key in edges]
+    assert [(r.ItemId, r.StartTime is not None, r.ErrorCode) for key in edges for r in db.items(*key[:2])] == [(key[2], True, key[2]) for key in edges]
 
 
 @proves("WORD-Xml-09", "TRAN-Xml-09")
@@ -180,19 +190,45 @@ def test_how_a_guid_is_written(few, guid, good):
     (6905, START.replace("<item ", '<item xmlns:p="urn:p" p:job="1" ')), (6905, START.replace("<item ", '<item xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:nil="false" ')),
     (WRONG_MODEL, "<other/>"), (WRONG_MODEL, START.replace("item", "Item")), (WRONG_MODEL, START.replace("/>", "><item/></item>")),
     (WRONG_MODEL, START.replace("<item ", '<p:item xmlns:p="urn:p" ')), (WRONG_MODEL, START.replace("<item ", '<item xmlns="" ')),
-    (6909, "text"), (6909, START.replace("/>", ">text</item>")), (6909, START + "<![CDATA[x]]>")))
+    (6905, START.replace("/>", ' error="5"/>')), (6909, "text"), (6909, START.replace("/>", ">text</item>")), (6909, START + "<![CDATA[x]]>")))
 def test_what_may_not_stand_in_a_batch(few, number, start):
     db = few
     refuses_batch(db, number, batch(db, start, FAILED))
 
 
 @proves("WORD-Xml-10", "TRAN-Xml-10")
+@pytest.mark.parametrize("number, failed", (
+    (6905, FAILED.replace("/>", f' wsi="{WORKER}"/>')), (6905, FAILED.replace("/>", ' Error="5"/>')), (6905, FAILED.replace("<item ", '<item xmlns:p="urn:p" p:job="1" ')),
+    (WRONG_MODEL, FAILED + "<other/>"), (WRONG_MODEL, FAILED.replace("/>", "><item/></item>")), (WRONG_MODEL, FAILED.replace("<item ", '<item xmlns="" ')),
+    (6909, "text"), (6909, FAILED.replace("/>", ">text</item>")), (6909, "<![CDATA[x]]>" + FAILED)))
+def test_what_may_not_stand_among_the_failed(few, number, failed):
+    db = few
+    refuses_batch(db, number, batch(db, START, failed))
+
+
+@proves("WORD-Xml-10", "TRAN-Xml-10")
+@pytest.mark.parametrize("before, between, after", (("text", "", ""), ("", "text", ""), ("", "", "text"), ("", "<![CDATA[x]]>", ""), ("&#120;", "", "")))
+def test_no_text_stands_between_the_parts_of_a_batch(few, before, between, after):
+    db = few
+    refuses_batch(db, 6909, batch(db, inside=f"{before}<start>{START}</start>{between}<failed>{FAILED}</failed>{after}"))
+
+
+@proves("WORD-Xml-10", "TRAN-Xml-10")
 @pytest.mark.parametrize("number, inside", (
     (6905, ITEM.replace("/>", ' more="1"/>')), (6905, ITEM.replace("/>", ' In="a"/>')), (6905, ITEM.replace("<item ", '<item xmlns:p="urn:p" p:in="1" ')),
-    (WRONG_MODEL, ITEM + "<other/>"), (WRONG_MODEL, ITEM.replace("/>", "><x/></item>")), (6909, ITEM + "text"), (6909, "text" + ITEM)))
+    (6905, ITEM.replace("/>", f' wsi="{WORKER}"/>')), (WRONG_MODEL, ITEM + "<other/>"), (WRONG_MODEL, ITEM.replace("/>", "><x/></item>")),
+    (WRONG_MODEL, ITEM.replace("<item ", '<item xmlns="" ')), (WRONG_MODEL, ITEM + ITEM.replace("item", "Item")), (6909, ITEM + "text"), (6909, "text" + ITEM),
+    (6909, ITEM.replace("/>", ">text</item>"))))
 def test_what_may_not_stand_in_a_group(few, number, inside):
     db = few
     refuses_group(db, number, group(db, inside))
+
+
+@proves("WORD-Xml-10", "TRAN-Xml-10")
+@pytest.mark.parametrize("attribute", ('id="1"', 'more=""', 'xmlns:p="urn:p" p:id="1"', 'xml:space="preserve"'))
+def test_a_group_has_no_attributes(few, attribute):
+    db = few
+    refuses_group(db, 6905, group(db).replace("<group", f"<group {attribute}"))
 
 
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
@@ -324,6 +360,33 @@ def test_documents_that_are_none(few, number, text):
         number = 515        # DB-Library sends NULL
     refuses_batch(db, number, text.replace("{}", batch(db, START)))
     db.refuses(number, "proc_AddGroup", **db.group_args(1, 2, JobXml=text.replace("{}", group(db))))
+
+
+@proves("WORD-Xml-17", "TRAN-Xml-17", "WORD-Xml-18", "TRAN-Xml-18")
+@pytest.mark.parametrize("kind", ("a DTD", "an entity", "a parameter entity", "hints", "a style sheet", "an inclusion"))
+def test_nothing_outside_a_document_is_opened(one_way, tmp_path, kind):
+    """A port to which nobody comes and a pipe that nobody opens: both would be seen at once."""
+    db, pipe = one_way, tmp_path / "pipe"
+    os.mkfifo(pipe)
+    db.new_job(1, items=(1, 2))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        for place in (f"http://127.0.0.1:{listener.getsockname()[1]}/x", pipe.as_uri(), str(pipe)):
+            document = batch(db, START)
+            number, text = {
+                "a DTD": (6359, f"<!DOCTYPE batch SYSTEM '{place}'>{document}"),
+                "an entity": (6359, f"<!DOCTYPE batch [<!ENTITY e SYSTEM '{place}'>]>" + document.replace("</start>", "&e;</start>")),
+                "a parameter entity": (6359, f"<!DOCTYPE batch [<!ENTITY % e SYSTEM '{place}'> %e;]>{document}"),
+                "hints": (None, document.replace("<batch", f'<batch xmlns:xsi="{XSI}" xsi:schemaLocation="{SPACES[db.service]}databaseBatchUpdate {place}"')),
+                "a style sheet": (None, f'<?xml-stylesheet type="text/xsl" href="{place}"?>{document}'),
+                "an inclusion": (WRONG_MODEL, document.replace("</start>", f'<i:include xmlns:i="http://www.w3.org/2001/XInclude" href="{place}"/></start>')),
+            }[kind]
+            if number:
+                db.refuses(number, "proc_UpdateConversionBatch", BatchXml=text)
+            else:
+                assert len(db.ok("proc_UpdateConversionBatch", BatchXml=text).rows) == 1
+            assert not select.select([listener], [], [], 0)[0], "somebody came"
+            with pytest.raises(OSError):
+                os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))        # ENXIO: nobody reads it
 
 
 # How the document may arrive
@@ -467,19 +530,86 @@ def test_documents_are_read_before_the_writer_is_wanted(server, service, databas
         assert w.batch("SELECT @@TRANCOUNT").value == 0
 
 
+def long_document(service):
+    """The message of a call whose document takes a server some tenths of a second, and nothing else of it any time."""
+    text = f'<?xml version="1.0" encoding="utf-8"?><batch xmlns="{SPACES[service]}databaseBatchUpdate">{"<?p?>" * 6_000_000}<start/><failed/></batch>'
+    return tds.packets(tds.RPC, tds.rpc_body([("proc_UpdateConversionBatch", [Param((t.Type(0xF1), text.encode()), "@BatchXml")])]))
+
+
+def send_most(w, server, message):
+    """All but the end, and waits until the server has taken it in: what follows is the work of reading."""
+    w.send(message[:-10])
+    before, now = None, server.processor_seconds()
+    while now != before:
+        time.sleep(0.3)
+        before, now = now, server.processor_seconds()
+    return message[-10:]
+
+
+def still_works(w, service):
+    short = f'<batch xmlns="{SPACES[service]}databaseBatchUpdate"><start/><failed/></batch>'
+    return w.rpc("proc_UpdateConversionBatch", [Param(t.nvarchar_max(short), "@BatchXml")]).ok().rows == []
+
+
 @proves("WORD-Xml-19", "TRAN-Xml-19")
 @pytest.mark.parametrize("service, database", SERVICES)
-def test_a_long_document_ends_at_an_attention(server, service, database):
-    space = SPACES[service] + "databaseBatchUpdate"
-    document = f'<batch xmlns="{space}">' + "<!-- x -->\n" * 1_500_000 + "<start/><failed/></batch>"
+def test_a_long_document_ends_at_an_attention(new_server, service, database):
+    """By what the server has to work for it: a document that nobody wants any more is not read on."""
+    server = new_server()
+    message = long_document(service)
     with Wire(server).login(database=database) as w:
-        body = tds.rpc_body([("proc_UpdateConversionBatch", [Param(t.nvarchar_max(document), "@BatchXml")])], w.version)
-        w.send(tds.packets(tds.RPC, body) + tds.packets(tds.ATTENTION, b""))
-        first = w.answer(tds.RPC, check=False)
-        assert not first.results and first.status is None and not first.errors
-        if not (first.last.status & tds.ATTN and len(first.tokens) == 1):
-            w.acknowledgement()
-        assert w.rpc("proc_UpdateConversionBatch", [Param(t.nvarchar_max(f'<batch xmlns="{space}"><start/><failed/></batch>'), "@BatchXml")]).ok().rows == []
+        end = send_most(w, server, message)
+        before = server.processor_seconds()
+        w.send(end)
+        assert w.answer(tds.RPC).ok().rows == []
+        whole = server.processor_seconds() - before
+        for _ in range(10):                             # on a busy machine it may be read before the attention is even sent
+            end = send_most(w, server, message)
+            before = server.processor_seconds()
+            w.send(end)
+            time.sleep(0.03)
+            w.send(tds.packets(tds.ATTENTION, b""))
+            first = w.answer(tds.RPC, check=False)
+            if not first.last.status & tds.ATTN:
+                w.acknowledgement()
+            worked = server.processor_seconds() - before
+            if worked < 0.6 * whole:
+                break
+        assert worked < 0.6 * whole and not first.results and first.status is None and not first.errors
+        assert still_works(w, service)
+
+
+@proves("WORD-Xml-19", "TRAN-Xml-19")
+@pytest.mark.parametrize("service, database", SERVICES)
+def test_a_long_document_holds_nobody_up(new_server, service, database):
+    """Not even who shares the only event loop with its sender, and asks for something short later."""
+    server = new_server(settings={"io_threads": 1})
+    message = long_document(service)
+    with Wire(server).login(database=database) as w, Wire(server).login(database=database) as other:
+        for turn in range(2):
+            w.send(send_most(w, server, message))
+            time.sleep(0.02)
+            assert other.batch(f"SELECT {turn}").value == turn
+            assert not select.select([w.sock], [], [], 0)[0], "the document was read first"
+            assert w.answer(tds.RPC).ok().rows == []
+
+
+@proves("WORD-Xml-19", "TRAN-Xml-19")
+@pytest.mark.parametrize("service, database", SERVICES)
+def test_reading_a_long_document_ends_at_the_time_limit(new_server, service, database):
+    """The server is stopped for more than its second again and again, so that this document, which takes it some tenths, meets the limit while it is read."""
+    hasty = new_server(settings={"execution_timeout": 1})
+    with Wire(hasty).login(database=database) as w:
+        w.send(long_document(service))
+        while True:
+            time.sleep(0.2 if is_sanitized() else 0.02)
+            hasty.signal(signal.SIGSTOP)
+            answered = select.select([w.sock], [], [], 1.2)[0]
+            hasty.signal(signal.SIGCONT)
+            if answered:
+                break
+        assert w.answer(tds.RPC, check=False).numbers == [50001]
+        assert still_works(w, service)
 
 
 def test_a_document_is_read_once_for_calls_that_run_again(server):

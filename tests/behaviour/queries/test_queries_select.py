@@ -6,6 +6,7 @@ import uuid
 import pytest
 
 from support.calls import open_path
+from support.logins import PASSWORD, new_login
 
 QUERIES = {
     "SELECT JobId, Name FROM dbo.Jobs ORDER BY JobId": [(1, "one"), (2, "two"), (3, None)],
@@ -118,11 +119,61 @@ def test_like_wants_one_escape_character(filled):
             assert filled.batch(text).error == 506, text
 
 
-def test_common_table_expressions_are_refused_with_advice(filled):
-    for text in ("WITH x AS (SELECT JobId FROM dbo.Jobs) SELECT * FROM x", ";WITH x (a) AS (SELECT 1) SELECT a FROM x"):
-        result = filled.batch(text)
-        assert result.error == 50008 and "common table expression" in result.errors[0][2] and "derived table" in result.errors[0][2]
-    assert filled.batch("SELECT x.JobId FROM (SELECT JobId FROM dbo.Jobs) x ORDER BY 1").rows == [(1,), (2,), (3,)]     # the advice works
+PAGES = {
+    "common table expression": ("WITH x AS (SELECT JobId FROM dbo.Jobs) SELECT * FROM x ORDER BY 1", [(1,), (2,), (3,)]),
+    "its columns renamed": (";WITH x (a) AS (SELECT 1) SELECT a FROM x", [(1,)]),
+    "Hibernate": ("WITH query AS (SELECT inner_query.*, ROW_NUMBER() OVER (ORDER BY CURRENT_TIMESTAMP) AS __hibernate_row_nr__ FROM (SELECT TOP(3) JobId AS id"
+                  " FROM dbo.Jobs ORDER BY JobId) inner_query) SELECT id FROM query WHERE __hibernate_row_nr__ >= 2 AND __hibernate_row_nr__ < 4", [(2,), (3,)]),
+    "Sequel": ("SELECT [JobId] FROM (SELECT *, ROW_NUMBER() OVER (ORDER BY [JobId]) AS [x_sequel_row_number_x] FROM [Jobs]) AS [t1]"
+               " WHERE ([x_sequel_row_number_x] > 1) ORDER BY [x_sequel_row_number_x]", [(2,), (3,)]),
+    "DBIx::Class": ("SELECT [JobId] FROM (SELECT [JobId], ROW_NUMBER() OVER( ORDER BY [JobId] DESC ) AS [rno__row__index] FROM (SELECT [me].[JobId] FROM [Jobs] [me]) [me])"
+                    " [me] WHERE [rno__row__index] >= 1 AND [rno__row__index] <= 2", [(3,), (2,)]),
+    "knex": ("SELECT [JobId] FROM [Jobs] ORDER BY (SELECT 0) OFFSET 1 ROWS FETCH NEXT 1 ROWS ONLY", [(2,)]),
+    "partitions": ("SELECT JobId, ItemId, ROW_NUMBER() OVER (PARTITION BY JobId ORDER BY ItemId DESC) FROM dbo.Items WHERE ItemId > 1 ORDER BY 1, 2",
+                   [(1, 2, 2), (1, 3, 1), (2, 2, 2), (2, 3, 1)]),
+}
+
+
+@pytest.mark.parametrize("who", PAGES)
+def test_pages(filled, who):
+    text, rows = PAGES[who]
+    result = filled.batch(text)
+    assert result.error is None, result
+    assert result.rows == rows
+
+
+BLANKS = ("type = 'P'", "type = 'P '", "type = N'P  '", "type IN ('P', 'X')", "'p' = type", "type NOT IN ('V', 'S') AND type < 'Q'", "CASE type WHEN 'P' THEN 1 END = 1",
+          "type LIKE 'P'", "type BETWEEN 'P' AND 'P'", "type = (SELECT 'P')", "NULLIF(type, 'P') IS NULL", "type = RTRIM(type) AND type > 'O' AND type <= 'P'")
+
+
+@pytest.mark.parametrize("where", BLANKS)
+def test_blanks_at_the_end_do_not_count(server, where):
+    with open_path("wire", server, "StateService") as db:
+        assert db.batch(f"SELECT COUNT(*) FROM sys.procedures WHERE {where}").rows == [(8,)]
+        assert db.batch(f"DECLARE @p nvarchar(9) = 'P' SELECT COUNT(*) FROM sys.procedures WHERE type = @p AND {where}").rows == [(8,)]
+
+
+def test_blanks_at_the_end_do_not_count_in_the_data(filled):
+    assert filled.batch("SELECT JobId FROM dbo.Jobs WHERE Name = 'two  '").rows == [(2,)]
+    assert filled.batch("SELECT a.JobId FROM dbo.Jobs a JOIN dbo.Jobs b ON a.Name = b.Name + ' ' ORDER BY 1").rows == [(1,), (2,)]
+    assert filled.batch("SELECT COUNT(*) FROM (SELECT Name FROM dbo.Jobs WHERE JobId < 3 UNION SELECT Name + '  ' FROM dbo.Jobs WHERE JobId < 3) t").rows == [(2,)]
+    assert filled.batch("SELECT JobId FROM dbo.Jobs WHERE Name = 'TWO'").rows == [], "case counts, as the procedures have it"
+
+
+def test_views_of_another_database(server, filled):
+    name = filled.batch("SELECT DB_NAME()").rows[0][0]
+    with open_path("wire", server, "StateService") as db:
+        assert db.batch(f"SELECT JobId, Name FROM {name}.dbo.Jobs ORDER BY 1").rows == [(1, "one"), (2, "two"), (3, None)]
+        assert db.batch(f"SELECT COUNT(*) FROM [{name}]..Items").rows == [(6,)]
+        assert db.batch(f"SELECT COUNT(*) FROM {name}.sys.all_objects WHERE name = 'proc_AddJob' AND type = 'P'").rows == [(1,)]
+        assert db.batch("SELECT COUNT(*) FROM sys.all_objects WHERE name = 'proc_AddJob'").rows == [(0,)]
+        assert db.batch(f"SELECT Id FROM dbo.Items, {name}.dbo.Jobs").error == 50008
+        assert db.batch("SELECT * FROM NoSuch.dbo.Jobs").error == 208
+        assert db.batch(f"SELECT * FROM {name}.dbo.NoSuch").error == 208
+        assert db.batch("SELECT DB_NAME()").rows == [("StateService",)]
+    with open_path("wire", server, "StateService", user=new_login(server, "StateService"), password=PASSWORD) as stranger:
+        for view in ("dbo.Jobs", "sys.objects"):
+            assert stranger.batch(f"SELECT * FROM {name}.{view}").error == 916
 
 
 def test_views_of_every_service(server):

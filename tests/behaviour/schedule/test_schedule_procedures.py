@@ -9,6 +9,7 @@ import uuid
 import pytest
 from schedulejobs import COLUMNS, DUE, FOREVER, IMPORT, OFFICE, add, by_id, job, ok, row_of, rows_of, stored, violates
 
+from support import wire
 from support import wiretypes as t
 from support.calls import create_database, open_path, paths
 from support.logins import PASSWORD, new_login
@@ -115,7 +116,24 @@ def test_values_above_the_limit(new_server):
         assert len(stored(db)) == 1
 
 
-@proves("SCHED-Auth-01", "SCHED-Prereq-01", "SCHED-Init-01")
+@proves("SCHED-Init-01")
+@pytest.mark.parametrize("hello", (False, True), ids=("as the first message", "after PRELOGIN"))
+def test_no_call_before_a_login(server, rpc, hello):
+    """The bytes of a good call, without a login before them: the connection ends, and nothing has happened."""
+    values = add(rpc)
+    before = stored(rpc)
+    call = wire.rpc_body([(REMOVE, [Param((t.Type(0x24, 16), values["JobId"].bytes_le), "@JobId")])])
+    with Wire(server) as stranger:
+        if hello:
+            stranger.pre()
+        stranger.send_message(wire.RPC, call)
+        assert stranger.is_closed()
+    assert len(before) == 1 and stored(rpc) == before
+    rpc.wire.send_message(wire.RPC, call)               # the same bytes after a login
+    assert rpc.wire.answer(wire.RPC).ok().status == 0 and len(stored(rpc)) == 0
+
+
+@proves("SCHED-Auth-01", "SCHED-Prereq-01")
 def test_logins(server):
     with pytest.raises(ServerError) as e:
         Wire(server).login(user="sa", password="wrong", database="ScheduledJobs")

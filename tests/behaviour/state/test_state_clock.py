@@ -110,6 +110,17 @@ def test_what_renews_the_expiration(clock, db, key, renew, locked):
     assert expired_gone(db, key)
 
 
+@proves("STATE-GetItemWithLock-14", "STATE-GetItemWithoutLock-16", "STATE-RefreshItemExpiration-02")
+@pytest.mark.parametrize("renew", ("proc_GetItemWithLock", "proc_GetItemWithoutLock", "proc_RefreshItemExpiration"))
+def test_nobody_else_is_renewed(clock, db, key, renew):
+    for name in "abc":
+        add(db, key + name, timeout=10)
+    clock.advance(minutes=5)
+    others = [view(db, key + name) for name in "ac"]
+    assert db.call(renew, id=key + "b").status == 0
+    assert view(db, key + "b")[4] == clock.now + datetime.timedelta(minutes=10) and [view(db, key + name) for name in "ac"] == others
+
+
 @proves("STATE-ReleaseItemLock-03", "STATE-ReleaseItemLock-05", "STATE-UpdateItem-06")
 def test_release_renews_with_the_cookie_only(clock, db, key):
     add(db, key + "a", timeout=10)
@@ -143,6 +154,23 @@ def test_update_gives_the_new_time_out(clock, db, key):
     assert view(db, key)[4] == clock.now + datetime.timedelta(minutes=1)    # later renewals use the new value
     clock.advance(seconds=61)
     assert expired_gone(db, key)
+
+
+@proves("STATE-UpdateItem-03", "STATE-UpdateItem-05")
+@pytest.mark.parametrize("timeout", (1, 10, 99))
+def test_an_update_is_about_one_item(clock, db, key, timeout):
+    """Whether it expires sooner or later than before."""
+    for name in "abc":
+        add(db, key + name, name.encode(), timeout=10)
+        lock(db, key + name)
+    clock.advance(minutes=3)
+    others = [view(db, key + name) for name in "ac"]
+    assert db.call("proc_UpdateItem", id=key + "b", item=b"new", timeout=timeout, lockCookie=2).status == 0
+    assert [view(db, key + name) for name in "ac"] == others and not view(db, key + "b")[0]
+    assert view(db, key + "b")[3:5] == (timeout, clock.now + datetime.timedelta(minutes=timeout))
+    for name, item in (("a", b"a"), ("b", b"new"), ("c", b"c")):
+        db.call("proc_ReleaseItemLock", id=key + name, lockCookie=2)
+        assert peek(db, key + name) == (item, False, 0, 2)
 
 
 @proves("STATE-Model-08", "STATE-GetItemWithLock-12", "STATE-GetItemWithoutLock-13", "STATE-GetItemWithLock-10")

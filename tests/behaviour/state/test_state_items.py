@@ -26,7 +26,7 @@ def test_add_then_read(db, key):
 
 
 @proves("STATE-AddItem-04", "STATE-GetItemWithLock-07", "STATE-GetItemWithoutLock-07")
-@pytest.mark.parametrize("size", (0, 1, 7999, 8000, 8001, 65536, 4_000_000, 4_000_001, 10_000_000))
+@pytest.mark.parametrize("size", (0, 1, 7999, 8000, 8001, 65536, 99_999, 100_000, 100_001, 4_000_000, 4_000_001, 10_000_000))
 def test_every_byte_comes_back(pytds_db, rpc, key, size):
     data = (bytes(range(256)) * (size // 256 + 1))[:size]
     add(pytds_db, key, data)
@@ -38,7 +38,8 @@ def test_every_byte_comes_back(pytds_db, rpc, key, size):
 @proves("STATE-AddItem-05", "STATE-Model-01")
 def test_an_identifier_is_taken_once(db, key):
     add(db, key, b"first")
-    refused(db, key, 2627, "proc_AddItem", id=key, item=b"second", timeout=20)
+    error = refused(db, key, 2627, "proc_AddItem", id=key, item=b"second", timeout=20)
+    assert f"The duplicate key value is ({key})." in error.errors[0][2]
     refused(db, key, 2627, "proc_AddItem", id=key + "  ", item=b"second", timeout=20)      # trailing spaces do not count
     assert peek(db, key)[0] == b"first"
     assert peek(db, key + "   ")[0] == b"first"
@@ -176,6 +177,17 @@ def test_the_first_locks_the_others_see_it(db, rpc, key):
     assert peek(db, key) == (b"mine", False, 0, 2)
 
 
+@proves("STATE-GetItemWithLock-08", "STATE-GetItemWithoutLock-08", "STATE-Model-12")
+@pytest.mark.parametrize("size", (100_000, 100_001, 5_000_000))
+def test_nobody_reads_a_large_item_under_a_lock(rpc, key, size):
+    """What is large is read in another way than what is small."""
+    add(rpc, key, b"x" * size)
+    assert lock(rpc, key) == (b"x" * size, False, 0, 2)
+    for get in (lock, peek):
+        item, locked, _, cookie = get(rpc, key)
+        assert (item, locked, cookie) == (None, True, 2)
+
+
 @proves("STATE-GetItemWithoutLock-11")
 def test_reading_without_lock_locks_nothing(db, key):
     add(db, key)
@@ -311,8 +323,8 @@ def test_update_with_the_cookie(db, key):
     assert view(db, key)[3] == 7
     db.call("proc_UpdateItem", id=key, item=b"never locked", timeout=8, lockCookie=2)        # equality is enough
     assert peek(db, key) == (b"never locked", False, 0, 2)
-    db.call("proc_UpdateItem", id=key, item=None, timeout=8, lockCookie=2)
-    assert peek(db, key)[:2] == (None, False)
+    db.call("proc_UpdateItem", id=key, item=None, timeout=2147483647, lockCookie=2)
+    assert peek(db, key)[:2] == (None, False) and view(db, key)[3] == 2147483647
     add(db, key + "new")
     db.call("proc_UpdateItem", id=key + "new", item=b"1", timeout=9, lockCookie=1)
     assert peek(db, key + "new") == (b"1", False, 0, 1)

@@ -47,6 +47,9 @@ def test_counts_grow_by_what_is_reported(db, day):
     add(db, part, 10, day, 4)
     add(db, part, 10, day, 0)
     assert count(db, part, 10, day) == 7 and count(db, partition(), 10, day) == 0
+    other = partition()
+    add(db, other, 10, day, 0)
+    assert db.reader.run(f"SELECT Items FROM dbo.ItemCounts WHERE PartitionId = '{other}'").rows == []
 
 
 @proves("TRAN-GetItemCount-03")
@@ -96,8 +99,10 @@ def test_counts_neither_shrink_nor_overflow(db, day):
     db.refuses(50003, "proc_UpdateItemCount", PartitionId=part, Hour=1, Date=day, ItemCount=-1)
     add(db, part, 1, day, 2147483647)
     assert count(db, part, 1, day) == 2147483647
+    add(db, part, 2, day, 1)
+    assert count(db, part, 2, day) == count(db, ZERO, 2, day) == 2147483647
     add(db, part, 1, day, 2147483647)
-    add(db, part, 2, day, 2147483647)
+    add(db, part, 2, day, 2147483646)
     assert count(db, part, 2, day) == count(db, ZERO, 2, day) == 2147483647
     assert [r.Items for r in db.reader.run(f"SELECT Items FROM dbo.ItemCounts WHERE PartitionId = '{part}' ORDER BY Hour").rows] == [4294967294, 2147483647]
 
@@ -107,8 +112,12 @@ def test_groups_canceling_and_expiring_leave_the_counts_alone(db):
     part = partition()
     before = (now_count(db, part), now_count(db, ZERO))
     db.new_job(1, items=range(1, 50), partition=part)
-    db.start(1, 2)
+    db.handed(), db.handed(proc="proc_GetConversionBatchInterleaved")
+    db.start(1, 2, 3, 4)
     db.succeed(1)
+    db.fail(2)
+    db.fail(3, no_retry=0)
+    db.report(failed=[(1, 1, 4, 5)])
     db.cancel(1)
     db.ok("proc_CancelAllActiveJobs")
     db.ok("proc_JobsExpire", AllPartitions=1, IncludeActiveJobs=1)
@@ -191,6 +200,9 @@ def test_either_limit_is_enough_to_refuse(db):
 @proves("TRAN-AddJob-08")
 def test_without_item_count_there_is_no_check(db):
     assert add_job(db, 1, partition(), None, day=0, own=0) == 0 and add_job(db, 2, None, None, day=-5, own=-5) == 0 and db.all_jobs() == [1, 2]
+    part = partition()
+    db.ok("proc_AddJob", **db.job_args(3, PartitionId=part, MaxItemsPerDay=0, MaxItemsPerPartitionPerDay=0))       # left out is as good as NULL
+    assert now_count(db, part) == 0
 
 
 @pytest.mark.parametrize("day, own", (
@@ -206,6 +218,9 @@ def test_what_is_added_is_reserved_at_once(db):
     assert add_job(db, 1, part, 7) == 0 and add_job(db, 2, part, 5) == 0
     assert (now_count(db, part), now_count(db, ZERO)) == (reserved(db, 12), base + reserved(db, 12))
     assert add_job(db, 3, part) == 0 and now_count(db, part) == reserved(db, 12)
+    assert add_job(db, 4, part, 1) == 0 and now_count(db, part) == reserved(db, 13)
+    other = partition()
+    assert add_job(db, 5, other, 0) == 0 and db.reader.run(f"SELECT Items FROM dbo.ItemCounts WHERE PartitionId = '{other}'").rows == []
 
 
 @proves("TRAN-AddJob-05")

@@ -32,7 +32,7 @@ def test_what_must_not_be_null_may_be_empty(db, proc, name):
         assert getattr(row, name) in (b"", "")
 
 
-@proves("TRAN-Model-07")
+@proves("TRAN-Model-07", "TRAN-Model-08")
 def test_files_and_roots_are_not_joined(db):
     db.add_job(1)
     db.add_group(1, InputRoot="http://contoso.com/in", OutputRoot="http://contoso.com/out", items=[(1, "a/b.docx", "c.docx")])
@@ -56,6 +56,8 @@ def test_jobs_of_one_user(db):
     assert db.listed(UserId="anna@contoso.com") == [1] and db.listed(UserId="ANNA@CONTOSO.COM") == [] and db.listed(UserId="żółw") == [3]
     assert db.listed(UserId="anna@contoso.com  ") == [1]       # trailing spaces mean nothing
     assert db.listed(UserId=None) == db.listed() == [1, 2, 3, 4]
+    db.add_job(5, UserId="berta ")
+    assert db.listed(UserId="berta") == db.listed(UserId="berta   ") == [5]
 
 
 @proves("TRAN-GetJobs-07")
@@ -168,16 +170,16 @@ def test_unsubmitted_jobs_go_only_with_a_threshold(db):
 @proves("TRAN-JobsExpire-09", "TRAN-JobsExpire-14")
 def test_finished_items_go_from_jobs_that_stay(db):
     db.new_job(1, items=(1, 2, 3))
-    db.add_group(1, 2, items=(7,))
+    db.add_group(1, 2, items=(3, 7))            # an item 3 of its own
     db.start(1, 2, 3)
     db.succeed(1)
     next_tick()
     db.fail(2, error=3)
     if db.literal:
         db.report(failed=[(1, 1, 2, 3)])
-    db.report(failed=[(1, 2, 7, 3)])
+    db.report(failed=[(1, 2, 3, 3), (1, 2, 7, 3)])
     first, second = db.item(1).StopTime, db.item(2).StopTime
-    assert expire(db, TimeThreshold=first) == [1] and db.counts(1)["Total"] == 4
+    assert expire(db, TimeThreshold=first) == [1] and db.counts(1)["Total"] == 5
     assert expire(db, TimeThreshold=second) == [1] and [i.ItemId for i in db.items()] == [2, 3]      # stopped exactly then: stays
     assert expire(db) == [1] and [i.ItemId for i in db.items()] == [3] and db.items(1, 2) == []
     assert [g.GroupId for g in db.groups(1)] == [1, 2] and db.counts(1) == {"Total": 1, "InProgress": 1} and db.active() == 1
@@ -233,6 +235,28 @@ def test_jobs_go_that_were_created_and_completed_before(db):
     next_tick()
     db.new_job(2)
     assert expire(db, TimeThreshold=completed + TICK) == [2]
+
+
+REPORTS = {"succeeded": lambda db, group, item: db.succeed(item, group=group), "failed": lambda db, group, item: db.fail(item, group=group),
+           "failed in a batch": lambda db, group, item: db.report(failed=[(1, group, item, 3)])}
+
+
+@proves("TRAN-JobsExpire-10", "TRAN-UpdateSucceededItem-06", "TRAN-UpdateFailedItem-11", "TRAN-UpdateConversionBatch-10")
+@pytest.mark.parametrize("report", REPORTS)
+@pytest.mark.parametrize("group, item", ((9, 1), (1, 9)))
+def test_reports_about_items_that_a_job_does_not_have_keep_it_from_nothing(db, report, group, item):
+    """They are items of another job, even."""
+    db.new_job(1, attempts=0)
+    db.new_job(2, items=(1, 9))
+    db.add_group(2, 9)
+    db.succeed(1)
+    stopped = db.item(1).StopTime
+    next_tick()
+    next_tick()
+    before = db.everything()
+    REPORTS[report](db, group, item)
+    assert db.everything() == before
+    assert expire(db, TimeThreshold=stopped) == [1, 2] and expire(db, TimeThreshold=stopped + TICK) == [2]
 
 
 @proves("TRAN-JobsExpire-11")

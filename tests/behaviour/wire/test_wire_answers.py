@@ -175,12 +175,6 @@ def test_statement_that_cannot_be_prepared(w):
     assert answer.numbers[0] in (102, 156) and 8180 in answer.numbers
 
 
-def test_cursors_are_refused(w):
-    """wire notes 15.2: 16937; jTDS then runs the statement plainly."""
-    answer = w.rpc(2, [Param(t.int_(None), output=True), Param(t.nvarchar("SELECT 1")), Param(t.int_(1), output=True), Param(t.int_(1), output=True), Param(t.int_(0), output=True)])
-    assert answer.numbers == [16937]
-
-
 def test_unknown_procedure_number(w):
     assert w.rpc(99, []).errors and w.batch("SELECT 1").value == 1
 

@@ -1,4 +1,5 @@
-/* odbc.c — ODBC through unixODBC and FreeTDS' driver: {call}, output parameters, prepared statements, SQLProcedures, SQLCancel. */
+/* odbc.c — ODBC through unixODBC and FreeTDS' driver: {call}, output parameters, prepared
+ * statements, SQLProcedures, SQLCancel. */
 #include <pthread.h>
 
 #include <sql.h>
@@ -128,8 +129,8 @@ static bool add_item(SQLHDBC db, const char *key, const void *data, size_t size)
 			 (SQLLEN)size, &len);
 	SQLBindParameter(st, 3, SQL_PARAM_INPUT, SQL_C_SLONG, SQL_INTEGER, 0, 0, &timeout, 0, &int_len);
 	rc = SQLExecDirect(st, (SQLCHAR *)"{call proc_AddItem (?, ?, ?)}", SQL_NTS);
-	ok = SQL_SUCCEEDED(rc) ||
-	     rc == SQL_NO_DATA; /* FreeTDS says no data when there was neither a result set nor a count */
+	/* FreeTDS says no data when there was neither a result set nor a count */
+	ok = SQL_SUCCEEDED(rc) || rc == SQL_NO_DATA;
 	if (!ok)
 		diagnose(SQL_HANDLE_STMT, st);
 	else

@@ -1,5 +1,7 @@
-/* manylegs.c — a mechanism for the system's GSSAPI that wants as many legs as MANYLEGS says, then is satisfied and calls its client CORP\bob. No mechanism that
- * comes with the system ever wants more than five, so the limit could not be reached with them. Loaded by libgssapi in place of NTLM (GSS_MECH_CONFIG). */
+/* manylegs.c — a mechanism for the system's GSSAPI that wants as many legs as MANYLEGS says,
+ * then is satisfied and calls its client CORP\bob. No mechanism that comes with the system ever
+ * wants more than five, so the limit could not be reached with them. Loaded by libgssapi in
+ * place of NTLM (GSS_MECH_CONFIG). */
 #include <stdlib.h>
 #include <string.h>
 

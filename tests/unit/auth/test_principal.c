@@ -1,57 +1,21 @@
 /* From principals to logins: their own, and the rules of principal_map. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-/* cmocka wants the four above first */
-#include <cmocka.h>
-
-#include <sqlite3.h>
-
-#include "auth/auth_int.h"
-
-struct fixture {
-	char dir[64], file[96];
-	sqlite3 *db;
-};
+#include "fixture.h"
 
 static int setup(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
+	struct fixture *f = fixture_new();
 
-	snprintf(f->dir, sizeof(f->dir), "/tmp/procession-principal-XXXXXX");
-	assert_non_null(mkdtemp(f->dir));
-	snprintf(f->file, sizeof(f->file), "%s/system.db", f->dir);
-	assert_int_equal(sqlite3_open(f->file, &f->db), SQLITE_OK);
-	assert_int_equal(
-		sqlite3_exec(f->db,
-			     "CREATE TABLE login (name TEXT PRIMARY KEY COLLATE NOCASE, password_hash TEXT, "
-			     "admin INTEGER, disabled INTEGER, default_database TEXT, id INTEGER, sid BLOB);"
-			     "CREATE TABLE permission (login TEXT COLLATE NOCASE, database TEXT COLLATE "
-			     "NOCASE, rights INTEGER, PRIMARY KEY (login, database));"
-			     "INSERT INTO login (name, password_hash, admin, disabled, default_database) "
-			     "VALUES ('EXAMPLE.ORG\\alice', '', 0, 0, 'StateService'), ('EXAMPLE.ORG\\gone', "
-			     "'', 0, 1, ''),"
-			     " ('staff', 'x', 0, 0, 'Translation'), ('others', 'x', 0, 0, ''), ('old', 'x', "
-			     "0, 1, ''), ('root', 'x', 1, 0, '')",
-			     NULL, NULL, NULL),
-		SQLITE_OK);
+	run_sql(f, "INSERT INTO login (name, password_hash, admin, disabled, default_database) VALUES"
+		   " ('EXAMPLE.ORG\\alice', '', 0, 0, 'StateService'), ('EXAMPLE.ORG\\gone', '', 0, 1, ''),"
+		   " ('staff', 'x', 0, 0, 'Translation'), ('others', 'x', 0, 0, ''), ('old', 'x', 0, 1, ''),"
+		   " ('root', 'x', 1, 0, '')");
 	*state = f;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	struct fixture *f = *state;
-
-	sqlite3_close(f->db);
-	unlink(f->file);
-	rmdir(f->dir);
-	free(f);
+	fixture_free(*state);
 	return 0;
 }
 
@@ -59,7 +23,7 @@ static int teardown(void **state)
 static void expect(struct fixture *f, const char *rules, const char *principal, enum auth_result result,
 		   const char *login)
 {
-	struct auth_options o = { .system_file = f->file,
+	struct auth_options o = { .system = f->system,
 				  .fail_delay_ms = 100,
 				  .fail_limit = 3,
 				  .fail_window_s = 60,

@@ -30,8 +30,8 @@ static void the_window_slides(void **state)
 		auth_throttle_add(&t, &k, 1000);
 	assert_int_equal(auth_throttle_count(&t, &k, 60999), 4);
 	assert_int_equal(auth_throttle_count(&t, &other, 1000), 0);
-	assert_int_equal(auth_throttle_count(&t, &k, 61000),
-			 4); /* the next window: all of the old one overlaps */
+	/* the next window: all of the old one overlaps */
+	assert_int_equal(auth_throttle_count(&t, &k, 61000), 4);
 	assert_int_equal(auth_throttle_count(&t, &k, 91000), 2); /* half of it */
 	auth_throttle_add(&t, &k, 91000);
 	assert_int_equal(auth_throttle_count(&t, &k, 91000), 3);

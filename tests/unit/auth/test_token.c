@@ -15,7 +15,7 @@ static void expect_kind(const uint8_t *p, size_t n, int kind)
 {
 	enum token_kind found;
 
-	assert_int_equal(token_kind(p, n, &found), kind >= 0);
+	assert_int_equal(auth_token_kind(p, n, &found), kind >= 0);
 	if (kind >= 0)
 		assert_int_equal(found, kind);
 }
@@ -44,14 +44,14 @@ static void negotiate_asks_for_the_target(void **state)
 	uint8_t m[TOKEN_NTLM_ROOM + 4] = "NTLMSSP\0\1\0\0\0\x01\xb2\x08\0";
 
 	(void)state;
-	assert_true(token_ntlm_is_odd(m, sizeof(m)));
-	assert_int_equal(token_ntlm_mend(m, sizeof(m)), sizeof(m));
+	assert_true(auth_token_ntlm_is_odd(m, sizeof(m)));
+	assert_int_equal(auth_token_ntlm_mend(m, sizeof(m)), sizeof(m));
 	assert_int_equal(m[12], 0x05);
-	assert_false(token_ntlm_is_odd(m, sizeof(m)));
+	assert_false(auth_token_ntlm_is_odd(m, sizeof(m)));
 	m[12] = 0x01;
-	assert_false(token_ntlm_is_odd(m, 15));
+	assert_false(auth_token_ntlm_is_odd(m, 15));
 	m[9] = 1; /* another type */
-	assert_false(token_ntlm_is_odd(m, sizeof(m)));
+	assert_false(auth_token_ntlm_is_odd(m, sizeof(m)));
 }
 
 static void negotiate_without_version_is_filled_up(void **state)
@@ -59,9 +59,9 @@ static void negotiate_without_version_is_filled_up(void **state)
 	uint8_t m[TOKEN_NTLM_ROOM] = "NTLMSSP\0\1\0\0\0\x05\xb2\x08\0";
 
 	(void)state;
-	assert_true(token_ntlm_is_odd(m, 36));
-	assert_int_equal(token_ntlm_mend(m, 36), TOKEN_NTLM_ROOM);
-	assert_int_equal(token_ntlm_mend(m, TOKEN_NTLM_ROOM), TOKEN_NTLM_ROOM);
+	assert_true(auth_token_ntlm_is_odd(m, 36));
+	assert_int_equal(auth_token_ntlm_mend(m, 36), TOKEN_NTLM_ROOM);
+	assert_int_equal(auth_token_ntlm_mend(m, TOKEN_NTLM_ROOM), TOKEN_NTLM_ROOM);
 }
 
 static void field(uint8_t *m, size_t at, uint8_t len, uint8_t offset)
@@ -87,14 +87,14 @@ static void authenticate_claims_no_version(void **state)
 
 	(void)state;
 	authenticate(m, 98);
-	assert_false(token_ntlm_is_odd(m, 200));
+	assert_false(auth_token_ntlm_is_odd(m, 200));
 	m[63] = 0x02;
-	assert_true(token_ntlm_is_odd(m, 200));
-	assert_int_equal(token_ntlm_mend(m, 200), 200);
+	assert_true(auth_token_ntlm_is_odd(m, 200));
+	assert_int_equal(auth_token_ntlm_mend(m, 200), 200);
 	assert_int_equal(m[63], 0);
 	m[63] = 0x02;
 	m[32] = 72; /* there is room for the version */
-	assert_false(token_ntlm_is_odd(m, 200));
+	assert_false(auth_token_ntlm_is_odd(m, 200));
 }
 
 static void answer_up_to_the_end(void **state)
@@ -103,24 +103,24 @@ static void answer_up_to_the_end(void **state)
 
 	(void)state;
 	authenticate(m, 16);
-	assert_true(token_ntlm_is_odd(m, 200));
-	assert_true(token_ntlm_is_old(m, 200));
-	assert_int_equal(token_ntlm_mend(m, 200), 200);
+	assert_true(auth_token_ntlm_is_odd(m, 200));
+	assert_true(auth_token_ntlm_is_old(m, 200));
+	assert_int_equal(auth_token_ntlm_mend(m, 200), 200);
 	assert_int_equal(m[20], 98);
 	assert_int_equal(m[22], 98);
-	assert_false(token_ntlm_is_odd(m, 200));
-	assert_false(token_ntlm_is_old(m, 200));
+	assert_false(auth_token_ntlm_is_odd(m, 200));
+	assert_false(auth_token_ntlm_is_old(m, 200));
 	authenticate(m, 16);
-	assert_false(token_ntlm_is_odd(m, 102 + 24)); /* nothing behind it that could be an answer */
-	assert_false(token_ntlm_is_odd(m, 101));
+	assert_false(auth_token_ntlm_is_odd(m, 102 + 24)); /* nothing behind it that could be an answer */
+	assert_false(auth_token_ntlm_is_odd(m, 101));
 	field(m, 44, 4, 150); /* something else lies behind it */
-	assert_false(token_ntlm_is_odd(m, 200));
+	assert_false(auth_token_ntlm_is_odd(m, 200));
 	authenticate(m, 16);
 	field(m, 12, 24, 90); /* or reaches into it */
-	assert_false(token_ntlm_is_odd(m, 200));
+	assert_false(auth_token_ntlm_is_odd(m, 200));
 	authenticate(m, 16);
 	memset(m + 24, 0xff, 4);
-	assert_false(token_ntlm_is_odd(m, 200));
+	assert_false(auth_token_ntlm_is_odd(m, 200));
 }
 
 static void old_answers_are_found_wherever_they_are(void **state)
@@ -128,18 +128,18 @@ static void old_answers_are_found_wherever_they_are(void **state)
 	uint8_t m[500] = { 0xa1, 0x82 };
 
 	(void)state;
-	assert_false(token_ntlm_is_old(m, sizeof(m)));
-	assert_false(token_ntlm_is_old(m, 0));
+	assert_false(auth_token_ntlm_is_old(m, sizeof(m)));
+	assert_false(auth_token_ntlm_is_old(m, 0));
 	authenticate(m + 10, 98);
-	assert_false(token_ntlm_is_old(m, sizeof(m)));
+	assert_false(auth_token_ntlm_is_old(m, sizeof(m)));
 	authenticate(m + 230, 24);
-	assert_true(token_ntlm_is_old(m, sizeof(m)));
-	assert_false(token_ntlm_is_old(m, 230));
-	assert_true(token_ntlm_is_old(m, 230 + 20)); /* cut off */
+	assert_true(auth_token_ntlm_is_old(m, sizeof(m)));
+	assert_false(auth_token_ntlm_is_old(m, 230));
+	assert_true(auth_token_ntlm_is_old(m, 230 + 20)); /* cut off */
 	authenticate(m + 230, 0);
-	assert_true(token_ntlm_is_old(m, sizeof(m)));
+	assert_true(auth_token_ntlm_is_old(m, sizeof(m)));
 	authenticate(m + 230, 25);
-	assert_false(token_ntlm_is_old(m, sizeof(m)));
+	assert_false(auth_token_ntlm_is_old(m, sizeof(m)));
 }
 
 int main(void)

@@ -1,4 +1,5 @@
-/* test_block.c — blocks of all sizes keep their bytes when they change their size, and few of the large ones are kept. */
+/* test_block.c — blocks of all sizes keep their bytes when they change their size, and few of
+ * the large ones are kept. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

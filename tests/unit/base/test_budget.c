@@ -1,4 +1,5 @@
-/* Accounts above one another: what is refused changes nothing, what is given back is there again, whoever asks at the same time. */
+/* Accounts above one another: what is refused changes nothing, what is given back is there
+ * again, whoever asks at the same time. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* test_log.c — a log line is one line, whatever its values; the volume is bounded. stderr is a file here. */
+/* test_log.c — a log line is one line, whatever its values; the volume is bounded. stderr is a
+ * file here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -174,7 +175,8 @@ static void threads_do_not_mix_lines(void **state)
 	}
 }
 
-/* A pipe that nobody reads: who logs goes on; what was kept and how much is missing comes out in order when it is read. Last, since the thread stays. */
+/* A pipe that nobody reads: who logs goes on; what was kept and how much is missing comes out in
+ * order when it is read. Last, since the thread stays. */
 static void a_pipe_that_nobody_reads_stops_nobody(void **state)
 {
 	enum { LINES = 50000 };

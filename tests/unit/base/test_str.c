@@ -1,4 +1,5 @@
-/* test_str.c — slices: equality without ASCII case, trimming, copies that are cut at a character; and the intrusive list. */
+/* test_str.c — slices: equality without ASCII case, trimming, copies that are cut at a
+ * character; and the intrusive list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

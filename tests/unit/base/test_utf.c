@@ -1,4 +1,5 @@
-/* test_utf.c — every character and every broken form of it, at every place in an ASCII run. Buffers are exactly as large as promised. */
+/* test_utf.c — every character and every broken form of it, at every place in an ASCII run.
+ * Buffers are exactly as large as promised. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* test_admit.c — the gate: every fault, and which of two faults is reported (errata, clarifications 2, 3, 8, 9). */
+/* test_admit.c — the gate: every fault, and which of two faults is reported (errata,
+ * clarifications 2, 3, 8, 9). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

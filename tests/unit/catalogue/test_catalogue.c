@@ -57,10 +57,10 @@ static void services_have_names(void **state)
 	enum service s = SERVICE_COUNT;
 
 	(void)state;
-	assert_string_equal(service_name(SERVICE_STATE), "state");
-	assert_true(service_by_name(STR("Schedule"), &s));
+	assert_string_equal(catalogue_service_name(SERVICE_STATE), "state");
+	assert_true(catalogue_service_by_name(STR("Schedule"), &s));
 	assert_int_equal(s, SERVICE_SCHEDULE);
-	assert_false(service_by_name(STR("mail"), &s));
+	assert_false(catalogue_service_by_name(STR("mail"), &s));
 }
 
 static void check_binds(const struct proc *p, const struct bind *b, size_t n)
@@ -113,7 +113,7 @@ static void the_tables_hold_together(void **state)
 {
 	(void)state;
 	for (int s = 0; s < SERVICE_COUNT; s++) {
-		const struct service_procs *sp = &service_procs[s];
+		const struct service_procs *sp = &catalogue_service_procs[s];
 
 		assert_non_null(sp->views_sql);
 		for (size_t i = 0; i < sp->nprocs; i++) {

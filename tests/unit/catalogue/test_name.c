@@ -10,8 +10,9 @@
 #include "catalogue/catalogue.h"
 
 static struct arena arena;
-static char *
-	exact; /* the text, on which the parts may lie, with nothing behind it: the sanitizer sees a read past it */
+/* the text, on which the parts may lie, with nothing behind it: the sanitizer sees a read past
+ * it */
+static char *exact;
 
 static int parse(const char *text, struct proc_name *ret, struct err *err)
 {
@@ -21,7 +22,7 @@ static int parse(const char *text, struct proc_name *ret, struct err *err)
 	exact = malloc(n + 1); /* n + 1: malloc(0) may be NULL */
 	assert_non_null(exact);
 	memcpy(exact, text, n);
-	return proc_name_parse((struct str){ exact, n }, &arena, ret, err);
+	return catalogue_name_parse((struct str){ exact, n }, &arena, ret, err);
 }
 
 static void expect(const char *text, const char *database, const char *schema, const char *name)

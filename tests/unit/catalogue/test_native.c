@@ -23,20 +23,23 @@ static int two(struct native_ctx *ctx, struct err *reterr)
 
 static void functions_are_found_and_replaced(void **state)
 {
+	struct catalogue_natives all = { .n = 0 };
 	int mark;
-	void *userdata = NULL;
 
 	(void)state;
-	assert_null(native_find("one", &userdata));
-	native_register("one", one, &mark);
-	native_register("two", two, NULL);
-	assert_true(native_find("one", &userdata) == one);
-	assert_ptr_equal(userdata, &mark);
-	assert_true(native_find("two", NULL) == two);
-	native_register("one", two, NULL);
-	assert_true(native_find("one", &userdata) == two);
-	assert_null(userdata);
-	assert_null(native_find("on", NULL));
+	assert_null(catalogue_native_find(&all, "one"));
+	assert_null(catalogue_native_find(NULL, "one"));
+	catalogue_native_register(&all, "one", one, &mark);
+	catalogue_native_register_ahead(&all, "two", two, NULL);
+	assert_true(catalogue_native_find(&all, "one")->fn == one);
+	assert_ptr_equal(catalogue_native_find(&all, "one")->userdata, &mark);
+	assert_false(catalogue_native_find(&all, "one")->ahead);
+	assert_true(catalogue_native_find(&all, "two")->fn == two);
+	assert_true(catalogue_native_find(&all, "two")->ahead);
+	catalogue_native_register(&all, "one", two, NULL);
+	assert_true(catalogue_native_find(&all, "one")->fn == two);
+	assert_null(catalogue_native_find(&all, "one")->userdata);
+	assert_null(catalogue_native_find(&all, "on"));
 }
 
 int main(void)

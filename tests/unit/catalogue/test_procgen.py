@@ -1,5 +1,6 @@
 """tools/procgen.py: what it accepts, what it refuses and where it says so, and what it writes."""
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -171,7 +172,42 @@ class Sql(unittest.TestCase):
             db = verify.open_store(state)
             db.execute("INSERT INTO t VALUES (1, 12 + 300 * 86400 * 2), (2, NULL)")
             self.assertEqual(db.execute('SELECT * FROM "T1"').fetchall(), [(1, "1900-01-03 00:00:00.040"), (2, None)])
-            self.assertIn('"dbo", "T2", "view_T1"', emit_c.tables(services))
+            self.assertRegex(emit_c.tables(services), r'.name = "T2"[^\n]*.store_name = "view_T1"')
+
+    def read_views(self, **files):
+        with tempfile.TemporaryDirectory() as d:
+            os.mkdir(os.path.join(d, "state"))
+            files["schema"] = "-- MIGRATION 1\nCREATE TABLE t (a INTEGER, d TEXT, l TEXT);\n"
+            for name, text in files.items():
+                with open(os.path.join(d, "state", name + ".sql"), "w") as f:
+                    f.write(text)
+            services, _ = declare.read_all(d)
+            verify.open_store(services[4])
+            return services, {v.name: v for v in services[4].views}
+
+    VIEWS = "VIEW dbo.Shown PER DATABASE PER LOGIN (A int)\nSUMMARY s\nAS\nSELECT a, d, l FROM t;\n"
+
+    def test_empty_views_take_a_line_and_no_place_in_the_store(self):
+        services, views = self.read_views(views=self.VIEWS, a_views="EMPTY sys.E ALSO dbo.e2 FUNCTION (LIKE dbo.Shown, B sysname NOT NULL);\n")
+        self.assertEqual([c.name for c in views["E"].columns], ["A", "B"])
+        self.assertEqual(sqlite3.connect(":memory:").execute(views["E"].sql).fetchall(), [])
+        self.assertNotIn("sys_E", emit_c.views_sql(services[4]))
+        self.assertRegex(emit_c.tables(services), r'.name = "e2"[^\n]*.inline_sql = [^\n]*.function = true')
+        self.assertEqual(views["Shown"].hidden, ["database_name", "login_name"])
+
+    def test_views_over_rows_of_the_session(self):
+        _, views = self.read_views(views="ROWS r (x, y);\nVIEW sys.R OVER r (A int, B int)\nSUMMARY s\nAS\nSELECT q.y, 7 FROM r q WHERE q.x > 1;\n")
+        rows = '[{"x": 1, "y": 2}, {"x": 3, "y": 4}]'
+        got = sqlite3.connect(":memory:").execute(views["R"].sql.replace("$rows", "?"), [rows])
+        self.assertEqual(([c[0] for c in got.description], got.fetchall()), (["A", "B"], [(4, 7)]))
+
+    def test_mistakes_in_views_are_told_with_their_line(self):
+        for text, told in (("EMPTY sys.E (LIKE dbo.Nothing);", "1: LIKE dbo.Nothing: no view of that name stands before"),
+                           ("\nEMPTY sys.E (a int)\nSUMMARY x;", "2: EMPTY reads EMPTY"), ("EMPTY sys.E PER LOGIN (a int);", "1: EMPTY reads"),
+                           ("VIEW sys.R OVER r (A int)\nSUMMARY s\nAS\nSELECT 1 FROM r;", "3: OVER r: no ROWS r"),
+                           ("ROWS r (x);\nVIEW sys.R OVER r (A int)\nSUMMARY s\nAS\nSELECT 1, 2 FROM r;", "4: sys.R has 1 columns and selects 2")):
+            with self.assertRaisesRegex(declare.DeclarationError, "views.sql:" + told):
+                self.read_views(views=text)
 
     def test_c_strings(self):
         self.assertEqual(emit_c.c_string('a"b\\c\u20ac1'), '"a\\"b\\\\c\\342\\202\\2541"')

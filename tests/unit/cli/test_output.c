@@ -1,4 +1,5 @@
-/* test_output.c — result sets on the terminal and as JSON; nothing in them may steer a terminal or break the JSON. */
+/* test_output.c — result sets on the terminal and as JSON; nothing in them may steer a terminal
+ * or break the JSON. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 
 #include "cli/cli.h"
 
-/* What output_table prints, from malloc. */
+/* What cli_output_table prints, from malloc. */
 static char *printed(const struct client_table *t, bool json)
 {
 	char *text = NULL;
@@ -20,7 +21,7 @@ static char *printed(const struct client_table *t, bool json)
 
 	assert_non_null(memory);
 	stdout = memory;
-	output_table(t, json);
+	cli_output_table(t, json);
 	stdout = real;
 	fclose(memory);
 	return text;

@@ -201,30 +201,31 @@ static void every_setting_is_in_help_and_manual(void **state)
 	FILE *f = fmemopen(help, sizeof(help), "w"), *g = fmemopen(man, sizeof(man), "w");
 
 	(void)state;
-	manual_print_help(f);
-	manual_print_man(g);
+	config_manual_print_help(f);
+	config_manual_print_man(g);
 	fclose(f);
 	fclose(g);
-	for (size_t i = 0; i < settings_count; i++) {
+	for (size_t i = 0; i < config_settings_count; i++) {
 		char item[80];
 
-		if (settings[i].kind == KIND_GROUP)
+		if (config_settings[i].kind == KIND_GROUP)
 			continue;
-		assert_non_null(strstr(help, settings[i].flag));
-		snprintf(item, sizeof(item), ".It Fl \\-%.*s", (int)setting_flag_len(&settings[i]) - 2,
-			 settings[i].flag + 2);
+		assert_non_null(strstr(help, config_settings[i].flag));
+		snprintf(item, sizeof(item), ".It Fl \\-%.*s",
+			 (int)config_setting_flag_len(&config_settings[i]) - 2, config_settings[i].flag + 2);
 		assert_non_null(strstr(man, item));
-		assert_ptr_equal(setting_by_name(settings[i].name), &settings[i]);
+		assert_ptr_equal(config_setting_by_name(config_settings[i].name), &config_settings[i]);
 	}
 }
 
-/* What is computed of a setting fits: seconds become milliseconds (64 bits), times and counts become int or unsigned, MiB become KiB in an int for SQLite,
- * millions of steps become steps (64 bits). */
+/* What is computed of a setting fits: seconds become milliseconds (64 bits), times and counts
+ * become int or unsigned, MiB become KiB in an int for SQLite, millions of steps become steps
+ * (64 bits). */
 static void no_bound_overflows_what_is_computed_of_it(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < settings_count; i++) {
-		const struct setting *s = &settings[i];
+	for (size_t i = 0; i < config_settings_count; i++) {
+		const struct setting *s = &config_settings[i];
 		char text[32];
 		struct config *c;
 		struct err e;
@@ -241,7 +242,7 @@ static void no_bound_overflows_what_is_computed_of_it(void **state)
 		else
 			assert_true(s->max <= INT32_MAX);
 		snprintf(text, sizeof(text), "%lld", s->max);
-		snprintf(flag, sizeof(flag), "%.*s", (int)setting_flag_len(s), s->flag);
+		snprintf(flag, sizeof(flag), "%.*s", (int)config_setting_flag_len(s), s->flag);
 		assert_int_equal(LOAD(&c, &e, "--data", "d", flag, text), 0);
 		assert_int_equal(*(long long *)(void *)((char *)c + s->offset), s->max);
 		config_free(c);

@@ -41,17 +41,17 @@ static void it_tells_four_times_within_the_limit(void **state)
 	int64_t now = 1000;
 
 	(void)state;
-	watchdog_init(&w, &ops, 60000000, now);
+	daemon_watchdog_init(&w, &ops, 60000000, now);
 	assert_int_equal(world.told, 1);
-	assert_int_equal(watchdog_wait_ms(&w, now, 3600000), 15000);
-	assert_int_equal(watchdog_wait_ms(&w, now, 50), 50);
+	assert_int_equal(daemon_watchdog_wait_ms(&w, now, 3600000), 15000);
+	assert_int_equal(daemon_watchdog_wait_ms(&w, now, 50), 50);
 	for (; now < 61000; now += 50) /* called more often than it wants */
-		watchdog_tick(&w, now);
+		daemon_watchdog_tick(&w, now);
 	assert_int_equal(world.told, 4);
-	watchdog_tick(&w, now);
+	daemon_watchdog_tick(&w, now);
 	assert_int_equal(world.told, 5);
 	assert_int_equal(world.asked, 5);
-	assert_int_equal(watchdog_wait_ms(&w, now + 20000, 3600000), 0);
+	assert_int_equal(daemon_watchdog_wait_ms(&w, now + 20000, 3600000), 0);
 }
 
 static void a_loop_that_hangs_silences_it(void **state)
@@ -62,16 +62,16 @@ static void a_loop_that_hangs_silences_it(void **state)
 	int64_t now = 0;
 
 	(void)state;
-	watchdog_init(&w, &ops, 4000000, now);
+	daemon_watchdog_init(&w, &ops, 4000000, now);
 	world.hangs = true;
 	for (int i = 0; i < 20; i++)
-		watchdog_tick(&w, now += 1000);
+		daemon_watchdog_tick(&w, now += 1000);
 	assert_int_equal(world.told, 1);
 	assert_int_equal(world.asked, 1); /* it owes the answer to the first question still */
 	world.hangs = false;
-	watchdog_tick(&w, now + 999); /* not before the next period */
+	daemon_watchdog_tick(&w, now + 999); /* not before the next period */
 	assert_int_equal(world.told, 1);
-	watchdog_tick(&w, now + 1000);
+	daemon_watchdog_tick(&w, now + 1000);
 	assert_int_equal(world.told, 2);
 }
 
@@ -82,11 +82,11 @@ static void without_a_limit_it_does_nothing(void **state)
 	struct watchdog w;
 
 	(void)state;
-	watchdog_init(&w, &ops, 0, 5);
-	watchdog_tick(&w, INT64_MAX);
+	daemon_watchdog_init(&w, &ops, 0, 5);
+	daemon_watchdog_tick(&w, INT64_MAX);
 	assert_int_equal(world.told + world.asked, 0);
-	assert_int_equal(watchdog_wait_ms(&w, 7, 1234), 1234);
-	watchdog_init(&w, &ops, 1, 5); /* as short as can be: still a period */
+	assert_int_equal(daemon_watchdog_wait_ms(&w, 7, 1234), 1234);
+	daemon_watchdog_init(&w, &ops, 1, 5); /* as short as can be: still a period */
 	assert_int_equal(w.period_ms, 1);
 }
 

@@ -64,7 +64,7 @@ static void note_over_limit(struct conn *c)
 {
 	if (!net_stream_over_limit(c->s))
 		return;
-	net_stream_write(c->s, (const uint8_t *)"full", 4);
+	stream_write(c->s, (const uint8_t *)"full", 4);
 	net_stream_close(c->s, true, "over the limit");
 }
 
@@ -99,7 +99,7 @@ static void note_peer(struct conn *c)
 {
 	const char *peer = net_stream_peer(c->s);
 
-	net_stream_write(c->s, (const uint8_t *)peer, strlen(peer) + 1);
+	stream_write(c->s, (const uint8_t *)peer, strlen(peer) + 1);
 }
 
 static void the_peer_is_named_by_address_and_port(void **state)

@@ -40,12 +40,13 @@ static void many_clients_get_their_own_bytes_back(void **state)
 	harness_stop(&h);
 }
 
-/* Messages of a length byte and so many bytes more; one is consumed a call, answered by its length. */
+/* Messages of a length byte and so many bytes more; one is consumed a call, answered by its
+ * length. */
 static size_t length_data(struct conn *c, const uint8_t *p, size_t n)
 {
 	if (n < 1u + p[0])
 		return 0;
-	net_stream_write(c->s, p, 1);
+	stream_write(c->s, p, 1);
 	return 1u + p[0];
 }
 
@@ -74,7 +75,8 @@ static void unconsumed_bytes_are_offered_again(void **state)
 
 #define UNITS 400
 
-/* Takes the bytes in units of the size that the test says; number counts the units, and the first wrong one stops it. Byte i of the stream is i * 7 + i / 256. */
+/* Takes the bytes in units of the size that the test says; number counts the units, and the
+ * first wrong one stops it. Byte i of the stream is i * 7 + i / 256. */
 static size_t unit_data(struct conn *c, const uint8_t *p, size_t n)
 {
 	size_t unit = *(size_t *)c->h->test, at = (size_t)c->number * unit;
@@ -88,7 +90,7 @@ static size_t unit_data(struct conn *c, const uint8_t *p, size_t n)
 		}
 	}
 	if (++c->number == UNITS)
-		net_stream_write(c->s, (const uint8_t *)"!", 1);
+		stream_write(c->s, (const uint8_t *)"!", 1);
 	return unit;
 }
 
@@ -236,7 +238,7 @@ static void timer_again(struct conn *c)
 		net_stream_set_timer(c->s, 1);
 		return;
 	}
-	net_stream_write(c->s, (const uint8_t *)"late", 4);
+	stream_write(c->s, (const uint8_t *)"late", 4);
 	net_stream_close(c->s, true, "time is over");
 }
 
@@ -295,9 +297,9 @@ static size_t answer_and_close(struct conn *c, const uint8_t *p, size_t n)
 
 	(void)p;
 	for (int i = 0; i < 64; i++)
-		net_stream_write(c->s, block, sizeof(block));
+		stream_write(c->s, block, sizeof(block));
 	net_stream_close(c->s, true, "done");
-	net_stream_write(c->s, block, sizeof(block)); /* too late: not sent */
+	stream_write(c->s, block, sizeof(block)); /* too late: not sent */
 	net_stream_close(c->s, true, "again");
 	return n;
 }
@@ -323,133 +325,6 @@ static void a_graceful_close_delivers_everything_first(void **state)
 	harness_stop(&h);
 }
 
-/* Small, large, small: the large one goes out of the buffer it was given in. */
-static size_t give_and_close(struct conn *c, const uint8_t *p, size_t n)
-{
-	struct buf b;
-
-	(void)p;
-	buf_init(&b, 16 << 20);
-	buf_put(&b, "before", 6);
-	net_stream_give(c->s, &b);
-	for (uint32_t i = 0; i < 2 << 20; i++)
-		buf_put(&b, &i, sizeof(i));
-	net_stream_give(c->s, &b);
-	atomic_store(&c->h->number, b.len == 0 && net_stream_pending(c->s) > 256 * 1024);
-	buf_put(&b, "after", 5);
-	net_stream_give(c->s, &b);
-	buf_fini(&b);
-	net_stream_close(c->s, true, "done");
-	return n;
-}
-
-/* All n bytes that data() sends: "before", what it is about, "after". Nobody reads before more is left than the kernel takes. To be freed. */
-static uint8_t *answer_of(size_t (*data)(struct conn *c, const uint8_t *p, size_t n), size_t n)
-{
-	struct harness h = { .data = data };
-	uint8_t *got = malloc(n);
-	int fd;
-
-	harness_start(&h, 1, 10);
-	fd = client_connect(&h);
-	send_all(fd, "x", 1);
-	WAIT_FOR(atomic_load(&h.number) == 1);
-	recv_all(fd, got, n);
-	assert_ended(fd);
-	close(fd);
-	harness_stop(&h);
-	assert_memory_equal(got, "before", 6);
-	assert_memory_equal(got + n - 5, "after", 5);
-	return got;
-}
-
-/* The client goes away when it has the first bytes. */
-static void leave_early(size_t (*data)(struct conn *c, const uint8_t *p, size_t n))
-{
-	struct harness h = { .data = data };
-	char got[6];
-	int fd;
-
-	harness_start(&h, 1, 10);
-	fd = client_connect(&h);
-	send_all(fd, "x", 1);
-	recv_all(fd, got, 6);
-	close(fd);
-	WAIT_FOR(atomic_load(&h.closes) == 1);
-	harness_stop(&h);
-}
-
-static void given_buffers_arrive_in_order(void **state)
-{
-	uint8_t *got = answer_of(give_and_close, 6 + (8 << 20) + 5);
-
-	(void)state;
-	for (uint32_t i = 0; i < 2 << 20; i++)
-		assert_memory_equal(got + 6 + 4 * i, &i, sizeof(i));
-	free(got);
-}
-
-/* It is freed once. */
-static void a_given_buffer_goes_with_its_stream(void **state)
-{
-	(void)state;
-	leave_early(give_and_close);
-}
-
-#define LENT_SLICES 3000u /* more than a system call takes */
-static uint8_t lent_bytes[LENT_SLICES * 4000];
-
-/* Slices by turns from the head, which is given, and from memory that stays. */
-static void lend(struct conn *c, uint32_t from, uint32_t to)
-{
-	static struct str slices[2 * LENT_SLICES];
-	struct buf head;
-
-	buf_init(&head, 1 << 20);
-	assert_non_null(buf_reserve(&head, LENT_SLICES * sizeof(uint32_t)));
-	for (uint32_t i = from; i < to; i++) {
-		slices[2 * (i - from)] = (struct str){ (const char *)head.data + head.len, sizeof(i) };
-		buf_put(&head, &i, sizeof(i));
-		slices[2 * (i - from) + 1] = (struct str){ (const char *)lent_bytes + (size_t)4000 * i,
-							   4000 };
-	}
-	net_stream_lend(c->s, &head, slices, (size_t)2 * (to - from));
-	assert_true(head.data == NULL && head.max == 1 << 20);
-}
-
-static size_t lend_and_close(struct conn *c, const uint8_t *p, size_t n)
-{
-	(void)p;
-	net_stream_write(c->s, (const uint8_t *)"before", 6);
-	lend(c, 0, LENT_SLICES - 50);
-	atomic_store(&c->h->number, net_stream_pending(c->s) > 256 * 1024);
-	lend(c, LENT_SLICES - 50, LENT_SLICES); /* waits: what comes after must not be put to its bytes */
-	net_stream_write(c->s, (const uint8_t *)"after", 5);
-	net_stream_close(c->s, true, "done");
-	return n;
-}
-
-static void lent_slices_arrive_in_order(void **state)
-{
-	uint8_t *got;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(lent_bytes); i++)
-		lent_bytes[i] = (uint8_t)(i * 7 + i / 4000);
-	got = answer_of(lend_and_close, 6 + LENT_SLICES * 4004 + 5);
-	for (uint32_t i = 0; i < LENT_SLICES; i++) {
-		assert_memory_equal(got + 6 + (size_t)4004 * i, &i, sizeof(i));
-		assert_memory_equal(got + 10 + (size_t)4004 * i, lent_bytes + (size_t)4000 * i, 4000);
-	}
-	free(got);
-}
-
-static void lent_slices_go_with_their_stream(void **state)
-{
-	(void)state;
-	leave_early(lend_and_close);
-}
-
 static void a_closing_stream_whose_client_never_reads_is_given_up(void **state)
 {
 	struct harness h = { .data = answer_and_close };
@@ -469,7 +344,7 @@ static size_t close_at_once(struct conn *c, const uint8_t *p, size_t n)
 {
 	(void)p;
 	net_stream_close(c->s, false, "at once");
-	net_stream_write(c->s, (const uint8_t *)"x", 1);
+	stream_write(c->s, (const uint8_t *)"x", 1);
 	net_stream_set_timer(c->s, 1);
 	net_stream_pause(c->s);
 	net_stream_resume(c->s);
@@ -498,7 +373,7 @@ static void the_owner_may_close_inside_data(void **state)
 static size_t one_byte_and_pause(struct conn *c, const uint8_t *p, size_t n)
 {
 	(void)n;
-	net_stream_write(c->s, p, 1);
+	stream_write(c->s, p, 1);
 	net_stream_pause(c->s);
 	net_stream_set_timer(c->s, 1);
 	return 1;
@@ -533,7 +408,7 @@ static size_t pause_and_resume(struct conn *c, const uint8_t *p, size_t n)
 	if (c->number != 0)
 		net_stream_close(c->s, false, "entered twice");
 	c->number = 1;
-	net_stream_write(c->s, p, 1);
+	stream_write(c->s, p, 1);
 	net_stream_pause(c->s);
 	net_stream_resume(c->s);
 	net_stream_pause(c->s);
@@ -587,10 +462,6 @@ int main(void)
 		cmocka_unit_test(a_timer_fires_once_each_time_it_is_set),
 		cmocka_unit_test(a_cancelled_timer_does_not_fire),
 		cmocka_unit_test(a_graceful_close_delivers_everything_first),
-		cmocka_unit_test(given_buffers_arrive_in_order),
-		cmocka_unit_test(a_given_buffer_goes_with_its_stream),
-		cmocka_unit_test(lent_slices_arrive_in_order),
-		cmocka_unit_test(lent_slices_go_with_their_stream),
 		cmocka_unit_test(a_closing_stream_whose_client_never_reads_is_given_up),
 		cmocka_unit_test(the_owner_may_close_inside_data),
 		cmocka_unit_test(a_resumed_stream_offers_what_was_left),

@@ -84,7 +84,8 @@ static void direct_echo(struct harness *h, int version, const char *alpn)
 	ssl_recv_all(ssl, got, 1);
 	SSL_shutdown(ssl);
 	assert_true(SSL_read(ssl, got, 1) <= 0);
-	assert_int_equal(SSL_get_error(ssl, 0), SSL_ERROR_ZERO_RETURN); /* the server said goodbye too */
+	/* the server said goodbye too */
+	assert_int_equal(SSL_get_error(ssl, 0), SSL_ERROR_ZERO_RETURN);
 	SSL_free(ssl);
 	close(fd);
 }
@@ -264,7 +265,8 @@ static void errors_of_others_are_not_the_streams(void **state)
 	assert_int_equal(SSL_connect(ssl), 1);
 	assert_int_equal(SSL_write(ssl, "four", 4), 4);
 	ssl_recv_all(ssl, got, sizeof(got));
-	SSL_shutdown(ssl); /* a record without data: what OpenSSL says then is looked at */
+	/* a record without data: what OpenSSL says then is looked at */
+	SSL_shutdown(ssl);
 	assert_true(SSL_read(ssl, got, 1) <= 0);
 	WAIT_FOR(atomic_load(&h.closes) == 1);
 	assert_true(reason_has(&h, "closed by the client"));

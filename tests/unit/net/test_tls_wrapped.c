@@ -1,5 +1,6 @@
-/* The TLS of TDS 7: handshake inside 0x12 packets, then records; for the whole connection, or for the login packet only.
- * The owner here plays the session: it unwraps, feeds, and takes TDS-like packets of 8 header bytes and a big-endian length. */
+/* The TLS of TDS 7: handshake inside 0x12 packets, then records; for the whole connection, or
+ * for the login packet only. The owner here plays the session: it unwraps, feeds, and takes
+ * TDS-like packets of 8 header bytes and a big-endian length. */
 #include "net_test.h"
 
 #include <openssl/ssl.h>
@@ -41,7 +42,7 @@ static size_t tds_data(struct conn *c, const uint8_t *p, size_t n)
 	}
 	if (p[0] == LOGIN && atomic_load(&c->h->number) != 0)
 		net_stream_end_tls(c->s);
-	net_stream_write(c->s, p, len);
+	stream_write(c->s, p, len);
 	return len;
 }
 
@@ -75,7 +76,8 @@ static void client_end(struct client *c)
 	close(c->fd);
 }
 
-/* Sends what OpenSSL has to say as 0x12 packets of at most `size` bytes, header and body apart if `split`. */
+/* Sends what OpenSSL has to say as 0x12 packets of at most `size` bytes, header and body apart
+ * if `split`. */
 static void send_wrapped(struct client *c, size_t size, bool split)
 {
 	uint8_t packet[4096];
@@ -124,8 +126,8 @@ static void client_handshake(struct client *c, size_t size, bool split)
 		recv_wrapped(c);
 	}
 	assert_int_equal(BIO_pending(c->out), 0);
-	assert_int_equal(c->flights,
-			 2); /* ServerHello … Done; ChangeCipherSpec, Finished. One message each */
+	/* ServerHello … Done; ChangeCipherSpec, Finished. One message each */
+	assert_int_equal(c->flights, 2);
 	assert_int_equal(SSL_version(c->ssl), TLS1_2_VERSION);
 }
 
@@ -311,7 +313,8 @@ static void login_only_switches_at_the_first_clear_byte(void **state)
 	harness_stop(&h);
 }
 
-/* pytds sends all of a long LOGIN7 in TLS; some clients send an alert before they go clear. Every byte arrives alone. */
+/* pytds sends all of a long LOGIN7 in TLS; some clients send an alert before they go clear.
+ * Every byte arrives alone. */
 static void records_and_alerts_after_the_end_are_understood(void **state)
 {
 	struct harness h = { 0 };
@@ -337,6 +340,76 @@ static void records_and_alerts_after_the_end_are_understood(void **state)
 	assert_memory_equal(got, login, 300);
 	assert_memory_equal(got + 300, login, 300);
 	assert_memory_equal(got + 600, request, 200);
+	client_end(&c);
+	harness_stop(&h);
+}
+
+/* What was sent before the end of the login's encryption is encrypted, though most of it waited;
+ * what comes behind it is not. */
+#define BEFORE_END ((size_t)4 << 20)
+static char lent_bytes[BEFORE_END];
+
+static size_t send_and_end_tls(struct conn *c, const uint8_t *p, size_t n)
+{
+	struct output o;
+
+	if (p[0] != LOGIN)
+		return tds_data(c, p, n);
+	output_init(&o, 2 * BEFORE_END);
+	output_lend(&o, (struct str){ lent_bytes, sizeof(lent_bytes) });
+	net_stream_send(c->s, &o);
+	output_lend(&o, (struct str){ lent_bytes, sizeof(lent_bytes) });
+	net_stream_send(c->s, &o);
+	net_stream_end_tls(c->s);
+	buf_put(&o.bytes, "clear", 5);
+	net_stream_send(c->s, &o);
+	output_fini(&o);
+	return n;
+}
+
+/* Whole records and nothing behind them, as the clear bytes of the test want it. */
+static void recv_records(struct client *c, uint8_t *dst, size_t n)
+{
+	static uint8_t record[5 + 20000];
+	size_t got = 0;
+
+	while (got < n) {
+		size_t len;
+		int k;
+
+		recv_all(c->fd, record, 5);
+		assert_int_equal(record[0], 0x17);
+		len = (size_t)(record[3] << 8 | record[4]);
+		recv_all(c->fd, record + 5, len);
+		BIO_write(c->in, record, (int)(5 + len));
+		while (got < n && (k = SSL_read(c->ssl, dst + got, (int)(n - got))) > 0)
+			got += (size_t)k;
+	}
+}
+
+static void what_was_sent_before_the_end_is_encrypted(void **state)
+{
+	uint8_t *got = malloc(2 * BEFORE_END), login[300], records[8000];
+	struct harness h = { 0 };
+	struct client c;
+	size_t k;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lent_bytes); i++)
+		lent_bytes[i] = (char)(i * 11 + i / 5000);
+	start(&h, true);
+	h.data = send_and_end_tls;
+	client_start(&c, &h);
+	client_handshake(&c, 4088, false);
+	make_packet(login, LOGIN, 'l', 300);
+	k = encrypt(&c, records, sizeof(records), login, 300);
+	send_all(c.fd, records, k);
+	recv_records(&c, got, 2 * BEFORE_END);
+	assert_memory_equal(got, lent_bytes, BEFORE_END);
+	assert_memory_equal(got + BEFORE_END, lent_bytes, BEFORE_END);
+	recv_all(c.fd, got, 5);
+	assert_memory_equal(got, "clear", 5);
+	free(got);
 	client_end(&c);
 	harness_stop(&h);
 }
@@ -437,6 +510,7 @@ int main(void)
 		cmocka_unit_test(login_only_switches_at_the_first_clear_byte),
 		cmocka_unit_test(records_and_alerts_after_the_end_are_understood),
 		cmocka_unit_test(a_pause_keeps_records_and_clear_bytes_in_order),
+		cmocka_unit_test(what_was_sent_before_the_end_is_encrypted),
 		cmocka_unit_test(a_packet_half_in_tls_half_in_clear_is_whole),
 		cmocka_unit_test(a_failed_handshake_ends_with_its_reason),
 	};

@@ -1,4 +1,5 @@
-/* answer.c — for years.py: reads lines "recurrence|due|now" (ticks) and answers "next window-end-of-next" in ticks, or "-". */
+/* answer.c — for years.py: reads lines "recurrence|due|now" (ticks) and answers "next
+ * window-end-of-next" in ticks, or "-". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +15,12 @@ int main(void)
 		struct recurrence r;
 		int64_t next;
 
-		if (now == NULL || !recurrence_parse((struct str){ line, (size_t)(due - line) }, &r))
+		if (now == NULL || !schedule_recurrence_parse((struct str){ line, (size_t)(due - line) }, &r))
 			return 1;
-		if (recurrence_next(&r, strtoll(due + 1, NULL, 10), strtoll(now + 1, NULL, 10), &next))
-			printf("%lld %lld\n", (long long)next, (long long)recurrence_window_end(&r, next));
+		if (schedule_recurrence_next(&r, strtoll(due + 1, NULL, 10), strtoll(now + 1, NULL, 10),
+					     &next))
+			printf("%lld %lld\n", (long long)next,
+			       (long long)schedule_recurrence_window_end(&r, next));
 		else
 			puts("-");
 	}

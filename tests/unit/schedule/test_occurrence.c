@@ -1,5 +1,6 @@
-/* test_occurrence.c — the next due time for every form and at every boundary, windows, and the place inside them [E-SCHED-09 to E-SCHED-12]. Ten years day by
- * day are compared with another computation in years.py. */
+/* test_occurrence.c — the next due time for every form and at every boundary, windows, and the
+ * place inside them [E-SCHED-09 to E-SCHED-12]. Ten years day by day are compared with another
+ * computation in years.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,7 @@ static struct recurrence parsed(const char *text)
 {
 	struct recurrence r;
 
-	assert_true(recurrence_parse(str_of(text), &r));
+	assert_true(schedule_recurrence_parse(str_of(text), &r));
 	return r;
 }
 
@@ -37,7 +38,7 @@ static void assert_next(const char *recurrence, const char *due, const char *now
 	struct recurrence r = parsed(recurrence);
 	int64_t next;
 
-	assert_true(recurrence_next(&r, at(due), at(now), &next));
+	assert_true(schedule_recurrence_next(&r, at(due), at(now), &next));
 	assert_int_equal(next, at(want));
 	assert_true(next > at(due) && next > at(now));
 }
@@ -199,11 +200,12 @@ static void the_calendar_ends_with_9999(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
 		struct recurrence r = parsed(forms[i]);
 
-		assert_false(recurrence_next(&r, at("9999-12-31 23:59:59"), at("2026-01-01"), &next));
-		assert_false(recurrence_next(&r, DATETIME_MAX, 0, &next));
-		assert_false(recurrence_next(&r, INT64_MAX, 0, &next));
-		assert_false(recurrence_next(&r, INT64_MIN, 0, &next));
-		assert_true(recurrence_next(&r, DATETIME_MIN, DATETIME_MIN, &next));
+		assert_false(
+			schedule_recurrence_next(&r, at("9999-12-31 23:59:59"), at("2026-01-01"), &next));
+		assert_false(schedule_recurrence_next(&r, DATETIME_MAX, 0, &next));
+		assert_false(schedule_recurrence_next(&r, INT64_MAX, 0, &next));
+		assert_false(schedule_recurrence_next(&r, INT64_MIN, 0, &next));
+		assert_true(schedule_recurrence_next(&r, DATETIME_MIN, DATETIME_MIN, &next));
 		assert_true(next > DATETIME_MIN);
 	}
 }
@@ -212,8 +214,8 @@ static void assert_window(const char *recurrence, const char *begin, const char 
 {
 	struct recurrence r = parsed(recurrence);
 
-	assert_true(recurrence_is_begin(&r, at(begin)));
-	assert_int_equal(recurrence_window_end(&r, at(begin)), at(want));
+	assert_true(schedule_recurrence_is_begin(&r, at(begin)));
+	assert_int_equal(schedule_recurrence_window_end(&r, at(begin)), at(want));
 }
 
 static void windows_wrap_over_their_period(void **state)
@@ -252,11 +254,12 @@ static void other_times_begin_no_window(void **state)
 			  m = parsed("every 05 minutes between 10 and 20");
 
 	(void)state;
-	assert_false(recurrence_is_begin(&r, at("2026-01-01 22:00:00.003")));
-	assert_false(recurrence_is_begin(&r, at("2026-01-01 23:00:00")));
-	assert_false(recurrence_is_begin(&m, at("2026-01-01 23:00:11")));
-	assert_false(recurrence_is_begin(&r, INT64_MAX));
-	assert_int_equal(recurrence_start(&r, at("2026-01-01 23:00:00"), 12345), at("2026-01-01 23:00:00"));
+	assert_false(schedule_recurrence_is_begin(&r, at("2026-01-01 22:00:00.003")));
+	assert_false(schedule_recurrence_is_begin(&r, at("2026-01-01 23:00:00")));
+	assert_false(schedule_recurrence_is_begin(&m, at("2026-01-01 23:00:11")));
+	assert_false(schedule_recurrence_is_begin(&r, INT64_MAX));
+	assert_int_equal(schedule_recurrence_start(&r, at("2026-01-01 23:00:00"), 12345),
+			 at("2026-01-01 23:00:00"));
 }
 
 static void the_place_in_the_window_is_stable_and_spread(void **state)
@@ -272,20 +275,20 @@ static void the_place_in_the_window_is_stable_and_spread(void **state)
 
 		id[34] = (char)('0' + i / 10);
 		id[35] = (char)('0' + i % 10);
-		start = recurrence_start(&r, begin, recurrence_seed(str_of(id)));
+		start = schedule_recurrence_start(&r, begin, schedule_recurrence_seed(str_of(id)));
 		assert_true(start >= begin && start <= end);
-		assert_int_equal(recurrence_start(&r, begin + 24 * INT64_C(3600) * TICKS_PER_SECOND,
-						  recurrence_seed(str_of(id))) -
+		assert_int_equal(schedule_recurrence_start(&r, begin + 24 * INT64_C(3600) * TICKS_PER_SECOND,
+							   schedule_recurrence_seed(str_of(id))) -
 					 start,
 				 TICKS_PER_DAY);
 		seen[(start - begin) * 4 / (end - begin + 1)]++;
-		assert_int_equal(
-			recurrence_start(&instant, at("2026-01-01 01:00:00"), recurrence_seed(str_of(id))),
-			at("2026-01-01 01:00:00"));
+		assert_int_equal(schedule_recurrence_start(&instant, at("2026-01-01 01:00:00"),
+							   schedule_recurrence_seed(str_of(id))),
+				 at("2026-01-01 01:00:00"));
 	}
 	for (size_t i = 0; i < ARRAY_LEN(seen); i++)
 		assert_true(seen[i] > 10);
-	assert_int_equal(recurrence_seed(STR("ABCDEF")), recurrence_seed(STR("abcdef")));
+	assert_int_equal(schedule_recurrence_seed(STR("ABCDEF")), schedule_recurrence_seed(STR("abcdef")));
 }
 
 int main(void)

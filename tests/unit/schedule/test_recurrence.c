@@ -20,7 +20,7 @@ static bool accepts(const char *text)
 
 	assert_non_null(exact);
 	memcpy(exact, text, n);
-	ok = recurrence_parse((struct str){ exact, n }, &r);
+	ok = schedule_recurrence_parse((struct str){ exact, n }, &r);
 	free(exact);
 	return ok;
 }
@@ -71,13 +71,13 @@ static void names_in_both_lengths_and_any_case(void **state)
 	for (unsigned i = 0; i < 7; i++) {
 		snprintf(text, sizeof(text), "weekly between %s 01:02:03 and %.2s 04:05:06", days[i],
 			 days[(i + 1) % 7]);
-		assert_true(recurrence_parse(str_of(text), &r));
+		assert_true(schedule_recurrence_parse(str_of(text), &r));
 		assert_int_equal(r.from.weekday, i);
 		assert_int_equal(r.to.weekday, (i + 1) % 7);
 	}
 	for (unsigned i = 0; i < 12; i++) {
 		snprintf(text, sizeof(text), "yearly at %s 31 23:59:59", months[i]);
-		assert_true(recurrence_parse(str_of(text), &r));
+		assert_true(schedule_recurrence_parse(str_of(text), &r));
 		assert_int_equal(r.from.month, i + 1);
 		assert_int_equal(r.to.month, i + 1);
 	}

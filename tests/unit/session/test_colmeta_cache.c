@@ -1,4 +1,5 @@
-/* test_colmeta_cache.c — COLMETADATA that was made once is what would be made each time, for every result set and every version that gets it. */
+/* test_colmeta_cache.c — COLMETADATA that was made once is what would be made each time, for
+ * every result set and every version that gets it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,19 +18,19 @@ static int up(void **state)
 	struct err e;
 
 	(void)state;
-	return colmeta_cache_make(&colmeta, &e);
+	return session_colmeta_cache_make(&colmeta, &e);
 }
 
 static int down(void **state)
 {
 	(void)state;
-	colmeta_cache_fini(&colmeta);
+	session_colmeta_cache_fini(&colmeta);
 	return 0;
 }
 
 static void assert_as_made_anew(const struct step *st, enum tds_version v)
 {
-	struct str found = colmeta_cache_find(&colmeta, st->columns, v);
+	struct str found = session_colmeta_cache_find(&colmeta, st->columns, v);
 	struct tds_out o;
 
 	tds_out_init(&o, TDS_PACKET_MAX);
@@ -38,9 +39,9 @@ static void assert_as_made_anew(const struct step *st, enum tds_version v)
 	tds_out_begin(&o, TDS_MSG_RESPONSE);
 	tds_put_colmetadata(&o, st->columns, st->ncolumns);
 	tds_out_end(&o);
-	assert_false(o.wire.failed);
-	assert_int_equal(found.n, o.wire.len - TDS_HEADER_LEN);
-	assert_memory_equal(found.p, o.wire.data + TDS_HEADER_LEN, found.n);
+	assert_false(o.wire.bytes.failed);
+	assert_int_equal(found.n, o.wire.bytes.len - TDS_HEADER_LEN);
+	assert_memory_equal(found.p, o.wire.bytes.data + TDS_HEADER_LEN, found.n);
 	tds_out_fini(&o);
 }
 
@@ -50,9 +51,9 @@ static void every_result_set_has_the_metadata_that_would_be_made(void **state)
 
 	(void)state;
 	for (int s = 0; s < SERVICE_COUNT; s++)
-		for (size_t i = 0; i < service_procs[s].nprocs; i++)
-			for (size_t k = 0; k < service_procs[s].procs[i].nsteps; k++) {
-				const struct step *st = &service_procs[s].procs[i].steps[k];
+		for (size_t i = 0; i < catalogue_service_procs[s].nprocs; i++)
+			for (size_t k = 0; k < catalogue_service_procs[s].procs[i].nsteps; k++) {
+				const struct step *st = &catalogue_service_procs[s].procs[i].steps[k];
 
 				if (st->kind != STEP_ROWS)
 					continue;
@@ -69,11 +70,11 @@ static void old_versions_have_none(void **state)
 
 	(void)state;
 	for (size_t k = 0; st == NULL; k++)
-		if (service_procs[SERVICE_SCHEDULE].procs[1].steps[k].kind == STEP_ROWS)
-			st = &service_procs[SERVICE_SCHEDULE].procs[1].steps[k];
-	assert_true(colmeta_cache_find(&colmeta, st->columns, TDS_74).n > 0);
+		if (catalogue_service_procs[SERVICE_SCHEDULE].procs[1].steps[k].kind == STEP_ROWS)
+			st = &catalogue_service_procs[SERVICE_SCHEDULE].procs[1].steps[k];
+	assert_true(session_colmeta_cache_find(&colmeta, st->columns, TDS_74).n > 0);
 	for (enum tds_version v = TDS_70; v <= TDS_72; v++)
-		assert_int_equal(colmeta_cache_find(&colmeta, st->columns, v).n, 0);
+		assert_int_equal(session_colmeta_cache_find(&colmeta, st->columns, v).n, 0);
 }
 
 static void other_columns_have_none(void **state)
@@ -81,9 +82,9 @@ static void other_columns_have_none(void **state)
 	static const struct column columns[] = { { "a", { TYPE_INT, 0, 0, 0 }, false } };
 
 	(void)state;
-	assert_int_equal(colmeta_cache_find(&colmeta, columns, TDS_74).n, 0);
-	assert_int_equal(colmeta_cache_find(&colmeta, NULL, TDS_74).n, 0);
-	assert_int_equal(colmeta_cache_find(&(struct colmeta_cache){ .n = 0 }, columns, TDS_74).n, 0);
+	assert_int_equal(session_colmeta_cache_find(&colmeta, columns, TDS_74).n, 0);
+	assert_int_equal(session_colmeta_cache_find(&colmeta, NULL, TDS_74).n, 0);
+	assert_int_equal(session_colmeta_cache_find(&(struct colmeta_cache){ .n = 0 }, columns, TDS_74).n, 0);
 }
 
 int main(void)

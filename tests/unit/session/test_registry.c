@@ -1,4 +1,5 @@
-/* test_registry.c — numbers of sessions: unique, in turn, none beyond a smallint; and the list that sp_who shows. */
+/* test_registry.c — numbers of sessions: unique, in turn, none beyond a smallint; and the list
+ * that sp_who shows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,16 +17,16 @@ static void numbers_are_given_in_turn(void **state)
 	struct registry r;
 
 	(void)state;
-	registry_init(&r);
-	assert_true(registry_add(&r, &a));
-	assert_true(registry_add(&r, &b));
+	session_registry_init(&r);
+	assert_true(session_registry_add(&r, &a));
+	assert_true(session_registry_add(&r, &b));
 	assert_int_equal(a.spid, 51);
 	assert_int_equal(b.spid, 52);
-	registry_remove(&r, &a);
-	assert_true(registry_add(&r, &c));
+	session_registry_remove(&r, &a);
+	assert_true(session_registry_add(&r, &c));
 	assert_int_equal(c.spid, 53);
-	assert_int_equal(registry_added(&r), 3);
-	registry_fini(&r);
+	assert_int_equal(session_registry_added(&r), 3);
+	session_registry_fini(&r);
 }
 
 static void after_the_last_number_the_free_ones_come_again(void **state)
@@ -35,23 +36,23 @@ static void after_the_last_number_the_free_ones_come_again(void **state)
 
 	(void)state;
 	assert_non_null(all);
-	registry_init(&r);
+	session_registry_init(&r);
 	for (size_t i = 0; i < ALL; i++) {
-		assert_true(registry_add(&r, &all[i]));
+		assert_true(session_registry_add(&r, &all[i]));
 		assert_int_equal(all[i].spid, SPID_FIRST + i);
 	}
-	assert_false(registry_add(&r, &more)); /* none is left */
-	registry_remove(&r, &all[1000]);
-	assert_true(registry_add(&r, &more));
+	assert_false(session_registry_add(&r, &more)); /* none is left */
+	session_registry_remove(&r, &all[1000]);
+	assert_true(session_registry_add(&r, &more));
 	assert_int_equal(more.spid, SPID_FIRST + 1000);
-	assert_false(registry_add(&r, &all[1000]));
-	registry_remove(&r, &all[0]);
-	registry_remove(&r, &all[ALL - 1]);
-	assert_true(registry_add(&r, &all[0])); /* the search goes on where it was */
+	assert_false(session_registry_add(&r, &all[1000]));
+	session_registry_remove(&r, &all[0]);
+	session_registry_remove(&r, &all[ALL - 1]);
+	assert_true(session_registry_add(&r, &all[0])); /* the search goes on where it was */
 	assert_int_equal(all[0].spid, SPID_LAST);
-	assert_true(registry_add(&r, &all[ALL - 1]));
+	assert_true(session_registry_add(&r, &all[ALL - 1]));
 	assert_int_equal(all[ALL - 1].spid, SPID_FIRST);
-	registry_fini(&r);
+	session_registry_fini(&r);
 	free(all);
 }
 
@@ -69,27 +70,29 @@ static void the_list_has_those_who_are_logged_in(void **state)
 
 	(void)state;
 	arena_init(&arena, 1 << 20);
-	registry_init(&r);
-	r.next = SPID_LAST; /* so that the list is not in the order of the numbers */
-	assert_true(registry_add(&r, &b) && registry_add(&r, &stranger) && registry_add(&r, &a));
-	registry_show(&r, &a);
-	registry_show(&r, &b);
+	session_registry_init(&r);
+	/* so that the list is not in the order of the numbers */
+	r.next = SPID_LAST;
+	assert_true(session_registry_add(&r, &b) && session_registry_add(&r, &stranger) &&
+		    session_registry_add(&r, &a));
+	session_registry_show(&r, &a);
+	session_registry_show(&r, &b);
 	registry_doing(&b, ACTIVITY_WAITFOR);
-	registry_text(&r, database, sizeof(database), STR("Translation"));
-	assert_int_equal(registry_list(&r, 0, &arena, &rows, &n, &e), 0);
+	session_registry_text(&r, database, sizeof(database), STR("Translation"));
+	assert_int_equal(session_registry_list(&r, 0, &arena, &rows, &n, &e), 0);
 	assert_int_equal(n, 2);
 	assert_int_equal(rows[0].spid, SPID_FIRST + 1);
 	assert_string_equal(rows[0].login, "sa");
 	assert_string_equal(rows[0].database, "Translation");
-	assert_string_equal(activity_name(rows[0].activity), "AWAITING COMMAND");
+	assert_string_equal(session_activity_name(rows[0].activity), "AWAITING COMMAND");
 	assert_int_equal(rows[1].spid, SPID_LAST);
-	assert_string_equal(activity_name(rows[1].activity), "WAITFOR");
-	assert_int_equal(registry_list(&r, SPID_LAST, &arena, &rows, &n, &e), 0);
+	assert_string_equal(session_activity_name(rows[1].activity), "WAITFOR");
+	assert_int_equal(session_registry_list(&r, SPID_LAST, &arena, &rows, &n, &e), 0);
 	assert_int_equal(n, 1);
 	assert_string_equal(rows[0].login, "shop");
-	assert_int_equal(registry_list(&r, stranger.spid, &arena, &rows, &n, &e), 0);
+	assert_int_equal(session_registry_list(&r, stranger.spid, &arena, &rows, &n, &e), 0);
 	assert_int_equal(n, 0);
-	registry_fini(&r);
+	session_registry_fini(&r);
 	arena_fini(&arena);
 }
 

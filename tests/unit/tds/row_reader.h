@@ -1,5 +1,6 @@
-/* row_reader.h — a small client: reads COLMETADATA and ROW as a driver of the given version would, and shows each value as text.
- * It shares no code with src/tds but the cursor. Numbers in decimal, bytes in hex, text as it is, NULL as "NULL". */
+/* row_reader.h — a small client: reads COLMETADATA and ROW as a driver of the given version
+ * would, and shows each value as text. It shares no code with src/tds but the cursor. Numbers in
+ * decimal, bytes in hex, text as it is, NULL as "NULL". */
 #ifndef ROW_READER_H
 #define ROW_READER_H
 

@@ -1,5 +1,6 @@
-/* tds_test.h — what the tests of this folder share: bytes written as people read them, and copies of exactly that length on the heap, so that
- * the address sanitizer sees every step too far. */
+/* tds_test.h — what the tests of this folder share: bytes written as people read them, and
+ * copies of exactly that length on the heap, so that the address sanitizer sees every step too
+ * far. */
 #ifndef TDS_TEST_H
 #define TDS_TEST_H
 
@@ -82,12 +83,12 @@ static inline void assert_bytes(const void *got, size_t n, const char *want)
 /* The payload of everything that was sent: packets taken apart by our own decoder. */
 static inline struct buf payload_of(const struct tds_out *o)
 {
-	struct tds_cursor c = tds_cursor_of(o->wire.data, o->wire.len);
+	struct tds_cursor c = tds_cursor_of(o->wire.bytes.data, o->wire.bytes.len);
 	struct tds_packet p;
 	struct buf b;
 
 	buf_init(&b, SIZE_MAX);
-	assert_false(o->wire.failed);
+	assert_false(o->wire.bytes.failed);
 	while (tds_left(&c) > 0) {
 		assert_int_equal(tds_get_packet(&c, TDS_PACKET_MAX, &p), TDS_OK);
 		buf_put(&b, p.body.pos, tds_left(&p.body));

@@ -1,4 +1,5 @@
-/* test_prelogin.c — the option table, the answer byte by byte, and the whole table of wire notes 4.1. */
+/* test_prelogin.c — the option table, the answer byte by byte, and the whole table of wire notes
+ * 4.1. */
 #include "tds_test.h"
 
 #include "tds/prelogin.h"
@@ -61,13 +62,18 @@ static void wrong_tables_are_refused(void **state)
 	struct tds_prelogin p;
 
 	(void)state;
-	assert_int_equal(decode_text("FF", &p), TDS_MALFORMED);                               /* no VERSION */
-	assert_int_equal(decode_text("01 00 06 00 01 FF 00", &p), TDS_MALFORMED);             /* not first */
-	assert_int_equal(decode_text("00 00 06 00 05 FF 00 00 00 00 00", &p), TDS_MALFORMED); /* too short */
-	assert_int_equal(decode_text("00 FF FF 00 06 FF 00 00 00 00 00 00", &p), TDS_MALFORMED); /* outside */
+	/* no VERSION */
+	assert_int_equal(decode_text("FF", &p), TDS_MALFORMED);
+	/* not first */
+	assert_int_equal(decode_text("01 00 06 00 01 FF 00", &p), TDS_MALFORMED);
+	/* too short */
+	assert_int_equal(decode_text("00 00 06 00 05 FF 00 00 00 00 00", &p), TDS_MALFORMED);
+	/* outside */
+	assert_int_equal(decode_text("00 FF FF 00 06 FF 00 00 00 00 00 00", &p), TDS_MALFORMED);
 	assert_int_equal(decode_text("00 00 06 FF FF FF 00 00 00 00 00 00", &p), TDS_MALFORMED);
+	/* ENCRYPTION empty */
 	assert_int_equal(decode_text("00 00 0B 00 06 01 00 00 00 00 FF 00 00 00 00 00 00", &p),
-			 TDS_MALFORMED); /* ENCRYPTION empty */
+			 TDS_MALFORMED);
 }
 
 static void missing_options_have_defaults(void **state)
@@ -106,7 +112,7 @@ static void the_answer_is_the_one_that_all_drivers_take(void **state)
 	tds_out_begin(&o, TDS_MSG_RESPONSE);
 	tds_put(&o, body.data, body.len);
 	tds_out_end(&o);
-	assert_bytes(o.wire.data, o.wire.len,
+	assert_bytes(o.wire.bytes.data, o.wire.bytes.len,
 		     "04 01 00 2B 00 00 01 00"
 		     "00 00 1A 00 06  01 00 20 00 01  02 00 21 00 01  03 00 22 00 00  04 00 22 00 01  FF"
 		     "10 00 10 0C 00 00   00   00   00");

@@ -167,8 +167,8 @@ static void transaction_requests_are_read(void **state)
 	assert_int_equal(t.name.n, 0);
 	assert_int_equal(tm_text("05 00 04 06 'abc'", &t), 0);
 	assert_string_equal(t.name.p, "abc");
-	assert_int_equal(tm_text("07 00 00 01 00 00", &t),
-			 0); /* FreeTDS ODBC, pytds: commit and begin again */
+	/* FreeTDS ODBC, pytds: commit and begin again */
+	assert_int_equal(tm_text("07 00 00 01 00 00", &t), 0);
 	assert_true(t.begin_again);
 	assert_int_equal(tm_text("08 00 04 's1' 01 03 02 'n'", &t), 0);
 	assert_string_equal(t.name.p, "s1");

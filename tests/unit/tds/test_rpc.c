@@ -1,4 +1,5 @@
-/* test_rpc.c — RPC requests: names, separators, every type that a client may send, and streams that are wrong. */
+/* test_rpc.c — RPC requests: names, separators, every type that a client may send, and streams
+ * that are wrong. */
 #include "tds_test.h"
 
 #include "tds/request.h"
@@ -191,7 +192,8 @@ static void decimals_of_any_length(void **state)
 		       0xFFFFFFFFFFFFFF);
 	assert_decimal("6A 11 26 00 11 01 FF FF FF FF 3F 22 8A 09 7A C4 86 5A A8 4C 3B 4B", TYPE_DECIMAL, 38,
 		       0, false, UINT64_C(0x4B3B4CA85A86C47A), UINT64_C(0x098A223FFFFFFFFF));
-	assert_decimal("37 05 09 02 02 00 00", TYPE_DECIMAL, 9, 2, false, 0, 0); /* old code; no minus zero */
+	/* old code; no minus zero */
+	assert_decimal("37 05 09 02 02 00 00", TYPE_DECIMAL, 9, 2, false, 0, 0);
 	assert_decimal("3F 05 09 02 03 01 00 01", TYPE_NUMERIC, 9, 2, false, 0, 256);
 	assert_null_value("6A 11 26 0A 00", TYPE_DECIMAL);
 	assert_refused("6A 11 27 00 00", TDS_74, 8017);
@@ -199,8 +201,8 @@ static void decimals_of_any_length(void **state)
 	assert_refused("6A 11 05 06 00", TDS_74, 8017);
 	assert_refused("6A 11 26 00 01 01", TDS_74, 8016);
 	assert_refused("6A 11 26 00 12 01 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00", TDS_74, 8016);
-	assert_refused("6A 11 26 00 11 01 00 00 00 00 40 22 8A 09 7A C4 86 5A A8 4C 3B 4B", TDS_74,
-		       8023);                                          /* 10³⁸ */
+	/* 10³⁸ */
+	assert_refused("6A 11 26 00 11 01 00 00 00 00 40 22 8A 09 7A C4 86 5A A8 4C 3B 4B", TDS_74, 8023);
 	assert_refused("6A 05 03 00 05 01 E8 03 00 00", TDS_74, 8023); /* 1000 is no decimal(3,0) */
 }
 
@@ -240,8 +242,8 @@ static void dates(void **state)
 	assert_refused("29 07 03 00 00 00", TDS_74, 8016);
 	assert_refused("2B 00 08 00 00 00 07 24 0B 49 03", TDS_74, 8023); /* +841 */
 	assert_refused("2B 00 08 00 00 00 00 00 00 FF FF", TDS_74, 8023); /* local time before the year 1 */
-	assert_refused("2A 03 07 80 EE 36 00 07 24 FF", TDS_74,
-		       8023); /* so far away that the sum overflowed; found by fuzz_rpc */
+	/* so far away that the sum overflowed; found by fuzz_rpc */
+	assert_refused("2A 03 07 80 EE 36 00 07 24 FF", TDS_74, 8023);
 	assert_refused("28 03 07 24 0B", TDS_72, 8009);
 }
 
@@ -260,10 +262,11 @@ static void texts(void **state)
 {
 	(void)state;
 	assert_text("A7 0A 00 " COLLATION " 03 00 \"abc\"", TDS_71, TYPE_VARCHAR, 10, "abc");
-	assert_text("A7 0A 00 03 00 \"abc\"", TDS_70, TYPE_VARCHAR, 10, "abc"); /* 7.0 has no collation */
+	/* 7.0 has no collation */
+	assert_text("A7 0A 00 03 00 \"abc\"", TDS_70, TYPE_VARCHAR, 10, "abc");
 	assert_text("AF 03 00 " COLLATION " 02 00 80 E9", TDS_74, TYPE_CHAR, 3, "\xE2\x82\xAC\xC3\xA9");
-	assert_text("A7 03 00 00 00 00 00 00 01 00 E9", TDS_74, TYPE_VARCHAR, 3,
-		    "\xC3\xA9"); /* raw collation: go */
+	/* raw collation: go */
+	assert_text("A7 03 00 00 00 00 00 00 01 00 E9", TDS_74, TYPE_VARCHAR, 3, "\xC3\xA9");
 	assert_text("A7 04 00 " UTF8_COLLATION " 02 00 C3 A9", TDS_74, TYPE_VARCHAR, 4, "\xC3\xA9");
 	assert_refused("A7 04 00 " UTF8_COLLATION " 02 00 C3 28", TDS_74, 8023);
 	assert_text("E7 0A 00 " COLLATION " 06 00 'abc'", TDS_74, TYPE_NVARCHAR, 5, "abc");
@@ -306,8 +309,8 @@ static void old_lobs(void **state)
 
 	(void)state;
 	assert_text("23 FF FF FF 7F " COLLATION " 03 00 00 00 \"abc\"", TDS_74, TYPE_TEXT, TYPE_MAX, "abc");
-	assert_text("63 02 00 00 00 " COLLATION " 06 00 00 00 'abc'", TDS_71R1, TYPE_NTEXT, TYPE_MAX,
-		    "abc"); /* jTDS: maximum in characters */
+	/* jTDS: maximum in characters */
+	assert_text("63 02 00 00 00 " COLLATION " 06 00 00 00 'abc'", TDS_71R1, TYPE_NTEXT, TYPE_MAX, "abc");
 	v = good("22 FF FF FF 7F 02 00 00 00 01 02", TDS_71R1);
 	assert_int_equal(v.type.id, TYPE_IMAGE);
 	assert_bytes(v.u.s.p, v.u.s.n, "01 02");
@@ -617,8 +620,8 @@ static void a_full_arena_is_an_error(void **state)
 /* Large text is measured first and converted in pieces: the same result. */
 static void long_texts(void **state)
 {
-	struct buf b = bytes_of("01 00 'p' 00 00 00 00 23 FF FF FF 7F " COLLATION
-				" 00 00 02 00"); /* 131072 bytes */
+	/* 131072 bytes */
+	struct buf b = bytes_of("01 00 'p' 00 00 00 00 23 FF FF FF 7F " COLLATION " 00 00 02 00");
 	struct tds_rpc r;
 
 	(void)state;

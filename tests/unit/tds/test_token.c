@@ -1,4 +1,5 @@
-/* test_token.c — the tokens, byte by byte, against the examples of the specification and of captures. */
+/* test_token.c — the tokens, byte by byte, against the examples of the specification and of
+ * captures. */
 #include "tds_test.h"
 
 static struct tds_out out;
@@ -22,7 +23,7 @@ static void expect(const char *want)
 {
 	tds_out_end(&out);
 	assert_payload(&out, want);
-	buf_reset(&out.wire, 0);
+	output_reset(&out.wire, 0);
 	tds_out_begin(&out, TDS_MSG_RESPONSE);
 }
 
@@ -121,14 +122,14 @@ static void an_attention_is_acknowledged(void **state)
 	out.spid = 0x33;
 	tds_put_done(&out, TDS_DONE, TDS_DONE_ATTN, 0xFD, 0);
 	tds_out_end(&out);
-	assert_bytes(out.wire.data, out.wire.len,
+	assert_bytes(out.wire.bytes.data, out.wire.bytes.len,
 		     "04 01 00 15 00 33 01 00  FD 20 00 FD 00 00 00 00 00 00 00 00 00");
-	buf_reset(&out.wire, 0);
+	output_reset(&out.wire, 0);
 	out.version = TDS_71;
 	tds_out_begin(&out, TDS_MSG_RESPONSE);
 	tds_put_done(&out, TDS_DONE, TDS_DONE_ATTN, 0xFD, 0);
 	tds_out_end(&out);
-	assert_int_equal(out.wire.len, 17);
+	assert_int_equal(out.wire.bytes.len, 17);
 }
 
 static void severities(void **state)
@@ -157,9 +158,9 @@ static void sspi(void **state)
 	tds_put_sspi(&out, "abc", 3);
 	expect("ED 03 00 \"abc\"");
 	tds_put_sspi(&out, big, 65535);
-	assert_false(out.wire.failed);
+	assert_false(out.wire.bytes.failed);
 	tds_put_sspi(&out, big, 65536);
-	assert_true(out.wire.failed);
+	assert_true(out.wire.bytes.failed);
 }
 
 static void a_null_in_a_column_that_has_none_fails(void **state)
@@ -169,7 +170,7 @@ static void a_null_in_a_column_that_has_none_fails(void **state)
 
 	(void)state;
 	tds_put_row(&out, &col, &null, 1);
-	assert_true(out.wire.failed);
+	assert_true(out.wire.bytes.failed);
 }
 
 static void a_value_of_another_kind_fails(void **state)
@@ -181,10 +182,10 @@ static void a_value_of_another_kind_fails(void **state)
 
 	(void)state;
 	tds_put_row(&out, &cols[0], &v, 1);
-	assert_true(out.wire.failed);
+	assert_true(out.wire.bytes.failed);
 	assert_true(tds_out_rewind(&out, &m));
 	tds_put_row(&out, &cols[1], &t, 1);
-	assert_true(out.wire.failed);
+	assert_true(out.wire.bytes.failed);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

@@ -1,5 +1,5 @@
-/* test_types.c — every type out and back in: as a column of every version, read by a small client, and as an output value, read by our own
- * decoder of parameters. */
+/* test_types.c — every type out and back in: as a column of every version, read by a small
+ * client, and as an output value, read by our own decoder of parameters. */
 #include "row_reader.h"
 #include "tds/request.h"
 
@@ -24,7 +24,8 @@ static const enum tds_version versions[] = { TDS_70,  TDS_71,  TDS_71R1, TDS_72,
 	}
 #define HOUR INT64_C(36000000000)
 
-/* Token in 7.4 when nullable / not, token before 7.3, before 7.2; text that the reader shows, for old versions if it differs. */
+/* Token in 7.4 when nullable / not, token before 7.3, before 7.2; text that the reader shows,
+ * for old versions if it differs. */
 static const struct {
 	struct value v;
 	uint8_t nullable, fixed, below73, below72;
@@ -51,8 +52,8 @@ static const struct {
 	{ TEXT(TYPE_TEXT, TYPE_MAX, "text"), 0x23, 0x23, 0, 0, "text", NULL },
 	{ TEXT(TYPE_NCHAR, 4, "\xE6\x97\xA5"), 0xEF, 0xEF, 0, 0, "\xE6\x97\xA5   ", NULL },
 	{ TEXT(TYPE_NVARCHAR, 10, "a\xF0\x9F\x98\x80"), 0xE7, 0xE7, 0, 0, "a\xF0\x9F\x98\x80", NULL },
-	{ TEXT(TYPE_NVARCHAR, 2, "a\xF0\x9F\x98\x80"), 0xE7, 0xE7, 0, 0, "a",
-	  NULL }, /* cut before, not inside, a pair */
+	/* cut before, not inside, a pair */
+	{ TEXT(TYPE_NVARCHAR, 2, "a\xF0\x9F\x98\x80"), 0xE7, 0xE7, 0, 0, "a", NULL },
 	{ TEXT(TYPE_NVARCHAR, 10, ""), 0xE7, 0xE7, 0, 0, "", NULL },
 	{ TEXT(TYPE_NVARCHAR, TYPE_MAX, "a\xF0\x9F\x98\x80"), 0xE7, 0xE7, 0, 0x63, "a\xF0\x9F\x98\x80",
 	  NULL },
@@ -308,7 +309,8 @@ static void broken_text_keeps_the_stream_whole(void **state)
 	}
 }
 
-/* AC … TYPE_INFO value of a RETURNVALUE is what an RPC parameter looks like: read it back as one. */
+/* AC … TYPE_INFO value of a RETURNVALUE is what an RPC parameter looks like: read it back as
+ * one. */
 static int as_parameter(const struct tds_out *o, enum tds_version v, struct arena *a, uint8_t **ret_message,
 			struct tds_rpc *ret)
 {
@@ -428,7 +430,7 @@ static void variants_carry_their_type(void **state)
 			tds_out_begin(&o, TDS_MSG_RESPONSE);
 			mark = tds_out_mark(&o);
 			tds_put_row(&o, &col, &outer, 1);
-			assert_false(o.wire.failed);
+			assert_false(o.wire.bytes.failed);
 			assert_true(tds_out_rewind(&o, &mark));
 			tds_put_returnvalue(&o, 3, STR("@x"), &wire, &outer);
 			tds_out_end(&o);
@@ -499,9 +501,9 @@ static void a_client_with_utf8_gets_it_back(void **state)
 }
 
 /* Hands on what it gets: a value much larger than the buffer. */
-static int count_bytes(struct tds_out *o, void *arg)
+static int count_bytes(struct output *finished, void *arg)
 {
-	*(uint64_t *)arg += o->wire.len;
+	*(uint64_t *)arg += finished->bytes.len;
 	return 0;
 }
 
@@ -521,8 +523,8 @@ static void a_huge_value_streams_through_a_small_buffer(void **state)
 	tds_out_begin(&o, TDS_MSG_RESPONSE);
 	tds_put_row(&o, &col, &v, 1);
 	tds_out_end(&o);
-	assert_false(o.wire.failed);
-	assert_true(total + o.wire.len > n);
+	assert_false(o.wire.bytes.failed);
+	assert_true(total + o.wire.bytes.len > n);
 	free((char *)(uintptr_t)v.u.s.p);
 	tds_out_fini(&o);
 }

@@ -1,6 +1,6 @@
-/* batch.h — a host for tests of src/tsql: everything that a batch sends or wants becomes one line of text, so that a test is a batch and the
- * lines expected of it.
- *   cols a:int!, b:varchar(3)     columns; ! is NOT NULL          row 1|abc      a row          rows 1     rows_done
+/* batch.h — a host for tests of src/tsql: everything that a batch sends or wants becomes one
+ * line of text, so that a test is a batch and the lines expected of it.
+ *   cols a:int!, b:varchar(3) columns; ! is NOT NULL row 1|abc a row rows 1 rows_done
  *   info 0/0/1 L1 text            messages: number/class/state    error …
  *   done C1 1                     DONE: command in hex, count;  done! has the error bit
  *   exec name(@a=1, 'x' out)      what is handed out; answered as the fields of struct host say */
@@ -197,15 +197,22 @@ static inline void take_language(struct tsql_host *th, const char *old_name, con
 	line(host_of(th), "language %s %s", old_name, new_name);
 }
 
-static inline enum service give_service(struct tsql_host *th)
+/* "Db1" is the current one; "Other" is a database of documents, "Closed" one that may not be
+ * read. */
+static inline int give_database(struct tsql_host *th, struct str name, struct tsql_database *ret,
+				struct err *reterr)
 {
-	return host_of(th)->service;
-}
+	struct tsql_database other = { .name = "Other", .service = SERVICE_WORD, .may_select = true };
 
-static inline bool give_may_select(struct tsql_host *th)
-{
-	(void)th;
-	return true;
+	*ret = (struct tsql_database){ .name = "Db1", .service = host_of(th)->service, .may_select = true };
+	if (str_eq_nocase(name, STR("master")))
+		*ret = (struct tsql_database){ .name = "master", .service = SERVICE_SYSTEM };
+	else if (str_eq_nocase(name, STR("Other")) || str_eq_nocase(name, STR("Closed")))
+		*ret = other;
+	else if (name.n > 0 && !str_eq_nocase(name, STR("Db1")))
+		return err_set(reterr, ERR_NO_OBJECT, "");
+	ret->may_select = !str_eq_nocase(name, STR("Closed"));
+	return 0;
 }
 
 static inline int take_kill(struct tsql_host *th, int64_t session, struct err *reterr)
@@ -221,8 +228,7 @@ static const struct tsql_host_ops test_host_ops = {
 	.value = give_value,
 	.use = take_use,
 	.language = take_language,
-	.service = give_service,
-	.may_select = give_may_select,
+	.database = give_database,
 	.kill = take_kill,
 };
 

@@ -1,4 +1,5 @@
-/* test_batches.c — what the drivers send around a program's own calls, and the flow of statements. */
+/* test_batches.c — what the drivers send around a program's own calls, and the flow of
+ * statements. */
 #include "batch.h"
 
 #define SET_ON "done B9"
@@ -251,9 +252,12 @@ static void what_is_not_supported_says_so(void **state)
 					"schema is fixed; call the stored procedures instead.");
 	BATCH("delete from t", "compile 50008/16/1 L1 DELETE is not supported by Procession. Call the stored "
 			       "procedures instead.");
-	BATCH("with a as (select 1 x) select * from a",
-	      "compile 50008/16/1 L1 A common table expression (WITH) is not supported by Procession. Use a "
-	      "derived table in FROM instead.");
+	BATCH("with a as (select 1 x) delete from a",
+	      "compile 50008/16/1 L1 A WITH that is not followed by SELECT is not supported by Procession. "
+	      "Call the stored procedures instead.");
+	BATCH("with a as (select 1 x union all select x from a) select * from a",
+	      "compile 50008/16/1 L1 A WITH that names itself is not supported by Procession. Read the rows "
+	      "step by step.");
 	BATCH("declare @t table (a int)", "compile 50008/16/1 L1 A table variable is not supported by "
 					  "Procession. Call the stored procedures instead.");
 	BATCH("set showplan_xml on", "compile 50008/16/1 L1 SET SHOWPLAN_XML is not supported by Procession. "

@@ -1,4 +1,5 @@
-/* test_expressions.c — literals, operators, conversions and functions: value and metadata of SELECT expression. */
+/* test_expressions.c — literals, operators, conversions and functions: value and metadata of
+ * SELECT expression. */
 #include "batch.h"
 
 static void literals(void **state)

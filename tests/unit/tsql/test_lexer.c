@@ -14,9 +14,9 @@ static void tokens_are(const char *text, size_t n, const struct token *want)
 	struct token t;
 	struct err e;
 
-	lexer_init(&lx, str_of(text), true);
+	tsql_lexer_init(&lx, str_of(text), true);
 	for (size_t i = 0; i < n; i++) {
-		assert_int_equal(lexer_next(&lx, &t, &e), 0);
+		assert_int_equal(tsql_lexer_next(&lx, &t, &e), 0);
 		assert_int_equal(t.kind, want[i].kind);
 		assert_true(str_eq(t.text, want[i].text));
 		assert_int_equal(t.line, want[i].line);
@@ -24,7 +24,7 @@ static void tokens_are(const char *text, size_t n, const struct token *want)
 			assert_int_equal(t.op, want[i].op);
 	}
 	for (int again = 0; again < 2; again++) {
-		assert_int_equal(lexer_next(&lx, &t, &e), 0);
+		assert_int_equal(tsql_lexer_next(&lx, &t, &e), 0);
 		assert_int_equal(t.kind, T_END);
 	}
 }
@@ -87,8 +87,8 @@ static void what_is_never_closed(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		lexer_init(&lx, str_of(cases[i].text), true);
-		assert_int_equal(lexer_next(&lx, &t, &e), -1);
+		tsql_lexer_init(&lx, str_of(cases[i].text), true);
+		assert_int_equal(tsql_lexer_next(&lx, &t, &e), -1);
 		assert_int_equal(e.number, cases[i].number);
 		assert_int_equal(e.line, cases[i].line);
 	}
@@ -111,9 +111,9 @@ static void contents(void **state)
 		struct token t;
 		struct str s;
 
-		lexer_init(&lx, str_of(cases[i].text), true);
-		assert_int_equal(lexer_next(&lx, &t, NULL), 0);
-		assert_int_equal(token_content(&t, &a, &s, NULL), 0);
+		tsql_lexer_init(&lx, str_of(cases[i].text), true);
+		assert_int_equal(tsql_lexer_next(&lx, &t, NULL), 0);
+		assert_int_equal(tsql_token_content(&t, &a, &s, NULL), 0);
 		assert_true(str_eq(s, str_of(cases[i].content)));
 	}
 	arena_fini(&a);
@@ -131,9 +131,9 @@ static void reserved_words(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(yes); i++)
-		assert_true(keyword_reserved(str_of(yes[i])));
+		assert_true(tsql_keyword_reserved(str_of(yes[i])));
 	for (size_t i = 0; i < ARRAY_LEN(no); i++)
-		assert_false(keyword_reserved(str_of(no[i])));
+		assert_false(tsql_keyword_reserved(str_of(no[i])));
 }
 
 int main(void)

@@ -1,4 +1,5 @@
-/* What is long is given up without a trace and done again elsewhere; names cost the same however many there are; results have a bound. */
+/* What is long is given up without a trace and done again elsewhere; names cost the same however
+ * many there are; results have a bound. */
 #include "batch.h"
 
 static bool never(void *arg)
@@ -7,7 +8,8 @@ static bool never(void *arg)
 	return false;
 }
 
-/* A statement needs more than a slice: tsql_next leaves it, tsql_next_long does it, and nothing is done or sent twice. */
+/* A statement needs more than a slice: tsql_next leaves it, tsql_next_long does it, and nothing
+ * is done or sent twice. */
 static void long_statements_move(void **state)
 {
 	static const char text[] =
@@ -26,7 +28,8 @@ static void long_statements_move(void **state)
 	host_fini(&h);
 }
 
-/* The same batch with a meter that gives up at every possible place, and is then given more: always the same lines. */
+/* The same batch with a meter that gives up at every possible place, and is then given more:
+ * always the same lines. */
 static void given_up_anywhere(void **state)
 {
 	static const char text[] = "declare @s varchar(max) = 'abc', @n int = 0; select @n = @n + 1, @s = @s "

@@ -1,4 +1,5 @@
-/* test_convert.c — T-SQL's conversions, place by place. Each line: from, value, to, expected text or error number. */
+/* test_convert.c — T-SQL's conversions, place by place. Each line: from, value, to, expected
+ * text or error number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -502,7 +503,8 @@ static void styles_of_convert(void **state)
 	}
 }
 
-/* Every type to every type, in every place: an answer or a numbered error, and never more than the target holds. */
+/* Every type to every type, in every place: an answer or a numbered error, and never more than
+ * the target holds. */
 static void every_pair_has_an_answer(void **state)
 {
 	static const char *const texts[] = { "",           "1", "2008-01-31",
@@ -558,8 +560,8 @@ static void every_pair_has_an_answer(void **state)
 				e.number = 0;
 				if (value_convert(&v, &to, (enum convert_mode)(k % 4), NULL, &none, &ret,
 						  &e) < 0)
-					assert_true(e.number >
-						    0); /* 701 where memory would have been needed */
+					/* 701 where memory would have been needed */
+					assert_true(e.number > 0);
 				e.number = 0;
 				if (value_convert(&v, &to, (enum convert_mode)(k % 4), NULL, &arena, &ret,
 						  &e) < 0) {

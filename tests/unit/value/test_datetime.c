@@ -1,4 +1,5 @@
-/* test_datetime.c — every day of the calendar, every millisecond, the texts that are dates and those that are not [E-COM-06]. */
+/* test_datetime.c — every day of the calendar, every millisecond, the texts that are dates and
+ * those that are not [E-COM-06]. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

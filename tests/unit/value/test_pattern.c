@@ -1,5 +1,6 @@
-/* T-SQL's LIKE and PATINDEX against the plain definition of them, on many small cases; and what they cost on the cases that once took minutes. SQLite's LIKE and GLOB are
- * compared with SQLite's own in store/test_match.c. */
+/* T-SQL's LIKE and PATINDEX against the plain definition of them, on many small cases; and what
+ * they cost on the cases that once took minutes. SQLite's LIKE and GLOB are compared with
+ * SQLite's own in store/test_match.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,14 +13,14 @@
 
 static int like(struct str text, struct str pattern, struct str escape, struct meter *m)
 {
-	struct pattern k = pattern_of_tsql(pattern, escape);
+	struct pattern k = pattern_of_tsql(pattern, escape, false);
 
 	return pattern_match(&k, text, m);
 }
 
 static int find(struct str text, struct str pattern, struct meter *m, size_t *ret_at)
 {
-	struct pattern k = pattern_of_tsql(pattern, STR(""));
+	struct pattern k = pattern_of_tsql(pattern, STR(""), false);
 
 	return pattern_find(&k, text, m, ret_at);
 }

@@ -1,4 +1,5 @@
-/* Searching and replacing, over windows of every size; both can be stopped. Parts, lengths and case. */
+/* Searching and replacing, over windows of every size; both can be stopped. Parts, lengths and
+ * case. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

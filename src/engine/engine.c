@@ -1,0 +1,188 @@
+/* engine.c — the way into an engine: what is to be refused whatever the engine is, and its own
+ * table of functions behind that. */
+#include "engine/engine.h"
+
+#include <assert.h>
+
+#include "engine/implement.h"
+
+void engine_database_init(struct engine_database *db, const struct engine *e, const char *name,
+			  enum service service, bool literal)
+{
+	db->ops = e->ops;
+	db->limits = e->limits;
+	db->natives = e->natives;
+	db->service = service;
+	str_copy(db->name, sizeof(db->name), str_of(name));
+	atomic_init(&db->literal, literal);
+}
+
+int engine_open(struct engine *e, const struct engine_open *o, struct engine_database **ret,
+		struct err *reterr)
+{
+	int rc;
+
+	assert(o->place != NULL && o->identity != NULL && o->service < SERVICE_COUNT);
+	rc = e->ops->open(e, o, ret, reterr);
+	assert(rc < 0 || ((*ret)->ops == e->ops && (*ret)->service == o->service));
+	return rc;
+}
+
+void engine_close(struct engine_database *db)
+{
+	if (db != NULL)
+		db->ops->close(db);
+}
+
+void engine_free(struct engine *e)
+{
+	if (e != NULL)
+		e->ops->free(e);
+}
+
+const char *engine_name(const struct engine_database *db)
+{
+	return db->name;
+}
+
+enum service engine_service(const struct engine_database *db)
+{
+	return db->service;
+}
+
+const char *engine_place(const struct engine_database *db)
+{
+	return db->ops->place(db);
+}
+
+const char *engine_identity(const struct engine_database *db)
+{
+	return db->ops->identity(db);
+}
+
+int engine_identity_renew(struct engine_database *db, struct err *reterr)
+{
+	return db->ops->identity_renew(db, reterr);
+}
+
+void engine_set(struct engine_database *db, const struct engine_settings *s)
+{
+	atomic_store(&db->literal, s->errata_literal);
+	db->ops->set(db, s);
+}
+
+/* ---- calls ---- */
+
+/* What no queue can help with: a call of a transaction that is another database's, and the steps of
+ * a transaction without one. */
+static bool is_misplaced(struct engine_database *db, struct call *c)
+{
+	if (c->txn != NULL && c->txn->database != db) {
+		err_set(&c->err, ERR_TXN_DATABASES, c->txn->database->name, db->name);
+		engine_call_fail(c, &c->err);
+		c->txn_lost = false;
+		c->complete(c);
+		return true;
+	}
+	if (c->txn != NULL || c->kind == CALL_PROC || c->kind == CALL_QUERY)
+		return false;
+	engine_call_refuse(c,
+			   c->kind == CALL_COMMIT ? ERR_COMMIT_NO_TRAN
+			   : c->kind == CALL_SAVE ? ERR_SAVE_NO_TRAN
+						  : ERR_ROLLBACK_NO_TRAN,
+			   NULL);
+	return true;
+}
+
+bool engine_submit_quietly(struct engine_database *db, struct call *c)
+{
+	assert(c->complete != NULL);
+	assert(c->kind != CALL_PROC || (c->proc != NULL && c->proc->service == db->service));
+	assert(c->kind != CALL_QUERY || c->query != NULL);
+	list_init(&c->link); /* before all else: engine_cancel() looks at it */
+	return !is_misplaced(db, c) && db->ops->submit(db, c);
+}
+
+void engine_wake(struct engine_database *db, bool alone)
+{
+	db->ops->wake(db, alone);
+}
+
+void engine_submit(struct engine_database *db, struct call *c)
+{
+	if (engine_submit_quietly(db, c))
+		engine_wake(db, false);
+}
+
+void engine_cancel(struct engine_database *db, struct call *c)
+{
+	atomic_store(&c->cancelled, true);
+	db->ops->cancel(db, c);
+}
+
+/* ---- transactions ---- */
+
+struct txn *engine_begin(struct engine_database *db, bool snapshot)
+{
+	struct txn *t = db->ops->begin(db, snapshot);
+
+	assert(t == NULL || (t->database == db && t->snapshot == snapshot));
+	return t;
+}
+
+bool engine_txn_is_snapshot(const struct txn *t)
+{
+	return t->snapshot;
+}
+
+struct engine_database *engine_txn_database(const struct txn *t)
+{
+	return t->database;
+}
+
+bool engine_txn_is_lost(struct txn *t, struct err *ret)
+{
+	return t->database->ops->txn_is_lost(t, ret);
+}
+
+void engine_txn_free(struct txn *t)
+{
+	if (t != NULL)
+		t->database->ops->txn_free(t);
+}
+
+/* ---- looking at it ---- */
+
+void engine_statistics(struct engine_database *db, struct engine_statistics *ret)
+{
+	db->ops->statistics(db, ret);
+}
+
+size_t engine_waits(struct engine_database *db, struct engine_wait *dst, size_t max)
+{
+	size_t n = db->ops->waits(db, dst, max);
+
+	assert(n <= max);
+	return n;
+}
+
+const char *engine_damage(const struct engine_database *db)
+{
+	return db->ops->damage(db);
+}
+
+int engine_check(struct engine_database *db, char **ret_report, struct err *reterr)
+{
+	return db->ops->check(db, ret_report, reterr);
+}
+
+int engine_backup(struct engine_database *db, const char *file, bool (*goes_on)(void *arg), void *arg,
+		  struct err *reterr)
+{
+	return db->ops->backup(db, file, goes_on, arg, reterr);
+}
+
+unsigned engine_descriptors(struct engine *e, unsigned threads)
+{
+	return e->ops->descriptors(e, threads);
+}

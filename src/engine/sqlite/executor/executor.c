@@ -1,0 +1,350 @@
+/* executor.c — starting, stopping, and the way in: which queue a call goes to, and when it is
+ * refused at the door. */
+#define _GNU_SOURCE /* names of threads */
+#include "engine/sqlite/executor/executor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "engine/sqlite/executor/executor_int.h"
+
+void executor_thread_name(const struct executor *ex, char kind)
+{
+	char name[16]; /* as long as the system takes */
+
+	snprintf(name, sizeof(name), "%c-%.13s", kind, ex->db->name);
+	pthread_setname_np(pthread_self(), name);
+}
+
+static int init_sync(struct executor *ex, struct err *reterr)
+{
+	pthread_condattr_t attr;
+
+	if (executor_checkpointer_init(&ex->checkpointer) < 0 || pthread_condattr_init(&attr) != 0)
+		return err_nomem(reterr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC); /* the clock of clock_mono_ms() */
+	pthread_mutex_init(&ex->lock, NULL);
+	pthread_cond_init(&ex->wake, &attr);
+	pthread_cond_init(&ex->reader_wake, &attr);
+	pthread_cond_init(&ex->flusher_wake, &attr);
+	pthread_cond_init(&ex->fetch_wake, &attr);
+	pthread_cond_init(&ex->flushed, &attr);
+	pthread_cond_init(&ex->deferred.over, &attr);
+	pthread_condattr_destroy(&attr);
+	return 0;
+}
+
+static void executor_free(struct executor *ex)
+{
+	for (unsigned i = 0; i < READERS_MAX; i++)
+		store_disconnect(ex->readers[i].conn);
+	for (unsigned i = 0; i < INLINE_READERS; i++)
+		store_disconnect(ex->inline_readers[i].conn);
+	executor_checkpointer_fini(&ex->checkpointer);
+	/* the last one: it copies the log into the file, as those that only read cannot */
+	store_disconnect(ex->writer.conn);
+	pthread_cond_destroy(&ex->reader_wake);
+	pthread_cond_destroy(&ex->flusher_wake);
+	pthread_cond_destroy(&ex->fetch_wake);
+	pthread_cond_destroy(&ex->flushed);
+	pthread_cond_destroy(&ex->deferred.over);
+	pthread_cond_destroy(&ex->wake);
+	pthread_mutex_destroy(&ex->lock);
+	free(ex);
+}
+
+/* Before the writer's thread there is this one. */
+static int begin_writer(struct executor *ex, struct err *reterr)
+{
+	executor_lock(ex);
+	executor_writer_take(ex, false);
+	executor_unlock(ex);
+	return executor_commit_start(ex, reterr);
+}
+
+/* After the writer's thread, and all others that run calls: what is held is committed. */
+static void stop_writer(struct executor *ex)
+{
+	executor_lock(ex);
+	assert(ex->state == WRITER_LEFT && ex->pinned == NULL && ex->busy_readers == 0);
+	executor_writer_take(ex, false);
+	executor_unlock(ex);
+	executor_commit_end(ex);
+}
+
+int executor_start(const struct executor_options *o, struct executor **ret, struct err *reterr)
+{
+	struct executor *ex = calloc(1, sizeof(*ex));
+
+	if (ex == NULL)
+		return err_nomem(reterr);
+	if (init_sync(ex, reterr) < 0) {
+		free(ex);
+		return -1;
+	}
+	ex->db = o->database;
+	ex->store = o->store;
+	ex->promise = o->promise;
+	ex->relaxed = o->relaxed;
+	ex->commit_interval_ms = o->commit_interval_ms;
+	ex->max_readers = o->readers < READERS_MAX - READERS_EXTRA ? o->readers : READERS_MAX - READERS_EXTRA;
+	ex->query_cost_limit = (uint64_t)ex->db->limits.query_cost_limit * 1000000 / STORE_STEPS_A_QUESTION;
+	ex->max_wal_pages = o->max_wal_mib * (1048576u / STORE_PAGE);
+	atomic_init(&ex->next_deadline_ms, ENGINE_NEVER);
+	executor_deferred_init(&ex->deferred);
+	list_init(&ex->queue);
+	executor_later_init(ex);
+	list_init(&ex->snapshots);
+	for (unsigned i = 0; i < LANES; i++)
+		list_init(&ex->reader_queue[i]);
+	ex->writer.ex = ex;
+	ex->writer.run.db = ex->db;
+	ex->writer.writer = true;
+	if (store_connect(ex->store, false, &ex->writer.conn, reterr) < 0)
+		goto fail;
+	store_set_interrupt(ex->writer.conn, executor_run_stop, &ex->writer);
+	if (begin_writer(ex, reterr) < 0)
+		goto fail;
+	if (thread_start(&ex->thread, executor_writer_main, ex) < 0) {
+		err_nomem(reterr);
+		goto fail;
+	}
+	*ret = ex;
+	return 0;
+fail:
+	executor_free(ex);
+	return -1;
+}
+
+/* The threads are gone: nobody else looks at the queue. */
+static void refuse_all(struct list *queue)
+{
+	struct list *item;
+
+	while ((item = list_pop(queue)) != NULL)
+		engine_call_refuse(CONTAINER_OF(item, struct call, link), ERR_SHUTDOWN, NULL);
+}
+
+/* Stopping is set: no reader is added any more. */
+static void join_readers(struct executor *ex)
+{
+	for (unsigned i = 0; i < READERS_MAX; i++) {
+		enum reader_state state;
+
+		executor_lock(ex);
+		state = ex->readers[i].state;
+		executor_unlock(ex);
+		if (state != READER_NONE)
+			pthread_join(ex->reader_threads[i], NULL);
+	}
+}
+
+void executor_stop(struct executor *ex)
+{
+	if (ex == NULL)
+		return;
+	executor_lock(ex);
+	ex->stopping = true;
+	pthread_cond_broadcast(&ex->wake);
+	pthread_cond_broadcast(&ex->flushed);
+	pthread_cond_broadcast(&ex->deferred.over);
+	pthread_cond_broadcast(&ex->reader_wake);
+	executor_unlock(ex);
+	pthread_join(ex->thread, NULL);
+	join_readers(ex);
+	executor_later_stop(ex);
+	stop_writer(ex);
+	executor_checkpointer_stop(ex);
+	executor_flusher_stop(ex);
+	refuse_all(&ex->queue);
+	for (unsigned i = 0; i < LANES; i++)
+		refuse_all(&ex->reader_queue[i]);
+	executor_snapshot_end_all(ex);
+	executor_free(ex);
+}
+
+void executor_set_commit(struct executor *ex, bool relaxed, int interval_ms)
+{
+	executor_lock(ex);
+	ex->relaxed = relaxed;
+	ex->commit_interval_ms = interval_ms;
+	pthread_cond_signal(&ex->flusher_wake); /* the next flush may be due earlier now */
+	executor_unlock(ex);
+}
+
+int64_t executor_queue_deadline(const struct executor *ex, const struct call *c, int64_t now_ms)
+{
+	return now_ms + engine_patience_ms(ex->db, c);
+}
+
+void executor_queue_sweep(struct executor *ex)
+{
+	struct list late, *next;
+	int64_t now = clock_mono_ms(), earliest = ENGINE_NEVER;
+
+	list_init(&late);
+	executor_lock(ex);
+	for (struct list *it = ex->queue.next; it != &ex->queue && ex->pinned != NULL; it = next) {
+		struct call *c = CONTAINER_OF(it, struct call, link);
+
+		next = it->next;
+		if (c->deadline_ms <= now) {
+			list_remove(it);
+			list_append(&late, it);
+			ex->waiting--;
+		} else if (c->deadline_ms < earliest) {
+			earliest = c->deadline_ms;
+		}
+	}
+	atomic_store(&ex->next_deadline_ms, earliest);
+	executor_unlock(ex);
+	while ((next = list_pop(&late)) != NULL)
+		engine_call_refuse_late(ex->db, CONTAINER_OF(next, struct call, link));
+}
+
+/* Under the lock. True: the writer sleeps and must be woken, once the lock is free. */
+static bool rouse(struct executor *ex)
+{
+	bool asleep = ex->asleep;
+
+	assert(executor_is_locked(ex));
+	ex->asleep = false; /* one wake is enough for all that comes before it looks */
+	return asleep;
+}
+
+/* Under the lock: puts the call where the writer finds it. Returns why not, or ERR_NONE;
+ * *ret_wake as rouse(). */
+static enum err_id enqueue(struct executor *ex, struct call *c, bool *ret_wake)
+{
+	assert(executor_is_locked(ex));
+	if (ex->waiting >= ex->db->limits.max_queue)
+		return ERR_BUSY;
+	c->deadline_ms = 0;
+	if (ex->pinned != NULL) {
+		int64_t now = clock_mono_ms();
+
+		c->deadline_ms = executor_queue_deadline(ex, c, now);
+		if (c->deadline_ms <= now)
+			return ERR_LOCK_TIMEOUT;
+		if (c->deadline_ms < atomic_load(&ex->next_deadline_ms)) {
+			atomic_store(&ex->next_deadline_ms, c->deadline_ms);
+			*ret_wake = rouse(ex);
+		}
+	} else {
+		*ret_wake = rouse(ex);
+	}
+	list_append(&ex->queue, &c->link);
+	ex->waiting++;
+	return ERR_NONE;
+}
+
+/* Under the lock. Sets *ret_done when the call has its result already. */
+static enum err_id submit_writer(struct executor *ex, struct call *c, bool *ret_wake, bool *ret_done)
+{
+	struct executor_txn *t = executor_txn_of(c);
+
+	if (ex->stopping)
+		return ERR_SHUTDOWN;
+	if (t != NULL && t->state == TXN_OPEN) {
+		assert(t->pending == NULL); /* calls of a session come one after another */
+		t->pending = c;
+		*ret_wake = rouse(ex);
+		return ERR_NONE;
+	}
+	if (t != NULL && executor_txn_answer(t, c)) {
+		*ret_done = true;
+		return ERR_NONE;
+	}
+	if (t != NULL && t->state == TXN_READING) /* one that waits for the writer is not idle */
+		t->idle_at_ms = engine_idle_limit_ms(ex->db, executor_queue_deadline(ex, c, clock_mono_ms()));
+	return enqueue(ex, c, ret_wake);
+}
+
+/* Under the lock. True: the first that wants a thread woken since the last executor_wake(). */
+static bool want_wake(struct executor *ex, bool writer)
+{
+	bool first = !ex->wake_due;
+
+	ex->wake_due = true;
+	ex->wake_writer |= writer;
+	return first;
+}
+
+bool executor_submit_quietly(struct executor *ex, struct call *c)
+{
+	bool wake = false, done = false,
+	     reader = c->txn == NULL && engine_call_only_reads(c) && ex->max_readers > 0;
+	enum err_id refused;
+
+	assert(list_empty(&c->link));
+	assert(c->txn == NULL || executor_txn_of(c)->ex == ex);
+	if (reader && executor_inline_read(ex, c))
+		return false;
+	executor_lock(ex);
+	if (c->txn != NULL)
+		reader = executor_snapshot_takes(c);
+	c->waits_for_reader = reader;
+	refused = reader ? executor_pool_submit(ex, c) : submit_writer(ex, c, &wake, &done);
+	if (reader)
+		wake = refused == ERR_NONE && ex->idle_readers > 0;
+	if (wake)
+		wake = want_wake(ex, !reader);
+	executor_unlock(ex);
+	if (refused != ERR_NONE)
+		engine_call_refuse(c, refused, ex->db->name);
+	else if (done)
+		c->complete(c);
+	return wake;
+}
+
+void executor_wake(struct executor *ex, bool alone)
+{
+	unsigned readers;
+	bool writer;
+
+	executor_lock(ex);
+	readers = ex->reader_waiting < ex->idle_readers ? ex->reader_waiting : ex->idle_readers;
+	writer = ex->wake_writer;
+	ex->wake_due = ex->wake_writer = false;
+	if (writer && executor_inline_may(ex, alone)) {
+		executor_inline_run(ex);
+		writer = false;
+	}
+	executor_unlock(ex);
+	if (writer)
+		pthread_cond_signal(&ex->wake);
+	while (readers-- > 0)
+		pthread_cond_signal(&ex->reader_wake);
+}
+
+/* A queued call is taken out and answered here; one that runs looks at the flag itself. */
+void executor_cancel(struct executor *ex, struct call *c)
+{
+	bool queued;
+
+	assert(atomic_load(&c->cancelled));
+	executor_lock(ex);
+	queued = !list_empty(&c->link);
+	if (queued) {
+		list_remove(&c->link);
+		ex->waiting--;
+		if (c->waits_for_reader)
+			ex->reader_waiting--;
+	}
+	executor_unlock(ex);
+	if (queued)
+		engine_call_refuse(c, ERR_CANCELLED, NULL);
+}
+
+void executor_statistics(struct executor *ex, struct engine_statistics *ret)
+{
+	*ret = (struct engine_statistics){ .waiting = 0 };
+	executor_lock(ex);
+	ret->waiting = ex->waiting;
+	ret->transactions = ex->pinned != NULL;
+	LIST_EACH (it, &ex->snapshots)
+		ret->transactions++;
+	executor_unlock(ex);
+}

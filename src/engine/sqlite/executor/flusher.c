@@ -1,0 +1,95 @@
+/* flusher.c — the thread that flushes the commits of a relaxed database. Started when there is
+ * first something to do; sleeps without a time-out when there is nothing. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "engine/sqlite/executor/executor_int.h"
+
+/* Under the lock, which is given up meanwhile. */
+static void flush(struct executor *ex)
+{
+	const struct log_ctx ctx = { .database = ex->db->name };
+	struct err err;
+	bool failed;
+
+	ex->flushing_ms = ex->unflushed_ms;
+	ex->unflushed_ms = 0;
+	executor_unlock(ex);
+	failed = store_flush(ex->store, &err) < 0;
+	if (failed)
+		LOG(LOG_ERROR, &ctx, "flush_failed", F_STR("reason", err.text));
+	executor_lock(ex);
+	ex->flushing_ms = 0;
+	if (failed)
+		pthread_cond_signal(&ex->wake); /* the writer mends the store */
+	pthread_cond_broadcast(&ex->flushed);
+}
+
+/* When the next flush begins: early enough to be over in time, as a rule. What a database left
+ * unflushed that is durable now: at once. */
+static int64_t flush_at(const struct executor *ex)
+{
+	if (ex->unflushed_ms == 0)
+		return ENGINE_NEVER;
+	return ex->relaxed ? ex->unflushed_ms + ex->commit_interval_ms / 2 : ex->unflushed_ms;
+}
+
+static void *flusher_main(void *arg)
+{
+	struct executor *ex = arg;
+
+	executor_thread_name(ex, 'f');
+	executor_lock(ex);
+	while (!ex->flusher_leaves) {
+		if (flush_at(ex) <= clock_mono_ms())
+			flush(ex);
+		else
+			executor_wait_until(ex, &ex->flusher_wake, flush_at(ex));
+	}
+	if (ex->unflushed_ms != 0)
+		flush(ex);
+	executor_unlock(ex);
+	return NULL;
+}
+
+/* Under the lock. */
+static bool rouse(struct executor *ex)
+{
+	if (!ex->has_flusher)
+		ex->has_flusher = thread_start(&ex->flusher, flusher_main, ex) == 0;
+	else
+		pthread_cond_signal(&ex->flusher_wake);
+	return ex->has_flusher;
+}
+
+/* How old the oldest commit is that could be lost. */
+static bool flush_is_late(const struct executor *ex)
+{
+	int64_t oldest = ex->flushing_ms != 0 ? ex->flushing_ms : ex->unflushed_ms;
+
+	return oldest != 0 && clock_mono_ms() - oldest >= ex->commit_interval_ms;
+}
+
+void executor_flusher_committed(struct executor *ex)
+{
+	executor_lock(ex);
+	if (ex->unflushed_ms == 0) {
+		ex->unflushed_ms = clock_mono_ms();
+		if (!rouse(ex))
+			flush(ex);
+	}
+	while (flush_is_late(ex) && !ex->stopping)
+		executor_wait(ex, &ex->flushed);
+	executor_unlock(ex);
+}
+
+void executor_flusher_stop(struct executor *ex)
+{
+	if (!ex->has_flusher)
+		return;
+	executor_lock(ex);
+	ex->flusher_leaves = true;
+	pthread_cond_signal(&ex->flusher_wake);
+	executor_unlock(ex);
+	pthread_join(ex->flusher, NULL);
+}

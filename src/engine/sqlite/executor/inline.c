@@ -1,0 +1,143 @@
+/* inline.c — inline execution. A short call may be run by the thread that brought it; that
+ * thread never waits for a lock or for another process, and a call that took long switches
+ * inline execution off for a while.
+ *
+ * Why: handing a call to another thread and taking it back costs more than running it. What is
+ * short is said by the procedure (SHORT), and its values are small.
+ *
+ * - A call that only reads runs on a connection beside the writer's, as the readers do it.
+ * - A call that comes alone, while the writer sleeps and nothing else waits, runs on the
+ *   writer's own connection; should
+ *   something wake the writer meanwhile, it waits until this is over. What the call leaves to be
+ *   done, the writer is woken for.
+ * - Renewals wait for no flush: however many have come, also by a thread that has others to
+ *   serve. The commit of what is
+ *   deferred is left to the writer.
+ *
+ * Where another process keeps the database locked, the call is not waited for here: the writer
+ * runs it, which may wait. */
+#include "base/clock.h"
+#include "engine/sqlite/executor/executor_int.h"
+
+#define VALUES_MOST ((size_t)2 << 20)
+#define LONG_MS 5
+#define AGAIN_MS 1000 /* after one that took long */
+
+static bool is_short(const struct call *c)
+{
+	size_t bytes = 0;
+
+	if (c->kind != CALL_PROC || c->txn != NULL || !c->proc->is_short)
+		return false;
+	for (size_t i = 0; i < c->nvalues && bytes <= VALUES_MOST; i++) {
+		const struct type_info *t = type_info(c->values[i].type.id);
+
+		if (!c->values[i].null && (t->is_binary || t->is_text))
+			bytes += c->values[i].u.s.n;
+	}
+	return bytes <= VALUES_MOST;
+}
+
+/* Under the lock. Not when a call has taken long of late, or while renewals that were answered
+ * are not committed yet, for which a reader can wait. */
+static bool may_read(const struct executor *ex)
+{
+	assert(executor_is_locked(ex));
+	return ex->deferred.state != DEFERRED_OPEN && !ex->stopping && clock_mono_ms() >= ex->inline_again_ms;
+}
+
+/* Under the lock: a call has been run inline. */
+static void took(struct executor *ex, int64_t began_ms)
+{
+	int64_t now = clock_mono_ms();
+
+	assert(executor_is_locked(ex));
+	if (now - began_ms >= LONG_MS)
+		ex->inline_again_ms = now + AGAIN_MS;
+}
+
+/* NULL: none may be, or all are taken. */
+static struct runner *inline_reader_take(struct executor *ex)
+{
+	struct runner *r = NULL;
+
+	executor_lock(ex);
+	for (unsigned i = 0; i < INLINE_READERS && r == NULL && may_read(ex); i++) {
+		if (!ex->inline_taken[i]) {
+			ex->inline_taken[i] = true;
+			r = &ex->inline_readers[i];
+			r->ex = ex;
+			r->run.db = ex->db;
+		}
+	}
+	executor_unlock(ex);
+	return r;
+}
+
+static void inline_reader_give(struct executor *ex, const struct runner *r, int64_t began_ms)
+{
+	executor_lock(ex);
+	assert(ex->inline_taken[r - ex->inline_readers] && r->run.call == NULL);
+	ex->inline_taken[r - ex->inline_readers] = false;
+	took(ex, began_ms);
+	executor_unlock(ex);
+}
+
+bool executor_inline_read(struct executor *ex, struct call *c)
+{
+	struct runner *r = is_short(c) ? inline_reader_take(ex) : NULL;
+	int64_t began = clock_mono_ms();
+	bool done;
+
+	if (r == NULL)
+		return false;
+	done = executor_reader_run_now(r, c);
+	inline_reader_give(ex, r, began);
+	if (done)
+		c->complete(c);
+	return done;
+}
+
+bool executor_inline_goes_on(const struct executor *ex)
+{
+	assert(executor_is_locked(ex));
+	if (ex->promise == NULL || clock_ticks() >= ex->promised_until || executor_deferred_is_due(ex))
+		return false;
+	LIST_EACH (it, &ex->queue) {
+		const struct call *c = CONTAINER_OF(it, struct call, link);
+
+		if (!is_short(c) || !c->proc->flush_later)
+			return false;
+	}
+	return true;
+}
+
+bool executor_inline_may(const struct executor *ex, bool alone)
+{
+	assert(executor_is_locked(ex));
+	if (ex->state != WRITER_DOZES || ex->stopping || ex->pinned != NULL || list_empty(&ex->queue) ||
+	    clock_mono_ms() < ex->inline_again_ms)
+		return false;
+	return (alone && ex->waiting == 1 && is_short(CONTAINER_OF(ex->queue.next, struct call, link))) ||
+	       executor_inline_goes_on(ex);
+}
+
+void executor_inline_run(struct executor *ex)
+{
+	int64_t began = clock_mono_ms();
+
+	executor_writer_move(ex, WRITER_INLINE);
+	executor_writer_take(ex, true);
+	executor_group_take(ex);
+	executor_unlock(ex);
+	store_set_waits(ex->writer.conn, false);
+	executor_group_run(ex);
+	store_set_waits(ex->writer.conn, true);
+	executor_lock(ex);
+	ex->inline_ms = clock_mono_ms();
+	took(ex, began);
+	ex->asleep = ex->state == WRITER_INLINE && !executor_writer_is_wanted(ex);
+	executor_writer_move(ex, ex->state == WRITER_INLINE ? WRITER_DOZES : WRITER_RUNS);
+	if (!ex->asleep)
+		pthread_cond_signal(&ex->wake);
+}

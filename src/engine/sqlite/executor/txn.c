@@ -1,0 +1,302 @@
+/* txn.c — explicit transactions: one has the writer from its first call to its end; each of its
+ * calls is undone alone when it fails (clarification 6 of the errata); a time-out, or a store
+ * that gives up, undoes all of it. Savepoints of clients are named; the store numbers them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/sqlite/executor/executor_int.h"
+
+#define SAVEPOINTS_MAX 1000 /* open at once in one transaction */
+
+static struct executor_txn *txn_of(struct txn *t)
+{
+	return CONTAINER_OF(t, struct executor_txn, base);
+}
+
+struct txn *executor_txn_new(struct executor *ex, bool snapshot)
+{
+	struct executor_txn *t = calloc(1, sizeof(*t));
+
+	if (t == NULL)
+		return NULL;
+	t->base = (struct txn){ .database = ex->db, .snapshot = snapshot };
+	t->ex = ex;
+	t->reader = (struct runner){ .ex = ex, .run.db = ex->db };
+	list_init(&t->link);
+	return &t->base;
+}
+
+bool executor_txn_is_lost(struct txn *base, struct err *ret)
+{
+	struct executor_txn *t = txn_of(base);
+	bool lost;
+
+	executor_lock(t->ex);
+	lost = t->state == TXN_LOST;
+	if (lost)
+		*ret = t->lost;
+	executor_unlock(t->ex);
+	return lost;
+}
+
+size_t executor_waits(struct executor *ex, struct engine_wait *dst, size_t max)
+{
+	size_t n = 0;
+
+	executor_lock(ex);
+	if (ex->pinned != NULL) {
+		LIST_EACH (it, &ex->queue) {
+			if (n == max)
+				break;
+			dst[n++] = (struct engine_wait){ CONTAINER_OF(it, struct call, link)->session,
+							 ex->pinned->session };
+		}
+	}
+	executor_unlock(ex);
+	return n;
+}
+
+/* Forgets the savepoints above the first n. */
+static void forget_savepoints(struct executor_txn *t, size_t n)
+{
+	while (t->nsavepoints > n)
+		free(t->savepoints[--t->nsavepoints].name);
+}
+
+void executor_txn_free(struct txn *base)
+{
+	struct executor_txn *t = txn_of(base);
+
+	/* no thread knows it any more */
+	assert(list_empty(&t->link) && t->reader.conn == NULL && t->pending == NULL);
+	assert(t->state == TXN_NEW || t->state == TXN_LOST);
+	forget_savepoints(t, 0);
+	free(t->savepoints);
+	free(t);
+}
+
+static void answer(struct call *c, const struct err *e)
+{
+	c->rc = e == NULL ? 0 : -1;
+	c->status_set = false;
+	c->rows_changed = 0;
+	c->txn_lost = e != NULL;
+	if (e != NULL)
+		engine_call_fail(c, e);
+}
+
+bool executor_txn_answer(struct executor_txn *t, struct call *c)
+{
+	bool ends = engine_call_ends_txn(c);
+
+	assert(executor_is_locked(t->ex));
+	if (t->state == TXN_LOST) {
+		answer(c, c->kind == CALL_ROLLBACK ? NULL : &t->lost);
+		return true;
+	}
+	if (t->state == TXN_NEW && ends)
+		answer(c, NULL); /* nothing was done, nothing is to be kept */
+	return t->state == TXN_NEW && ends;
+}
+
+void executor_txn_limit_age(struct executor_txn *t, int64_t now_ms)
+{
+	if (t->age_at_ms == 0)
+		t->age_at_ms = engine_age_limit_ms(t->ex->db, now_ms);
+}
+
+struct err executor_txn_overdue(const struct executor_txn *t, int64_t now_ms)
+{
+	const struct log_ctx ctx = { .database = t->ex->db->name };
+	bool old = t->age_at_ms <= now_ms;
+	int limit = old ? t->ex->db->limits.transaction_s : t->ex->db->limits.transaction_idle_s;
+	struct err err;
+
+	err_set(&err, old ? ERR_TXN_AGE : ERR_TXN_IDLE, limit);
+	LOG(LOG_WARN, &ctx, old ? "transaction_age" : "transaction_idle", F_INT("seconds", limit));
+	return err;
+}
+
+void executor_txn_pin(struct executor *ex, struct executor_txn *t)
+{
+	int64_t now = clock_mono_ms(), earliest = ENGINE_NEVER;
+
+	assert(executor_is_locked(ex) && executor_is_writer(ex) && ex->pinned == NULL);
+	ex->pinned = t;
+	executor_txn_move(t, TXN_OPEN);
+	list_remove(&t->link); /* of the snapshots */
+	executor_txn_limit_age(t, now);
+	LIST_EACH (it, &ex->queue) {
+		struct call *c = CONTAINER_OF(it, struct call, link);
+
+		if (c->deadline_ms == 0)
+			c->deadline_ms = executor_queue_deadline(ex, c, now);
+		if (c->deadline_ms < earliest)
+			earliest = c->deadline_ms;
+	}
+	atomic_store(&ex->next_deadline_ms, earliest);
+}
+
+void executor_txn_unpin(struct executor *ex, const struct err *reason)
+{
+	struct executor_txn *t = ex->pinned;
+
+	assert(executor_is_writer(ex) && t != NULL && t->state == TXN_OPEN);
+	forget_savepoints(t, 0);
+	if (reason != NULL)
+		t->lost = *reason;
+	executor_lock(ex);
+	executor_txn_move(t, reason == NULL ? TXN_NEW : TXN_LOST);
+	t->age_at_ms = 0;
+	ex->pinned = NULL;
+	atomic_store(&ex->next_deadline_ms, ENGINE_NEVER);
+	executor_unlock(ex);
+	/* before anybody else runs: that is this thread's to decide */
+	store_rollback(ex->writer.conn);
+}
+
+/* The call failed and took the transaction with it. */
+static void lose(struct executor *ex, struct call *c)
+{
+	c->rc = -1;
+	c->txn_lost = true;
+	c->rows_changed = 0;
+	executor_txn_unpin(ex, &c->err);
+}
+
+/* The writer's transaction for a call that is the first of its own. One that has read a snapshot
+ * before is lost when it cannot go on. */
+static int begin(struct executor *ex, struct call *c)
+{
+	struct executor_txn *t = executor_txn_of(c);
+	bool has_read = t->reader.conn != NULL;
+
+	if (executor_deferred_begin(ex, true, &c->err) == 0 && executor_snapshot_upgrade(t, &c->err) == 0)
+		return 0;
+	engine_call_fail(c, &c->err);
+	if (has_read) {
+		executor_snapshot_close(t);
+		lose(ex, c);
+		return -1;
+	}
+	c->txn_lost = false;
+	executor_txn_unpin(ex, NULL);
+	return -1;
+}
+
+/* A PROC or QUERY inside the transaction. */
+static void run_inside(struct executor *ex, struct executor_txn *t, struct call *c)
+{
+	struct store_conn *conn = ex->writer.conn;
+	bool saved = !(c->kind == CALL_QUERY || c->proc->read_only);
+	unsigned n = (unsigned)t->nsavepoints + 1;
+	size_t mark = engine_call_mark(c);
+	int rc;
+
+	if (saved && store_save(conn, n, &c->err) < 0) {
+		engine_call_fail(c, &c->err);
+		lose(ex, c);
+		return;
+	}
+	rc = executor_run_call(&ex->writer, c);
+	if (rc == 0 && saved && store_in_transaction(conn))
+		rc = store_release(conn, n, &c->err);
+	else if (rc == 0 && !store_in_transaction(conn))
+		rc = err_set(&c->err, ERR_STORE, ex->db->name, "it gave the transaction up");
+	if (rc == 0)
+		return;
+	engine_call_rewind(c, mark);
+	engine_call_fail(c, &c->err);
+	if (!store_in_transaction(conn) || ex->writer.run.timed_out)
+		lose(ex, c);
+	else if (saved && (store_rollback_to(conn, n, &c->err) < 0 || store_release(conn, n, &c->err) < 0))
+		lose(ex, c);
+}
+
+static void commit(struct executor *ex, struct call *c)
+{
+	int rc = executor_commit_all(ex, false, &c->err);
+
+	if (rc < 0) {
+		lose(ex, c);
+		return;
+	}
+	executor_txn_unpin(ex, NULL);
+}
+
+static int push_savepoint(struct executor_txn *t, const char *name)
+{
+	struct savepoint *grown = realloc(t->savepoints, (t->nsavepoints + 1) * sizeof(*grown));
+
+	if (grown == NULL)
+		return -1;
+	t->savepoints = grown;
+	grown[t->nsavepoints].name = strdup(name);
+	if (grown[t->nsavepoints].name == NULL)
+		return -1;
+	t->nsavepoints++;
+	return 0;
+}
+
+static int save(struct executor *ex, struct executor_txn *t, struct call *c)
+{
+	if (t->nsavepoints >= SAVEPOINTS_MAX)
+		return err_set(&c->err, ERR_NOT_SUPPORTED, "A transaction with more than 1000 savepoints",
+			       "Commit earlier.");
+	if (push_savepoint(t, c->savepoint) < 0)
+		return err_nomem(&c->err);
+	if (store_save(ex->writer.conn, (unsigned)t->nsavepoints, &c->err) < 0) {
+		forget_savepoints(t, t->nsavepoints - 1);
+		return -1;
+	}
+	return 0;
+}
+
+/* To the latest of that name, which stays; later ones are gone. Names are case-sensitive, as in
+ * T-SQL. */
+static int rollback_to(struct executor *ex, struct executor_txn *t, struct call *c)
+{
+	size_t n = t->nsavepoints;
+
+	while (n > 0 && strcmp(t->savepoints[n - 1].name, c->savepoint) != 0)
+		n--;
+	if (n == 0)
+		return err_set(&c->err, ERR_NO_SAVEPOINT, c->savepoint);
+	if (store_rollback_to(ex->writer.conn, (unsigned)n, &c->err) < 0)
+		return -1;
+	forget_savepoints(t, n);
+	return 0;
+}
+
+static void run_kind(struct executor *ex, struct executor_txn *t, struct call *c)
+{
+	int rc = 0;
+
+	switch (c->kind) {
+	case CALL_PROC:
+	case CALL_QUERY: run_inside(ex, t, c); return;
+	case CALL_COMMIT: commit(ex, c); return;
+	case CALL_ROLLBACK: executor_txn_unpin(ex, NULL); return;
+	case CALL_SAVE: rc = save(ex, t, c); break;
+	case CALL_ROLLBACK_TO: rc = rollback_to(ex, t, c); break;
+	}
+	c->rc = rc;
+	if (rc < 0 && !store_in_transaction(ex->writer.conn))
+		lose(ex, c);
+}
+
+void executor_txn_run(struct executor *ex, struct call *c, bool first)
+{
+	struct executor_txn *t = executor_txn_of(c);
+
+	assert(executor_is_writer(ex) && ex->pinned == t && ex->ngroup == 0);
+	answer(c, NULL);
+	if (!first || begin(ex, c) == 0)
+		run_kind(ex, t, c);
+	if (ex->pinned != NULL)
+		t->idle_at_ms = engine_idle_limit_ms(ex->db, clock_mono_ms());
+	/* its owner may free t from here on, if the writer is free again */
+	c->complete(c);
+}

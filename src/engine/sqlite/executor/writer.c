@@ -1,0 +1,265 @@
+/* writer.c — the thread that owns the writing connection. It sleeps without a time-out when
+ * there is nothing to do: an idle server makes no wake-ups. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/sqlite/executor/executor_int.h"
+
+/* When it is worth doing, the checkpointer is asked to copy the WAL into the file. These are
+ * numbers of pages of the WAL that have not been copied. */
+#define WAL_REST 1000  /* what may be left for the writer, so that the WAL can begin anew */
+#define WAL_HUGE 80000 /* what the writer copies itself: the checkpointer is too slow */
+#define WAL_IDLE 500   /* what is worth copying once nothing has been done for IDLE_MS */
+#define IDLE_MS 1000
+
+/* Under the lock, which is given up meanwhile. */
+static bool doze(struct executor *ex, int64_t until_ms)
+{
+	bool woken;
+
+	if (executor_snapshot_next_due(ex) < until_ms)
+		until_ms = executor_snapshot_next_due(ex);
+	executor_writer_move(ex, WRITER_DOZES);
+	ex->asleep = true;
+	ex->doze_until_ms = until_ms;
+	woken = executor_wait_until(ex, &ex->wake, until_ms);
+	ex->asleep = false;
+	if (ex->state == WRITER_INLINE) {
+		executor_writer_move(ex, WRITER_WAITS);
+		while (ex->state == WRITER_WAITS)
+			executor_wait(ex, &ex->wake);
+	} else {
+		executor_writer_move(ex, WRITER_RUNS);
+	}
+	executor_writer_take(ex, false);
+	return woken;
+}
+
+/* Under the lock, which is given up meanwhile. A failure is in the log. */
+static void settle(struct executor *ex)
+{
+	struct err err;
+
+	executor_unlock(ex);
+	executor_deferred_commit(ex, &err);
+	executor_lock(ex);
+}
+
+/* Under the lock, which is given up meanwhile. True: nothing was to be mended, or it is. */
+static bool mend(struct executor *ex)
+{
+	struct err err;
+
+	if (store_sound(ex->store, &err) == 0)
+		return true;
+	executor_unlock(ex);
+	executor_commit_mend(ex);
+	executor_lock(ex);
+	return store_sound(ex->store, &err) == 0;
+}
+
+/* The writer's own. One that the checkpointer has under way goes on: SQLite lets one of the two
+ * wait for nothing. */
+static void checkpoint(struct executor *ex)
+{
+	if (atomic_load(&ex->checkpointer.state) == CHECKPOINT_DONE)
+		executor_checkpoint_move(&ex->checkpointer, CHECKPOINT_NONE);
+	settle(ex);
+	executor_unlock(ex);
+	store_checkpoint(ex->writer.conn, true);
+	executor_lock(ex);
+}
+
+/* The log is copied well before it is so long that readers are ended for it: one that nobody has
+ * tried to shorten is not their fault. */
+static unsigned within_limit(const struct executor *ex, unsigned pages, unsigned part)
+{
+	unsigned most = ex->max_wal_pages / part;
+
+	return ex->max_wal_pages == 0 || pages < most ? pages : most;
+}
+
+/* Between calls. The checkpointer goes on while calls go on, but never sees the end of a log
+ * that still grows: the rest, a small one, is the writer's. */
+static void keep_log_short(struct executor *ex)
+{
+	unsigned waiting = store_wal_waiting(ex->store);
+	unsigned worth = within_limit(ex, store_checkpoint_worth(ex->store), 2);
+	int state = atomic_load(&ex->checkpointer.state);
+
+	if (waiting >= within_limit(ex, WAL_HUGE, 1) || (state == CHECKPOINT_DONE && waiting <= WAL_REST))
+		checkpoint(ex);
+	else if (state == CHECKPOINT_DONE || (state == CHECKPOINT_NONE && waiting >= worth))
+		if (!executor_checkpointer_start(ex))
+			checkpoint(ex);
+}
+
+static int64_t idle_until(struct executor *ex)
+{
+	struct err err;
+
+	if (store_sound(ex->store, &err) < 0)
+		return ex->mend_at_ms;
+	if (ex->deferred.state == DEFERRED_OPEN)
+		return ex->deferred.until_ms;
+	return store_wal_waiting(ex->store) >= WAL_IDLE ? clock_mono_ms() + IDLE_MS : ENGINE_NEVER;
+}
+
+static void idle_turn(struct executor *ex)
+{
+	bool held = ex->deferred.state == DEFERRED_OPEN, woken = doze(ex, idle_until(ex));
+
+	if (!woken && !held && ex->mend_at_ms == 0 && list_empty(&ex->queue) && !ex->stopping &&
+	    clock_mono_ms() - ex->inline_ms >= IDLE_MS)
+		checkpoint(ex);
+}
+
+bool executor_writer_is_wanted(struct executor *ex)
+{
+	assert(executor_is_locked(ex) && executor_is_writer(ex));
+	return !list_empty(&ex->queue) || executor_deferred_is_due(ex) || idle_until(ex) < ex->doze_until_ms;
+}
+
+void executor_group_take(struct executor *ex)
+{
+	assert(executor_is_locked(ex) && executor_is_writer(ex) && ex->pinned == NULL);
+	while (ex->ngroup < GROUP_MAX && !list_empty(&ex->queue)) {
+		struct call *c = CONTAINER_OF(ex->queue.next, struct call, link);
+
+		if (c->txn != NULL)
+			break;
+		list_remove(&c->link);
+		ex->waiting--;
+		ex->group[ex->ngroup++] = (struct slot){ .call = c, .mark = engine_call_mark(c) };
+	}
+}
+
+static void queue_turn(struct executor *ex)
+{
+	struct call *first = CONTAINER_OF(ex->queue.next, struct call, link);
+
+	if (first->txn != NULL) {
+		bool over;
+
+		list_remove(&first->link);
+		ex->waiting--;
+		/* a snapshot may have reached its limit while its call waited here */
+		over = executor_txn_answer(executor_txn_of(first), first);
+		if (!over) {
+			executor_txn_of(first)->session = first->session;
+			executor_txn_pin(ex, executor_txn_of(first));
+		}
+		executor_unlock(ex);
+		if (over)
+			first->complete(first);
+		else
+			executor_txn_run(ex, first, true);
+	} else {
+		executor_group_take(ex);
+		executor_unlock(ex);
+		executor_group_run(ex);
+	}
+	executor_lock(ex);
+}
+
+/* The pinned transaction has been silent, or open, for too long; its call, if there is one, is
+ * told so. */
+static void give_up(struct executor *ex, struct call *c, int64_t now)
+{
+	struct err err = executor_txn_overdue(ex->pinned, now);
+
+	executor_txn_unpin(ex, &err);
+	if (c != NULL)
+		engine_call_refuse_lost(c, &err);
+}
+
+/* Its age does not keep a transaction from ending as its owner wishes. */
+static bool is_too_late(const struct executor_txn *t, const struct call *c, int64_t now)
+{
+	return t->age_at_ms <= now && c->kind != CALL_COMMIT && c->kind != CALL_ROLLBACK;
+}
+
+static void pinned_call(struct executor *ex, struct executor_txn *t, struct call *c)
+{
+	int64_t now = clock_mono_ms();
+
+	if (is_too_late(t, c, now))
+		give_up(ex, c, now);
+	else
+		executor_txn_run(ex, c, false);
+}
+
+static void pinned_turn(struct executor *ex)
+{
+	struct executor_txn *t = ex->pinned;
+	struct call *c = t->pending;
+	int64_t now, late, over;
+
+	if (c != NULL) {
+		t->pending = NULL;
+		executor_unlock(ex);
+		pinned_call(ex, t, c);
+		executor_lock(ex);
+		return;
+	}
+	now = clock_mono_ms();
+	late = atomic_load(&ex->next_deadline_ms);
+	over = t->idle_at_ms < t->age_at_ms ? t->idle_at_ms : t->age_at_ms;
+	if (now < late && now < over) {
+		doze(ex, late < over ? late : over);
+		return;
+	}
+	executor_unlock(ex);
+	if (now >= late)
+		executor_queue_sweep(ex);
+	else
+		give_up(ex, NULL, now);
+	executor_lock(ex);
+}
+
+/* On the way out: an open transaction is undone, and the call that it was about to run is
+ * refused. */
+static void leave(struct executor *ex)
+{
+	struct call *c = ex->pinned == NULL ? NULL : ex->pinned->pending;
+	struct err err;
+
+	if (ex->pinned == NULL)
+		return;
+	ex->pinned->pending = NULL;
+	executor_unlock(ex);
+	err_set(&err, ERR_SHUTDOWN);
+	executor_txn_unpin(ex, &err);
+	if (c != NULL)
+		engine_call_refuse_lost(c, &err);
+	executor_lock(ex);
+}
+
+void *executor_writer_main(void *arg)
+{
+	struct executor *ex = arg;
+
+	executor_thread_name(ex, 'w');
+	executor_lock(ex);
+	executor_writer_take(ex, false);
+	while (!ex->stopping) {
+		assert(ex->state == WRITER_RUNS && ex->ngroup == 0);
+		executor_snapshot_sweep(ex);
+		if (ex->pinned == NULL && mend(ex))
+			keep_log_short(ex);
+		if (ex->stopping)
+			break;
+		if (ex->pinned != NULL)
+			pinned_turn(ex);
+		else if (executor_deferred_is_due(ex))
+			settle(ex);
+		else if (!list_empty(&ex->queue))
+			queue_turn(ex);
+		else
+			idle_turn(ex);
+	}
+	leave(ex);
+	assert(ex->pinned == NULL);
+	executor_writer_move(ex, WRITER_LEFT);
+	executor_unlock(ex);
+	return NULL;
+}

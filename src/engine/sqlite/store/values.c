@@ -1,0 +1,340 @@
+/* values.c — how SQL values lie in SQLite's columns:
+ *   bit, integers            INTEGER
+ *   smallmoney, money        INTEGER, × 10⁴
+ *   datetime, smalldatetime  INTEGER, ticks of 1/300 s since 1900-01-01
+ *   date                     INTEGER, days since 0001-01-01
+ *   time                     INTEGER, 100 ns since midnight
+ *   datetime2                INTEGER, 100 ns since 0001-01-01
+ *   datetimeoffset TEXT, UTC first so that it sorts: '2008-01-31 01:01:01.0000000Z+060' (minutes
+ *   east)
+ *   decimal, numeric         TEXT with the digits of its scale
+ *   real, float              REAL
+ *   text types TEXT in UTF-8; lone surrogates in their three-byte form, NUL bytes as they are
+ *   xml TEXT when it came as Unicode, BLOB when it came as bytes with an encoding of their own
+ *   binary types             BLOB
+ *   uniqueidentifier         BLOB of 16 bytes in wire order
+ *   sql_variant              as its inner value
+ * Reading takes what an expression may have made of it (SQLite's types are those of values, not
+ * of columns). */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/sqlite/store/store_int.h"
+#include "value/datetime.h"
+#include "value/decimal.h"
+#include "value/guid.h"
+
+#define TICKS_100NS_PER_DAY INT64_C(864000000000)
+
+static int bind_text(sqlite3_stmt *h, int index, struct str s)
+{
+	return sqlite3_bind_text64(h, index, s.p == NULL ? "" : s.p, s.n, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+/* A NULL pointer would bind NULL: an empty value keeps a pointer. */
+static int bind_blob(sqlite3_stmt *h, int index, const void *p, size_t n)
+{
+	return sqlite3_bind_blob64(h, index, p == NULL ? "" : p, n, SQLITE_STATIC);
+}
+
+static int bind_offset(sqlite3_stmt *h, int index, const struct moment *m)
+{
+	struct civil c;
+	char text[64];
+	int64_t second = m->tick / 10000000;
+	int n;
+
+	memset(&c, 0, sizeof(c));
+	civil_from_day(m->day, &c);
+	n = snprintf(text, sizeof(text), "%04d-%02d-%02d %02d:%02d:%02d.%07" PRId64 "Z%+04d", c.year, c.month,
+		     c.day, (int)(second / 3600), (int)(second / 60 % 60), (int)(second % 60),
+		     m->tick % 10000000, m->offset);
+	return sqlite3_bind_text(h, index, text, n, SQLITE_TRANSIENT);
+}
+
+static int bind_decimal(sqlite3_stmt *h, int index, const struct value *v)
+{
+	char text[DECIMAL_TEXT];
+	size_t n = decimal_format(&v->u.dec, v->type.scale, text, sizeof(text));
+
+	return sqlite3_bind_text(h, index, text, (int)n, SQLITE_TRANSIENT);
+}
+
+int store_bind_value(sqlite3_stmt *h, int index, const struct value *v)
+{
+	if (v->null)
+		return sqlite3_bind_null(h, index);
+	switch ((enum type_id)v->type.id) {
+	case TYPE_BIT:
+	case TYPE_TINYINT:
+	case TYPE_SMALLINT:
+	case TYPE_INT:
+	case TYPE_BIGINT:
+	case TYPE_SMALLMONEY:
+	case TYPE_MONEY:
+	case TYPE_SMALLDATETIME:
+	case TYPE_DATETIME: return sqlite3_bind_int64(h, index, v->u.i);
+	case TYPE_REAL:
+	case TYPE_FLOAT: return sqlite3_bind_double(h, index, v->u.f);
+	case TYPE_DECIMAL:
+	case TYPE_NUMERIC: return bind_decimal(h, index, v);
+	case TYPE_CHAR:
+	case TYPE_VARCHAR:
+	case TYPE_TEXT:
+	case TYPE_NCHAR:
+	case TYPE_NVARCHAR:
+	case TYPE_NTEXT: return bind_text(h, index, v->u.s);
+	case TYPE_XML:
+		return v->xml_encoding == XML_BYTES ? bind_blob(h, index, v->u.s.p, v->u.s.n)
+						    : bind_text(h, index, v->u.s);
+	case TYPE_BINARY:
+	case TYPE_VARBINARY:
+	case TYPE_IMAGE: return bind_blob(h, index, v->u.s.p, v->u.s.n);
+	case TYPE_GUID: return bind_blob(h, index, v->u.guid, sizeof(v->u.guid));
+	case TYPE_DATE: return sqlite3_bind_int64(h, index, v->u.moment.day);
+	case TYPE_TIME: return sqlite3_bind_int64(h, index, v->u.moment.tick);
+	case TYPE_DATETIME2:
+		return sqlite3_bind_int64(h, index, v->u.moment.day * TICKS_100NS_PER_DAY + v->u.moment.tick);
+	case TYPE_DATETIMEOFFSET: return bind_offset(h, index, &v->u.moment);
+	case TYPE_VARIANT: return store_bind_value(h, index, v->u.variant);
+	case TYPE_NULL:
+	case TYPE_COUNT: break;
+	}
+	return sqlite3_bind_null(h, index);
+}
+
+static int overflow(const struct type *as, struct err *reterr)
+{
+	return err_set(reterr, ERR_OVERFLOW, "expression", type_info(as->id)->name);
+}
+
+static int unreadable(const struct type *as, struct err *reterr)
+{
+	return err_raise(reterr, 50010, 16, 1, "The store holds a value that is not a %s.",
+			 type_info(as->id)->name);
+}
+
+/* The bytes as they are; sqlite3_column_text() would copy where no NUL follows. Numbers become
+ * their text first. */
+static struct str column_bytes(sqlite3_stmt *h, int index, int storage)
+{
+	const char *p;
+
+	if (storage == SQLITE_INTEGER || storage == SQLITE_FLOAT)
+		(void)sqlite3_column_text(h, index);
+	p = sqlite3_column_blob(h, index);
+	return (struct str){ p == NULL ? "" : p, (size_t)sqlite3_column_bytes(h, index) };
+}
+
+static int column_integer(sqlite3_stmt *h, int index, int storage, const struct type *as, struct value *ret,
+			  struct err *reterr)
+{
+	static const struct {
+		int64_t min, max;
+	} bounds[] = {
+		[TYPE_TINYINT] = { 0, UINT8_MAX },
+		[TYPE_SMALLINT] = { INT16_MIN, INT16_MAX },
+		[TYPE_INT] = { INT32_MIN, INT32_MAX },
+		[TYPE_BIGINT] = { INT64_MIN, INT64_MAX },
+	};
+	int64_t i;
+
+	if (storage == SQLITE_FLOAT) {
+		double f = sqlite3_column_double(h, index);
+
+		if (!(f > -9.2e18 && f < 9.2e18))
+			return overflow(as, reterr);
+		i = as->id == TYPE_MONEY || as->id == TYPE_SMALLMONEY ? llround(f) : (int64_t)f;
+	} else {
+		i = sqlite3_column_int64(h, index);
+	}
+	if (as->id == TYPE_BIT)
+		i = i != 0;
+	else if (as->id <= TYPE_BIGINT && (i < bounds[as->id].min || i > bounds[as->id].max))
+		return overflow(as, reterr);
+	ret->u.i = i;
+	return 0;
+}
+
+static int column_decimal(sqlite3_stmt *h, int index, int storage, const struct type *as, struct value *ret,
+			  struct err *reterr)
+{
+	struct decimal d;
+	int precision, scale = 0;
+
+	if (storage == SQLITE_INTEGER) {
+		d = decimal_from_int(sqlite3_column_int64(h, index));
+	} else if (storage == SQLITE_FLOAT) {
+		scale = as->scale;
+		if (!decimal_from_double(sqlite3_column_double(h, index), scale, &d))
+			return overflow(as, reterr);
+	} else if (!decimal_parse(column_bytes(h, index, storage), &d, &precision, &scale, NULL)) {
+		return unreadable(as, reterr);
+	}
+	if (!decimal_rescale(&d, scale, as->scale, &ret->u.dec) || !decimal_fits(&ret->u.dec, as->precision))
+		return overflow(as, reterr);
+	return 0;
+}
+
+static int column_guid(sqlite3_stmt *h, int index, int storage, const struct type *as, struct value *ret,
+		       struct err *reterr)
+{
+	struct str s = column_bytes(h, index, storage);
+
+	if (storage == SQLITE_BLOB && s.n == sizeof(ret->u.guid))
+		memcpy(ret->u.guid, s.p, s.n);
+	else if (storage != SQLITE_TEXT || !guid_parse(s, ret->u.guid))
+		return unreadable(as, reterr);
+	return 0;
+}
+
+/* n digits at p as a number, or -1. */
+static int digits(const char *p, size_t n)
+{
+	int i = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		if (p[k] < '0' || p[k] > '9')
+			return -1;
+		i = i * 10 + (p[k] - '0');
+	}
+	return i;
+}
+
+/* What bind_offset wrote: every part has its place. */
+static bool parse_offset(struct str s, struct moment *ret)
+{
+	static const char form[] = "0000-00-00 00:00:00.0000000Z+000";
+	int year, month, day, hour, minute, second, fraction, offset;
+
+	if (s.n != sizeof(form) - 1)
+		return false;
+	for (size_t i = 0; i < s.n; i++) {
+		if (form[i] != '0' && s.p[i] != form[i] && !(form[i] == '+' && s.p[i] == '-'))
+			return false;
+	}
+	year = digits(s.p, 4), month = digits(s.p + 5, 2), day = digits(s.p + 8, 2);
+	hour = digits(s.p + 11, 2), minute = digits(s.p + 14, 2), second = digits(s.p + 17, 2);
+	fraction = digits(s.p + 20, 7), offset = digits(s.p + 29, 3);
+	if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 23 ||
+	    minute < 0 || minute > 59 || second < 0 || second > 59 || fraction < 0 || offset < 0 ||
+	    offset > 840)
+		return false;
+	ret->day = day_from_civil(year, month, day);
+	ret->tick = ((int64_t)hour * 3600 + minute * 60 + second) * 10000000 + fraction;
+	ret->offset = (int16_t)(s.p[28] == '-' ? -offset : offset);
+	return true;
+}
+
+static int column_moment(sqlite3_stmt *h, int index, int storage, const struct type *as, struct value *ret,
+			 struct err *reterr)
+{
+	struct moment *m = &ret->u.moment;
+	int64_t i;
+
+	memset(m, 0, sizeof(*m));
+	if (as->id == TYPE_DATETIMEOFFSET) {
+		if (storage != SQLITE_TEXT || !parse_offset(column_bytes(h, index, storage), m))
+			return unreadable(as, reterr);
+		return 0;
+	}
+	i = sqlite3_column_int64(h, index);
+	if (storage != SQLITE_INTEGER || i < 0)
+		return unreadable(as, reterr);
+	if (as->id == TYPE_TIME) {
+		m->tick = i % TICKS_100NS_PER_DAY;
+	} else {
+		int64_t day = as->id == TYPE_DATE ? i : i / TICKS_100NS_PER_DAY;
+
+		if (day >= day_from_civil(9999, 12, 31) + 1)
+			return overflow(as, reterr);
+		m->day = (int32_t)day;
+		m->tick = as->id == TYPE_DATE ? 0 : i % TICKS_100NS_PER_DAY;
+	}
+	return 0;
+}
+
+/* The type that a value has by itself: for sql_variant, and where nobody declared one. */
+static struct type natural_type(sqlite3_stmt *h, int index, int storage)
+{
+	switch (storage) {
+	case SQLITE_INTEGER: return TYPE_OF(TYPE_BIGINT);
+	case SQLITE_FLOAT: return TYPE_OF(TYPE_FLOAT);
+	case SQLITE_TEXT:
+		return TYPE_LEN(TYPE_NVARCHAR, sqlite3_column_bytes(h, index) > 4000 ? TYPE_MAX : 4000);
+	default: return TYPE_LEN(TYPE_VARBINARY, sqlite3_column_bytes(h, index) > 8000 ? TYPE_MAX : 8000);
+	}
+}
+
+/* A fixed-size variant shows int where int will do, as a literal would have been. */
+static int column_variant(sqlite3_stmt *h, int index, int storage, struct value *inner, struct value *ret,
+			  struct err *reterr)
+{
+	struct type t = natural_type(h, index, storage);
+
+	if (storage == SQLITE_INTEGER &&
+	    sqlite3_column_int64(h, index) == (int32_t)sqlite3_column_int64(h, index))
+		t = TYPE_OF(TYPE_INT);
+	if (store_column_value(h, index, &t, NULL, inner, reterr) < 0)
+		return -1;
+	ret->u.variant = inner;
+	return 0;
+}
+
+int store_column_value(sqlite3_stmt *h, int index, const struct type *as, struct value *inner,
+		       struct value *ret, struct err *reterr)
+{
+	int storage = sqlite3_column_type(h, index);
+	struct type natural;
+
+	if (storage == SQLITE_NULL) {
+		value_set_null(ret, *as);
+		return 0;
+	}
+	if (as->id == TYPE_NULL) {
+		natural = natural_type(h, index, storage);
+		as = &natural;
+	}
+	ret->type = *as;
+	ret->null = false;
+	ret->xml_encoding = XML_UTF8_FROM_UNICODE;
+	switch ((enum type_id)as->id) {
+	case TYPE_BIT:
+	case TYPE_TINYINT:
+	case TYPE_SMALLINT:
+	case TYPE_INT:
+	case TYPE_BIGINT:
+	case TYPE_SMALLMONEY:
+	case TYPE_MONEY:
+	case TYPE_SMALLDATETIME:
+	case TYPE_DATETIME: return column_integer(h, index, storage, as, ret, reterr);
+	case TYPE_REAL: ret->u.f = (float)sqlite3_column_double(h, index); return 0;
+	case TYPE_FLOAT: ret->u.f = sqlite3_column_double(h, index); return 0;
+	case TYPE_DECIMAL:
+	case TYPE_NUMERIC: return column_decimal(h, index, storage, as, ret, reterr);
+	case TYPE_XML:
+		ret->xml_encoding = storage == SQLITE_BLOB ? XML_BYTES : XML_UTF8_FROM_UNICODE;
+		ret->u.s = column_bytes(h, index, storage);
+		return 0;
+	case TYPE_CHAR:
+	case TYPE_VARCHAR:
+	case TYPE_TEXT:
+	case TYPE_NCHAR:
+	case TYPE_NVARCHAR:
+	case TYPE_NTEXT:
+	case TYPE_BINARY:
+	case TYPE_VARBINARY:
+	case TYPE_IMAGE: ret->u.s = column_bytes(h, index, storage); return 0;
+	case TYPE_GUID: return column_guid(h, index, storage, as, ret, reterr);
+	case TYPE_DATE:
+	case TYPE_TIME:
+	case TYPE_DATETIME2:
+	case TYPE_DATETIMEOFFSET: return column_moment(h, index, storage, as, ret, reterr);
+	case TYPE_VARIANT: return column_variant(h, index, storage, inner, ret, reterr);
+	case TYPE_NULL:
+	case TYPE_COUNT: break;
+	}
+	return unreadable(as, reterr);
+}

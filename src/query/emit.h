@@ -1,0 +1,31 @@
+/* emit.h — what an emitter is: the one place that knows a database's dialect. It writes a checked
+ * SELECT (tree.h) as SQL with the values that are bound to it. A second dialect is a second file
+ * with a struct query_dialect. */
+#ifndef QUERY_EMIT_H
+#define QUERY_EMIT_H
+
+#include "query/tree.h"
+#include "tsql/eval/eval.h"
+
+/* SQL that is put together piece by piece in the arena, and its values. An error stays: whoever
+ * writes looks once, at the end. */
+struct query_text {
+	struct eval *ev;
+	char *p;
+	size_t n, cap;
+	struct value *values;
+	size_t nvalues, values_cap;
+	bool failed; /* ev->err says why */
+};
+void query_text_put(struct query_text *t, struct str more);
+void query_text_format(struct query_text *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Keeps the value; its number, from 1. */
+size_t query_text_bind(struct query_text *t, const struct value *v);
+
+struct query_dialect {
+	const char *name;
+	void (*write)(struct query_text *t, const struct query_select *s);
+};
+extern const struct query_dialect query_dialect_sqlite;
+
+#endif

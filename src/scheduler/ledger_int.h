@@ -1,0 +1,25 @@
+/* ledger_int.h — the ledger's own files: the list in memory (ledger.c) and what is on disk
+ * (journal.c). */
+#ifndef SCHEDULER_LEDGER_INT_H
+#define SCHEDULER_LEDGER_INT_H
+
+#include <pthread.h>
+
+#include "scheduler/ledger.h"
+
+struct ledger {
+	pthread_mutex_t mutex;
+	struct taken *list; /* in the order in which they were taken */
+	char *dir;          /* NULL: memory only */
+	int lock_fd;
+};
+
+/* Creates the folder, locks it and reads the journal into the list. */
+MUST_CHECK int scheduler_journal_open(struct ledger *l, const char *dir, struct err *reterr);
+void scheduler_journal_close(struct ledger *l);
+/* The list as it is, in place of the old journal and safely on disk. */
+MUST_CHECK int scheduler_journal_save(struct ledger *l, struct err *reterr);
+void scheduler_journal_history(struct ledger *l, const struct taken *t, const char *outcome, int status,
+			       int64_t started, int64_t ended);
+
+#endif

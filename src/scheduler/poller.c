@@ -1,0 +1,239 @@
+/* poller.c — see poller.h. The timer runs on the clock that never goes back; a wall clock that
+ * jumps ahead (a machine that slept) brings the next round forward. */
+#include "scheduler/poller.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "scheduler/take.h"
+
+#define BACKOFF_FIRST_MS 1000
+
+struct poller {
+	const struct scheduler_options *options;
+	struct ledger *ledger;
+	struct client *client;     /* NULL: not connected */
+	struct settings *settings; /* of the thread */
+	struct settings *pending;  /* under the mutex: what it is to use next; NULL: nothing new */
+	pthread_mutex_t mutex;
+	pthread_t thread;
+	int wake_fd, stop_fd; /* stop_fd: also for new settings */
+	atomic_bool stopping, ended, succeeded;
+	int64_t mono, wall; /* of the last round's begin */
+	int64_t backoff_ms;
+	unsigned seed;
+};
+
+static void disconnect(struct poller *p)
+{
+	client_close(p->client);
+	p->client = NULL;
+}
+
+static int round_once(struct poller *p, struct err *reterr)
+{
+	const struct scheduler_options *o = p->options;
+
+	if (p->client == NULL) {
+		if (o->open(o->arg, &p->client, reterr) < 0) {
+			p->client = NULL;
+			return -1;
+		}
+		LOG(LOG_INFO, NULL, "connected", F_INT("interval", p->settings->interval_s));
+	}
+	if (scheduler_take_settle(p->client, p->settings, p->ledger, reterr) < 0 ||
+	    scheduler_take_recheck(p->client, p->settings, p->ledger, reterr) < 0)
+		return -1;
+	return scheduler_take_due(p->client, p->settings, p->ledger, reterr);
+}
+
+/* Doubles up to the interval; a quarter of chance keeps several schedulers apart. */
+static void back_off(struct poller *p, const struct err *e)
+{
+	int64_t most = (int64_t)p->settings->interval_s * 1000;
+
+	p->backoff_ms = p->backoff_ms == 0 ? BACKOFF_FIRST_MS : p->backoff_ms * 2;
+	if (p->backoff_ms > most)
+		p->backoff_ms = most;
+	LOG(LOG_ERROR, NULL, "round-failed", F_INT("error", e->number), F_STR("why", e->text),
+	    F_INT("again_ms", p->backoff_ms));
+}
+
+static int64_t wait_ms(struct poller *p)
+{
+	int64_t whole = (int64_t)p->settings->interval_s * 1000;
+
+	if (p->backoff_ms > 0)
+		return p->backoff_ms + p->backoff_ms * (int64_t)(rand_r(&p->seed) % 25) / 100;
+	return whole;
+}
+
+/* True when the wall clock alone says that the interval is over. */
+static bool wall_passed(struct poller *p)
+{
+	int64_t wall = clock_ticks();
+
+	if (wall < p->wall - TICKS_PER_SECOND) {
+		LOG(LOG_WARN, NULL, "clock-set-back", F_INT("seconds", (p->wall - wall) / TICKS_PER_SECOND),
+		    F_STR("effect", "no occurrence is repeated"));
+		p->wall = wall;
+	}
+	return p->backoff_ms == 0 && wall - p->wall >= (int64_t)p->settings->interval_s * TICKS_PER_SECOND;
+}
+
+/* Never in the middle of a round. */
+static bool use_pending(struct poller *p)
+{
+	struct settings *old = NULL;
+
+	pthread_mutex_lock(&p->mutex);
+	if (p->pending != NULL) {
+		old = p->settings;
+		p->settings = p->pending;
+		p->pending = NULL;
+	}
+	pthread_mutex_unlock(&p->mutex);
+	scheduler_settings_unref(old);
+	return old != NULL;
+}
+
+static void wait_for_round(struct poller *p)
+{
+	int64_t until = p->mono + wait_ms(p);
+
+	while (!atomic_load(&p->stopping)) {
+		int64_t left = until - clock_mono_ms();
+		struct pollfd fd = { .fd = p->stop_fd, .events = POLLIN };
+		uint64_t count;
+
+		if (left <= 0 || wall_passed(p) || use_pending(p))
+			return;
+		if (left > p->settings->clock_check_ms)
+			left = p->settings->clock_check_ms;
+		if (poll(&fd, 1, (int)left) > 0 && read(p->stop_fd, &count, sizeof(count)) < 0 &&
+		    errno != EAGAIN)
+			LOG(LOG_ERROR, NULL, "wake", F_STR("why", strerror(errno)));
+	}
+}
+
+static void wake(int fd)
+{
+	uint64_t one = 1;
+
+	if (write(fd, &one, sizeof(one)) < 0)
+		LOG(LOG_ERROR, NULL, "wake", F_STR("why", strerror(errno)));
+}
+
+static void *run_thread(void *arg)
+{
+	struct poller *p = arg;
+
+	while (!atomic_load(&p->stopping)) {
+		struct err e = { 0 };
+
+		(void)use_pending(p);
+		p->mono = clock_mono_ms();
+		p->wall = clock_ticks();
+		if (round_once(p, &e) < 0) {
+			disconnect(p);
+			atomic_store(&p->succeeded, false);
+			back_off(p, &e);
+		} else {
+			p->backoff_ms = 0;
+			atomic_store(&p->succeeded, true);
+		}
+		wake(p->wake_fd);
+		if (p->options->once)
+			break;
+		wait_for_round(p);
+	}
+	disconnect(p);
+	atomic_store(&p->ended, true);
+	wake(p->wake_fd);
+	return NULL;
+}
+
+static void poller_free(struct poller *p)
+{
+	if (p->stop_fd >= 0)
+		close(p->stop_fd);
+	scheduler_settings_unref(p->settings);
+	scheduler_settings_unref(p->pending);
+	pthread_mutex_destroy(&p->mutex);
+	free(p);
+}
+
+int scheduler_poller_start(const struct scheduler_options *o, struct ledger *l, int wake_fd,
+			   struct poller **ret, struct err *reterr)
+{
+	struct poller *p = calloc(1, sizeof(*p));
+
+	if (p == NULL)
+		return err_nomem(reterr);
+	p->options = o;
+	p->ledger = l;
+	p->settings = scheduler_settings_ref(o->settings);
+	pthread_mutex_init(&p->mutex, NULL);
+	p->wake_fd = wake_fd;
+	p->seed = (unsigned)clock_mono_ms() ^ (unsigned)getpid();
+	p->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (p->stop_fd < 0 || thread_start(&p->thread, run_thread, p) < 0) {
+		poller_free(p);
+		return err_raise(reterr, 50000, 16, 1,
+				 "the thread that asks the server could not be started");
+	}
+	*ret = p;
+	return 0;
+}
+
+void scheduler_poller_reload(struct poller *p, struct settings *s)
+{
+	struct settings *unused;
+
+	pthread_mutex_lock(&p->mutex);
+	unused = p->pending;
+	p->pending = scheduler_settings_ref(s);
+	pthread_mutex_unlock(&p->mutex);
+	scheduler_settings_unref(unused);
+	wake(p->stop_fd);
+}
+
+bool scheduler_poller_reloaded(struct poller *p)
+{
+	bool done;
+
+	pthread_mutex_lock(&p->mutex);
+	done = p->pending == NULL;
+	pthread_mutex_unlock(&p->mutex);
+	return done;
+}
+
+void scheduler_poller_stop(struct poller *p)
+{
+	atomic_store(&p->stopping, true);
+	wake(p->stop_fd);
+}
+
+bool scheduler_poller_ended(struct poller *p)
+{
+	return atomic_load(&p->ended);
+}
+
+bool scheduler_poller_join(struct poller *p)
+{
+	bool succeeded;
+
+	pthread_join(p->thread, NULL);
+	succeeded = atomic_load(&p->succeeded);
+	poller_free(p);
+	return succeeded;
+}

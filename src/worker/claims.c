@@ -1,0 +1,273 @@
+/* claims.c — see worker_int.h. DIR/journal has a line for each item, JSON: job, group, item,
+ * root and name of its output; a new one is written beside it and renamed. DIR/lock is held
+ * while a worker uses the folder, DIR/instance tells this worker from others in the database. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "value/guid.h"
+#include "worker/worker_int.h"
+
+struct claims {
+	char *dir; /* NULL: in memory only */
+	int lock_fd;
+	char instance[37];
+	struct list entries;
+};
+
+static int failed(const struct claims *j, const char *what, const char *name, struct err *reterr)
+{
+	return err_raise(reterr, 50000, 16, 1, "cannot %s '%s/%s': %s", what, j->dir, name, strerror(errno));
+}
+
+static FILE *open_in(const struct claims *j, const char *name, const char *mode)
+{
+	char path[4096];
+
+	if (snprintf(path, sizeof(path), "%s/%s", j->dir, name) >= (int)sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	return fopen(path, mode);
+}
+
+static bool rename_in(const struct claims *j, const char *from, const char *to)
+{
+	char a[4096], b[4096];
+
+	return snprintf(a, sizeof(a), "%s/%s", j->dir, from) < (int)sizeof(a) &&
+	       snprintf(b, sizeof(b), "%s/%s", j->dir, to) < (int)sizeof(b) && rename(a, b) == 0;
+}
+
+/* --- the instance --- */
+
+static void new_instance(struct claims *j)
+{
+	uint8_t guid[16];
+
+	guid_random(guid);
+	guid_format(guid, j->instance);
+}
+
+static int load_instance(struct claims *j, struct err *reterr)
+{
+	FILE *f = open_in(j, "instance", "re");
+	uint8_t guid[16];
+	char text[64] = "";
+
+	if (f != NULL) {
+		if (fgets(text, sizeof(text), f) == NULL)
+			text[0] = '\0';
+		fclose(f);
+		text[strcspn(text, "\n")] = '\0';
+	}
+	if (strlen(text) == 36 && guid_parse(str_of(text), guid)) {
+		guid_format(guid, j->instance);
+		return 0;
+	}
+	new_instance(j);
+	f = open_in(j, "instance.new", "we");
+	if (f == NULL || fprintf(f, "%s\n", j->instance) < 0 || fclose(f) != 0 ||
+	    !rename_in(j, "instance.new", "instance"))
+		return failed(j, "write", "instance", reterr);
+	return 0;
+}
+
+const char *worker_claims_instance(const struct claims *j)
+{
+	return j->instance;
+}
+
+/* --- entries --- */
+
+static void entry_free(struct claim *e)
+{
+	list_remove(&e->link);
+	free(e->output_root);
+	free(e->output);
+	free(e);
+}
+
+int worker_claims_add(struct claims *j, const struct queue_key *k, const char *output_root,
+		      const char *output, struct err *reterr)
+{
+	struct claim *e = calloc(1, sizeof(*e));
+
+	if (e == NULL)
+		return err_nomem(reterr);
+	e->key = *k;
+	e->output_root = strdup(output_root != NULL ? output_root : "");
+	e->output = strdup(output != NULL ? output : "");
+	list_append(&j->entries, &e->link);
+	if (e->output_root == NULL || e->output == NULL) {
+		entry_free(e);
+		return err_nomem(reterr);
+	}
+	return 0;
+}
+
+struct claim *worker_claims_find(struct claims *j, const struct queue_key *k)
+{
+	LIST_EACH (it, &j->entries) {
+		struct claim *e = CONTAINER_OF(it, struct claim, link);
+
+		if (e->key.job == k->job && e->key.group == k->group && e->key.item == k->item)
+			return e;
+	}
+	return NULL;
+}
+
+void worker_claims_remove(struct claims *j, const struct queue_key *k)
+{
+	struct claim *e = worker_claims_find(j, k);
+
+	if (e != NULL)
+		entry_free(e);
+}
+
+struct list *worker_claims_entries(struct claims *j)
+{
+	return &j->entries;
+}
+
+int worker_claims_save(struct claims *j, struct err *reterr)
+{
+	FILE *f;
+	bool ok;
+
+	if (j->dir == NULL)
+		return 0;
+	f = open_in(j, "journal.new", "we");
+	if (f == NULL)
+		return failed(j, "write", "journal.new", reterr);
+	LIST_EACH (it, &j->entries) {
+		const struct claim *e = CONTAINER_OF(it, struct claim, link);
+
+		fprintf(f, "[%lld, %d, %d, ", (long long)e->key.job, e->key.group, e->key.item);
+		json_put_string(f, e->output_root);
+		fputs(", ", f);
+		json_put_string(f, e->output);
+		fputs("]\n", f);
+	}
+	ok = fflush(f) == 0 && ferror(f) == 0;
+	ok = fclose(f) == 0 && ok;
+	return ok && rename_in(j, "journal.new", "journal") ? 0 : failed(j, "write", "journal", reterr);
+}
+
+/* --- opening --- */
+
+static bool read_line(struct claims *j, const char *line)
+{
+	char root[9000], output[9000];
+	struct queue_key k;
+	long long job;
+	int n = 0;
+	const char *p;
+
+	if (sscanf(line, "[%lld, %d, %d, %n", &job, &k.group, &k.item, &n) != 3 || n == 0)
+		return false;
+	k.job = job;
+	p = line + n;
+	return json_get_string(&p, root, sizeof(root)) && strncmp(p, ", ", 2) == 0 &&
+	       (p += 2, json_get_string(&p, output, sizeof(output))) &&
+	       worker_claims_add(j, &k, root, output, NULL) == 0;
+}
+
+static int load(struct claims *j, struct err *reterr)
+{
+	FILE *f = open_in(j, "journal", "re");
+	char *line = NULL;
+	size_t size = 0;
+
+	if (f == NULL)
+		return errno == ENOENT ? 0 : failed(j, "read", "journal", reterr);
+	while (getline(&line, &size, f) > 0)
+		if (!read_line(j, line))
+			LOG(LOG_ERROR, NULL, "journal", F_STR("why", "a line is damaged and left out"),
+			    F_STR("line", line));
+	free(line);
+	fclose(f);
+	return 0;
+}
+
+/* mkdir -p: the folder is below the user's own or /var/lib. */
+static bool make_dirs(const char *dir)
+{
+	char path[4096];
+	size_t n = strlen(dir);
+
+	if (n == 0 || n >= sizeof(path))
+		return false;
+	memcpy(path, dir, n + 1);
+	for (char *p = path + 1; *p != '\0'; p++) {
+		if (*p != '/')
+			continue;
+		*p = '\0';
+		(void)mkdir(path, 0755);
+		*p = '/';
+	}
+	return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+static int lock(struct claims *j, struct err *reterr)
+{
+	FILE *f = open_in(j, "lock", "ae");
+
+	if (f == NULL)
+		return failed(j, "write", "lock", reterr);
+	j->lock_fd = fcntl(fileno(f), F_DUPFD_CLOEXEC, 0);
+	fclose(f);
+	if (j->lock_fd < 0 || flock(j->lock_fd, LOCK_EX | LOCK_NB) < 0)
+		return err_raise(reterr, 50000, 16, 1,
+				 "another worker uses the folder '%s'; give this one its own with --state",
+				 j->dir);
+	return 0;
+}
+
+int worker_claims_open(const char *dir, struct claims **ret, struct err *reterr)
+{
+	struct claims *j = calloc(1, sizeof(*j));
+	int rc = 0;
+
+	if (j == NULL)
+		return err_nomem(reterr);
+	list_init(&j->entries);
+	j->lock_fd = -1;
+	new_instance(j);
+	if (dir != NULL) {
+		j->dir = strdup(dir);
+		rc = j->dir == NULL    ? err_nomem(reterr)
+		     : !make_dirs(dir) ? failed(j, "create", "", reterr)
+				       : lock(j, reterr);
+		if (rc == 0)
+			rc = load_instance(j, reterr);
+		if (rc == 0)
+			rc = load(j, reterr);
+	}
+	if (rc < 0) {
+		worker_claims_close(j);
+		return rc;
+	}
+	*ret = j;
+	return 0;
+}
+
+void worker_claims_close(struct claims *j)
+{
+	if (j == NULL)
+		return;
+	while (!list_empty(&j->entries))
+		entry_free(CONTAINER_OF(j->entries.next, struct claim, link));
+	if (j->lock_fd >= 0)
+		close(j->lock_fd);
+	free(j->dir);
+	free(j);
+}

@@ -1,0 +1,479 @@
+/* link.c — see worker_int.h. The thread reports what ended, claims what there is room for, and
+ * when nothing waits looks once in an interval. Without a server it tries again, ever more
+ * seldom; what ended meanwhile waits here until its claim is too old. */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/thread.h"
+#include "worker/history.h"
+#include "worker/take.h"
+
+#define BACKOFF_FIRST_MS 250
+#define BACKOFF_MAX_MS 30000
+
+struct link {
+	const struct worker_options *o;
+	int wake_fd;
+	pthread_t thread;
+	bool running;
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	/* shared, under the lock */
+	struct list reports, claimed, reported;
+	unsigned room; /* places that are free: slots of the engine less what was claimed and not released */
+	bool eager;    /* claim without looking first: there was more the last time, or a place became free */
+	bool idle, paused, ending, ended;
+	int64_t lost_at; /* since when there is no connection; 0: there is one, or was none needed */
+	/* the thread's own */
+	struct client *client;
+	struct claims *claims;
+	bool settled; /* since the connection was opened */
+	int64_t look_at, connect_at;
+	unsigned backoff_ms;
+};
+
+int64_t worker_link_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void wake_main(const struct link *l)
+{
+	const uint64_t one = 1;
+
+	while (write(l->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+/* --- the connection --- */
+
+static void lose_connection(struct link *l, const struct err *e)
+{
+	client_close(l->client);
+	l->client = NULL;
+	l->settled = false;
+	l->backoff_ms = l->backoff_ms == 0                   ? BACKOFF_FIRST_MS
+			: l->backoff_ms < BACKOFF_MAX_MS / 2 ? 2 * l->backoff_ms
+							     : BACKOFF_MAX_MS;
+	l->connect_at = worker_link_clock() + l->backoff_ms;
+	LOG(LOG_WARN, NULL, "server", F_STR("service", l->o->service->name), F_STR("why", e->text),
+	    F_INT("error", e->number), F_INT("again_ms", l->backoff_ms));
+	pthread_mutex_lock(&l->lock);
+	if (l->lost_at == 0)
+		l->lost_at = worker_link_clock();
+	l->eager = true;
+	pthread_mutex_unlock(&l->lock);
+	wake_main(l);
+}
+
+/* A connection, with nothing in doubt behind it. */
+static bool connected(struct link *l)
+{
+	struct err e = { 0 };
+
+	if (l->client == NULL) {
+		if (worker_link_clock() < l->connect_at)
+			return false;
+		if (l->o->open(l->o->arg, &l->client, &e) < 0) {
+			l->client = NULL;
+			lose_connection(l, &e);
+			return false;
+		}
+	}
+	if (!l->settled && worker_take_settle(l->client, l->o, l->claims, &e) < 0) {
+		lose_connection(l, &e);
+		return false;
+	}
+	if (!l->settled)
+		LOG(LOG_INFO, NULL, "connected", F_STR("service", l->o->service->name),
+		    F_STR("worker", worker_claims_instance(l->claims)));
+	l->settled = true;
+	l->backoff_ms = 0;
+	pthread_mutex_lock(&l->lock);
+	l->lost_at = 0;
+	pthread_mutex_unlock(&l->lock);
+	return true;
+}
+
+/* --- what it does --- */
+
+static void write_history(const struct link *l, const struct item *i)
+{
+	const struct history_line line = { .service = l->o->service->name,
+					   .key = i->key,
+					   .attempt = i->attempt,
+					   .error = i->error,
+					   .input = i->input,
+					   .text = i->text,
+					   .final = !document_error_retry(i->error) || i->attempts == 0 };
+
+	if (l->o->history != NULL && i->error != DOCUMENT_OK && !i->give_back && !i->lost)
+		worker_history_append(l->o->history, &line);
+}
+
+/* The item is the main loop's again. */
+static void hand_over(struct link *l, struct list *queue, struct item *i)
+{
+	pthread_mutex_lock(&l->lock);
+	list_append(queue, &i->queue);
+	pthread_mutex_unlock(&l->lock);
+	wake_main(l);
+}
+
+static void forget_claim(struct link *l, const struct item *i)
+{
+	struct err e = { 0 };
+
+	worker_claims_remove(l->claims, &i->key);
+	if (worker_claims_save(l->claims, &e) < 0)
+		LOG(LOG_ERROR, NULL, "journal", F_STR("why", e.text));
+}
+
+/* Too late: somebody else may have the item already, and a report would be taken for theirs. */
+static bool too_late(const struct link *l, const struct item *i)
+{
+	return i->lost || worker_link_clock() > i->claimed + (int64_t)l->o->stale_s * 950;
+}
+
+static void report(struct link *l, struct item *i)
+{
+	struct err e = { 0 };
+
+	if (too_late(l, i)) {
+		i->lost = true;
+		LOG(LOG_ERROR, NULL, "too-late", F_STR("service", l->o->service->name),
+		    F_INT("job", i->key.job), F_INT("group", i->key.group), F_INT("item", i->key.item));
+	} else if (!connected(l) || worker_take_report(l->client, i, &e) < 0) {
+		if (l->client != NULL)
+			lose_connection(l, &e);
+		pthread_mutex_lock(&l->lock); /* back to where it was, for the next time */
+		i->queue.next = l->reports.next;
+		i->queue.prev = &l->reports;
+		l->reports.next->prev = &i->queue;
+		l->reports.next = &i->queue;
+		pthread_mutex_unlock(&l->lock);
+		return;
+	}
+	write_history(l, i);
+	if (!i->lost) { /* while the journal knows it: a crash in between leaves nothing behind */
+		document_output_close(i->out);
+		i->out = NULL;
+	}
+	forget_claim(l, i);
+	hand_over(l, &l->reported, i);
+	if (l->o->once || l->o->one_job)
+		l->look_at = 0; /* it may have been the last */
+}
+
+static void claim(struct link *l, unsigned room)
+{
+	struct list items, *it;
+	struct err e = { 0 };
+	int n;
+
+	list_init(&items);
+	n = worker_take_claim(l->client, l->o, l->claims, room, &items, &e);
+	if (n < 0) {
+		lose_connection(l, &e);
+		return;
+	}
+	pthread_mutex_lock(&l->lock);
+	l->room -= (unsigned)n < l->room ? (unsigned)n : l->room;
+	l->eager = (unsigned)n == room;
+	while ((it = list_pop(&items)) != NULL)
+		list_append(&l->claimed, it);
+	pthread_mutex_unlock(&l->lock);
+	/* Nobody waits for those who only want to know that nothing is left. */
+	l->look_at = n == 0 && l->o->once ? 0 : worker_link_clock() + l->o->interval_ms;
+	if (n > 0)
+		wake_main(l);
+}
+
+static void look(struct link *l, unsigned room)
+{
+	struct err e = { 0 };
+	int found = worker_take_look(l->client, l->o, &e);
+
+	l->look_at = worker_link_clock() + l->o->interval_ms;
+	if (found < 0) {
+		lose_connection(l, &e);
+		return;
+	}
+	pthread_mutex_lock(&l->lock);
+	l->eager = found == 1;
+	l->idle = found == 0;
+	pthread_mutex_unlock(&l->lock);
+	if (found == 0)
+		wake_main(l);
+	if (found == 2)
+		claim(l, room); /* what others have begun may be stale */
+}
+
+/* A place is filled before the last result is told: so the engine has no rest. */
+static void take_more(struct link *l, unsigned room, bool eager)
+{
+	if (!connected(l))
+		return;
+	if (eager)
+		claim(l, room);
+	else
+		look(l, room);
+}
+
+/* --- the thread --- */
+
+static void wait_until(struct link *l, int64_t when)
+{
+	int64_t left = when - worker_link_clock();
+	struct timespec until;
+
+	if (left <= 0)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += left / 1000;
+	until.tv_nsec += left % 1000 * 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	pthread_cond_timedwait(&l->more, &l->lock, &until);
+}
+
+/* Under the lock: when there is something to do; now for now. */
+static int64_t next_time(const struct link *l)
+{
+	int64_t when = INT64_MAX;
+	bool claims = l->room > 0 && !l->paused;
+
+	if (!list_empty(&l->reports) || (claims && l->eager))
+		when = 0;
+	else if (claims)
+		when = l->look_at;
+	if (l->client == NULL && when < l->connect_at)
+		when = l->connect_at;
+	return when;
+}
+
+/* The end is near when there is nothing to report, or nobody to report it to. */
+static bool may_end(const struct link *l)
+{
+	return l->ending && (list_empty(&l->reports) || l->lost_at != 0);
+}
+
+static void step(struct link *l)
+{
+	unsigned room = l->paused ? 0 : l->room;
+	bool eager = l->eager, look_now = worker_link_clock() >= l->look_at;
+	struct list *next = NULL;
+
+	if (room == 0 || (!eager && !look_now))
+		next = list_pop(&l->reports);
+	pthread_mutex_unlock(&l->lock);
+	if (room > 0 && (eager || look_now))
+		take_more(l, room, eager);
+	else if (next != NULL)
+		report(l, CONTAINER_OF(next, struct item, queue));
+	pthread_mutex_lock(&l->lock);
+	/* One after the other: a claim that finds nothing must not keep the reports waiting. */
+	next = room > 0 ? list_pop(&l->reports) : NULL;
+	if (next != NULL) {
+		pthread_mutex_unlock(&l->lock);
+		report(l, CONTAINER_OF(next, struct item, queue));
+		pthread_mutex_lock(&l->lock);
+	}
+}
+
+/* Claimed in the last moment, and nobody will take them over. */
+static void give_back_claimed(struct link *l)
+{
+	struct item *i;
+
+	while (l->client != NULL && (i = worker_link_next_claimed(l)) != NULL) {
+		struct err e = { 0 };
+
+		i->give_back = true;
+		if (worker_take_report(l->client, i, &e) == 0)
+			forget_claim(l, i);
+		worker_item_free(i);
+	}
+}
+
+static void *link_main(void *arg)
+{
+	struct link *l = arg;
+
+	pthread_mutex_lock(&l->lock);
+	while (!may_end(l)) {
+		int64_t when = next_time(l);
+
+		if (when > worker_link_clock())
+			wait_until(l, when < worker_link_clock() + 1000 ? when : worker_link_clock() + 1000);
+		else
+			step(l);
+	}
+	l->ended = true;
+	pthread_mutex_unlock(&l->lock);
+	give_back_claimed(l);
+	client_close(l->client);
+	l->client = NULL;
+	wake_main(l);
+	return NULL;
+}
+
+int worker_link_start(const struct worker_options *o, int wake_fd, struct link **ret, struct err *reterr)
+{
+	struct link *l = calloc(1, sizeof(*l));
+	pthread_condattr_t monotonic;
+
+	if (l == NULL)
+		return err_nomem(reterr);
+	l->o = o;
+	l->wake_fd = wake_fd;
+	l->eager = true;
+	l->room = o->engine.slots;
+	list_init(&l->reports);
+	list_init(&l->claimed);
+	list_init(&l->reported);
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&l->more, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	if (worker_claims_open(o->state, &l->claims, reterr) < 0) {
+		worker_link_free(l);
+		return -1;
+	}
+	if (thread_start(&l->thread, link_main, l) < 0) {
+		worker_link_free(l);
+		return err_raise(reterr, 50000, 16, 1, "no thread could be started");
+	}
+	l->running = true;
+	*ret = l;
+	return 0;
+}
+
+/* --- for the main loop --- */
+
+void worker_link_release(struct link *l)
+{
+	pthread_mutex_lock(&l->lock);
+	l->room++;
+	assert(l->room <= l->o->engine.slots);
+	l->eager = true;
+	l->idle = false;
+	pthread_cond_signal(&l->more);
+	pthread_mutex_unlock(&l->lock);
+}
+
+void worker_link_pause(struct link *l)
+{
+	pthread_mutex_lock(&l->lock);
+	l->paused = true;
+	pthread_mutex_unlock(&l->lock);
+}
+
+void worker_link_report(struct link *l, struct item *i)
+{
+	i->stage = ITEM_REPORTING;
+	pthread_mutex_lock(&l->lock);
+	list_append(&l->reports, &i->queue);
+	pthread_cond_signal(&l->more);
+	pthread_mutex_unlock(&l->lock);
+}
+
+static struct item *pop(struct link *l, struct list *queue)
+{
+	struct list *next;
+
+	pthread_mutex_lock(&l->lock);
+	next = list_pop(queue);
+	pthread_mutex_unlock(&l->lock);
+	return next != NULL ? CONTAINER_OF(next, struct item, queue) : NULL;
+}
+
+struct item *worker_link_next_claimed(struct link *l)
+{
+	return pop(l, &l->claimed);
+}
+
+struct item *worker_link_next_reported(struct link *l)
+{
+	return pop(l, &l->reported);
+}
+
+static bool read_flag(struct link *l, const bool *flag)
+{
+	bool value;
+
+	pthread_mutex_lock(&l->lock);
+	value = *flag;
+	pthread_mutex_unlock(&l->lock);
+	return value;
+}
+
+bool worker_link_idle(struct link *l)
+{
+	return read_flag(l, &l->idle);
+}
+
+int64_t worker_link_lost_ms(struct link *l)
+{
+	int64_t lost;
+
+	pthread_mutex_lock(&l->lock);
+	lost = l->lost_at != 0 ? worker_link_clock() - l->lost_at : 0;
+	pthread_mutex_unlock(&l->lock);
+	return lost;
+}
+
+bool worker_link_ended(struct link *l)
+{
+	return read_flag(l, &l->ended);
+}
+
+void worker_link_end(struct link *l)
+{
+	pthread_mutex_lock(&l->lock);
+	l->paused = l->ending = true;
+	pthread_cond_signal(&l->more);
+	pthread_mutex_unlock(&l->lock);
+}
+
+/* Nobody was told of them: the next start settles them, and sees by its temporary name whether an
+ * output is finished. */
+static void free_items(struct list *queue)
+{
+	struct list *it;
+
+	while ((it = list_pop(queue)) != NULL) {
+		struct item *i = CONTAINER_OF(it, struct item, queue);
+
+		i->lost = i->lost || (i->error == DOCUMENT_OK && !i->give_back);
+		worker_item_free(i);
+	}
+}
+
+void worker_link_free(struct link *l)
+{
+	if (l == NULL)
+		return;
+	if (l->running) {
+		worker_link_end(l);
+		pthread_join(l->thread, NULL);
+	}
+	free_items(&l->reports);
+	free_items(&l->claimed);
+	free_items(&l->reported);
+	worker_claims_close(l->claims);
+	pthread_mutex_destroy(&l->lock);
+	pthread_cond_destroy(&l->more);
+	free(l);
+}
