@@ -168,9 +168,12 @@ static void report(struct link *l, struct item *i)
 		i->out = NULL;
 	}
 	forget_claim(l, i);
-	hand_over(l, &l->reported, i);
 	if (l->o->once || l->o->one_job)
-		l->look_at = 0; /* it may have been the last */
+		l->look_at = 0; /* it may have been the last, or wait again */
+	pthread_mutex_lock(&l->lock);
+	l->idle = false; /* whoever looked before this report could not see that the item waits again */
+	pthread_mutex_unlock(&l->lock);
+	hand_over(l, &l->reported, i);
 }
 
 static void claim(struct link *l, unsigned room)

@@ -160,8 +160,9 @@ def test_jobs_of_one_do_not_wait_for_jobs_of_many(queue, folder, home):
 
 
 def test_the_worker_has_engines_of_its_file(queue, folder, home):
+    made.txt(folder / "other.txt")  # with an output of its own: a file that exists would end the second attempt
     queue.add(1, ["note.txt"], job_settings=settings("en", "de"))
-    queue.add(2, ["note.txt"], job_settings="<s SourceLanguage='en' TargetLanguage='fr'/>", attempts=2)
+    queue.add(2, ["other.txt"], job_settings="<s SourceLanguage='en' TargetLanguage='fr'/>", attempts=2)
     queue.work(home, engines="en-de = lines /bin/sed s/house/Haus/\nen-fr = lines /bin/false\n")
     assert [error for _, error, *_ in queue.items(1)] == [None] and "Haus" in (folder / "note.es.txt").read_text()
     # An engine that died may live again: both attempts were used.
