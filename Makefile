@@ -9,7 +9,7 @@ FUZZ_TIME ?= 60
 
 MESON_DIR := build/meson
 
-.PHONY: all build run test mutants bench fuzz lint format install clean help setup setup-test
+.PHONY: all build run test test-long mutants bench fuzz lint format install clean help setup setup-test
 .DEFAULT_GOAL := build
 
 all: build
@@ -18,6 +18,7 @@ help:
 	@echo 'make build         build build/processiond (the server) and build/procession (the command)'
 	@echo 'make run           the same, then start a server; DATA=$(DATA) PORT=$(PORT)'
 	@echo 'make test          every test, with sanitizers; ends with "N passed, N failed"'
+	@echo 'make test-long     the tests that take minutes each: kept out of make test, to be run before a release'
 	@echo 'make mutants       breaks the declarations one by one and shows what no test notices; hours; MUTANTS="--service state"'
 	@echo 'make bench         repeatable measurements beside PostgreSQL and Redis; BENCH="--only tls", BENCH=--full'
 	@echo 'make fuzz          the fuzz targets, FUZZ_TIME=$(FUZZ_TIME) seconds each (fuzz/)'
@@ -41,6 +42,9 @@ run: build
 
 test: setup-test
 	@tools/test.sh
+
+test-long: setup-test
+	@LONG=1 tools/test.sh
 
 mutants: setup-test
 	@tools/build.sh plain

@@ -12,6 +12,7 @@ LIVE = []       # servers whose log is shown when a test fails
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "long: takes minutes; run by make test-long only")
     config.addinivalue_line("markers", "slow: takes some seconds; still part of the suite")
     config.addinivalue_line("markers", "proves(ids): the requirements that the test proves (support/proves.py)")
 

@@ -2,9 +2,12 @@
 # Every test, in the order in which failures are cheapest to learn. Ends with one line, "N passed, N failed",
 # and a status other than 0 when something failed. Reports are kept in build/reports.
 #   SUITES="unit lint behaviour model cli scheduler worker sspi drivers crash mutants"  picks parts;  JOBS=2  tests at once.
+#   LONG=1  runs the tests marked long, and only these (make test-long).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-: "${SUITES:=unit lint behaviour model cli scheduler worker sspi drivers crash mutants}" "${JOBS:=2}"
+: "${LONG:=}" "${JOBS:=2}"
+if [ -n "$LONG" ]; then : "${SUITES:=behaviour model cli scheduler worker sspi drivers crash}"; fi
+: "${SUITES:=unit lint behaviour model cli scheduler worker sspi drivers crash mutants}"
 reports=$PWD/build/reports
 python=/usr/bin/python3
 [ -x $python ] || python=python3
@@ -44,7 +47,7 @@ meson_tests() {
 pytest_suite() {
     local name=$1
     compgen -G "tests/$name/**/test_*.py" >/dev/null || compgen -G "tests/$name/test_*.py" >/dev/null || { echo "no tests in tests/$name"; return; }
-    $python -m pytest "tests/$name" -n "$JOBS" -q -p no:cacheprovider --junitxml="$reports/$name.xml"
+    $python -m pytest "tests/$name" -n "$JOBS" -m "$([ -n "$LONG" ] && echo long || echo 'not long')" -q -p no:cacheprovider --junitxml="$reports/$name.xml"
     # 5: nothing collected. Above 1 something other than a test failed.
     case $? in 0 | 1 | 5) ;; *) record "pytest-$name" failed ;; esac
 }
