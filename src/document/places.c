@@ -27,8 +27,8 @@ int document_places_new(const struct document_limits *limits, struct document_pl
 		free(p);
 		return err_raise(reterr, 50000, 16, 1, "libcurl could not be started");
 	}
-	/* libxml2 sets its tables up with its first parser, and two threads that have their first one at
-	 * the same time harm them: so here, before the engines have threads. */
+	/* libxml2 sets its tables up with its first parser, and two threads that have their first
+	 * one at the same time harm them: so here, before the engines have threads. */
 	xmlInitParser();
 	p->limits = *limits;
 	*ret = p;

@@ -469,8 +469,8 @@ def test_no_item_expires_before_its_promise(power):
 def test_a_clean_stop_keeps_expirations_exact(power):
     promised = renew(power)
     found = expirations(power)
-    longest = datetime.timedelta(seconds=20)    # a slow machine; the promise itself is for two minutes
-    assert all(promised[key] <= found[key] <= promised[key] + longest for key in promised)
+    longest = datetime.timedelta(seconds=100)   # a machine that stood still; the promise itself is for two minutes
+    assert all(promised[key] <= found[key] <= promised[key] + longest for key in promised), (promised, found)
     power.stop()
     power.cut()                                 # and so it is on the disk
     power.start()
