@@ -22,11 +22,16 @@ int64_t clock_ticks(void)
 	       us % 1000000 * TICKS_PER_SECOND / 1000000;
 }
 
-int64_t clock_mono_ms(void)
+int64_t clock_mono_us(void)
 {
 	struct timespec ts;
 
 	if (clock_gettime(CLOCK_MONOTONIC, &ts) != 0)
 		return 0;
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+int64_t clock_mono_ms(void)
+{
+	return clock_mono_us() / 1000;
 }

@@ -11,5 +11,6 @@
 int64_t clock_ticks(void);   /* UTC now */
 int64_t clock_unix_us(void); /* microseconds since 1970, UTC */
 int64_t clock_mono_ms(void); /* never goes back; for time-outs */
+int64_t clock_mono_us(void); /* the same clock, for measuring */
 
 #endif

@@ -50,6 +50,11 @@ int err_set(struct err *reterr, enum err_id id, ...)
 	return -1;
 }
 
+bool err_is(const struct err *e, enum err_id id)
+{
+	return e->number == entries[id].number && e->state == entries[id].state;
+}
+
 int err_raise(struct err *reterr, int32_t number, uint8_t severity, uint8_t state, const char *fmt, ...)
 {
 	va_list ap;

@@ -37,6 +37,9 @@ static inline bool err_is_error(const struct err *e)
 	return e->severity > 10;
 }
 
+/* Whether it is this one of the table, by number and state. */
+bool err_is(const struct err *e, enum err_id id);
+
 #ifdef __clang_analyzer__
 /* The static analyzer sees one file at a time and does not know that these always fail: without
  * this it follows paths that cannot be. */

@@ -18,6 +18,7 @@
 struct proc;  /* catalogue/proc.h */
 struct query; /* catalogue/query.h: a translated SELECT */
 struct txn;   /* engine/engine.h: an explicit transaction of a session */
+struct engine_database;
 
 enum call_kind {
 	CALL_PROC,  /* proc with args */
@@ -76,6 +77,10 @@ struct call {
 	void (*complete)(struct call *c);
 	void *owner; /* for complete() */
 
+	/* engine: where it was submitted, and when, and when it first began to run, in microseconds
+	 * of the monotonic clock; 0: it has not */
+	struct engine_database *submitted_to;
+	int64_t submitted_us, began_us;
 	struct list link;      /* the engine's queue */
 	int64_t deadline_ms;   /* engine: when waiting in the queue ends */
 	bool waits_for_reader; /* engine: in which queue it is */

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "engine/ask.h"
+#include "metrics/metrics.h"
 
 #define STEP_PAUSE_MS 2
 
@@ -59,6 +60,7 @@ static void clean(struct cleaner *c, struct database *db)
 			return;
 		}
 		engine_answer_fini(&a);
+		metrics_cleaned(engine_metrics(db->engine), a.rows_changed, a.status == 1);
 		if (a.status == 1 && pause_between(c))
 			return;
 	}

@@ -17,10 +17,12 @@
 #include "daemon/firststart.h"
 #include "daemon/machine.h"
 #include "daemon/natives.h"
+#include "daemon/numbers.h"
 #include "daemon/signals.h"
 #include "daemon/warnings.h"
 #include "daemon/watchdog.h"
 #include "engine/sqlite/sqlite.h"
+#include "metrics/metrics.h"
 #include "service/jobs.h"
 #include "service/schedule.h"
 #include "session/server.h"
@@ -157,8 +159,10 @@ static struct engine *make_engine(struct server *srv)
 			    .transaction_idle_s = (int)c->transaction_idle_timeout,
 			    .transaction_s = (int)c->transaction_timeout,
 			    .max_queue = (unsigned)c->max_queue,
-			    .query_cost_limit = (unsigned)c->query_cost_limit },
+			    .query_cost_limit = (unsigned)c->query_cost_limit,
+			    .slow_call_ms = &srv->slow_call_ms },
 		.natives = &srv->natives,
+		.metrics = srv->metrics,
 	};
 
 	return engine_sqlite_new(&o);
@@ -268,6 +272,10 @@ struct made {
 static int build(struct server *srv, struct made *made, struct err *reterr)
 {
 	set_name(srv);
+	srv->metrics = metrics_new();
+	if (srv->metrics == NULL)
+		return err_nomem(reterr);
+	daemon_numbers_register(srv);
 	daemon_files_raise();
 	check_memory(srv);
 	daemon_natives_register(srv);
@@ -411,6 +419,7 @@ static void destroy(struct server *srv)
 	auth_close(srv->auth); /* before the databases, which it asks */
 	databases_close(srv->databases);
 	engine_free(srv->engine);
+	metrics_free(srv->metrics);
 	auth_gss_close(srv->gss);
 	net_tls_ctx_unref(srv->tls);
 	pthread_mutex_destroy(&srv->tls_lock);
@@ -436,6 +445,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	srv.config = config;
+	srv.started_us = clock_unix_us();
 	session_registry_init(&srv.registry);
 	session_accounts_init(&srv.accounts, memory_limit(config), (unsigned)config->login_memory_share,
 			      (unsigned)config->session_memory_share);

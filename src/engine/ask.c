@@ -160,6 +160,7 @@ int engine_ask(struct engine_database *db, const char *proc, const struct argume
 	}
 	*ret = q.answer;
 	ret->status = q.call.status;
+	ret->rows_changed = q.call.rows_changed;
 	return 0;
 }
 

@@ -11,6 +11,7 @@ struct engine_answer {
 	struct arena arena;
 	struct engine_answer_row *first, *last; /* in the arena, as everything they point to */
 	uint64_t nrows;
+	uint64_t rows_changed;
 	int32_t status;
 };
 struct engine_answer_row {

@@ -4,7 +4,33 @@
 
 #include <assert.h>
 
+#include "base/clock.h"
 #include "engine/implement.h"
+
+/* The procedures of its service by their place in the table, then the other kinds of calls. */
+static const char *counted_name(const void *arg, size_t i)
+{
+	static const char *const others[] = { [CALL_QUERY] = "SELECT",
+					      [CALL_COMMIT] = "COMMIT",
+					      [CALL_ROLLBACK] = "ROLLBACK",
+					      [CALL_SAVE] = "SAVE",
+					      [CALL_ROLLBACK_TO] = "ROLLBACK TO" };
+	const struct service_procs *s = arg;
+
+	return i < s->nprocs ? s->procs[i].name : others[i - s->nprocs + CALL_QUERY];
+}
+
+static void count_calls(struct engine_database *db, struct metrics *m)
+{
+	const struct service_procs *s = &catalogue_service_procs[db->service];
+	const struct metrics_database_options o = { .name = db->name,
+						    .service = s->name,
+						    .n = (size_t)s->nprocs + CALL_ROLLBACK_TO,
+						    .call_name = counted_name,
+						    .arg = s };
+
+	db->metrics = metrics_database_add(m, &o);
+}
 
 void engine_database_init(struct engine_database *db, const struct engine *e, const char *name,
 			  enum service service, bool literal)
@@ -15,6 +41,13 @@ void engine_database_init(struct engine_database *db, const struct engine *e, co
 	db->service = service;
 	str_copy(db->name, sizeof(db->name), str_of(name));
 	atomic_init(&db->literal, literal);
+	count_calls(db, e->metrics);
+}
+
+void engine_database_fini(struct engine_database *db)
+{
+	metrics_database_remove(db->metrics);
+	db->metrics = NULL;
 }
 
 int engine_open(struct engine *e, const struct engine_open *o, struct engine_database **ret,
@@ -81,7 +114,7 @@ static bool is_misplaced(struct engine_database *db, struct call *c)
 		err_set(&c->err, ERR_TXN_DATABASES, c->txn->database->name, db->name);
 		engine_call_fail(c, &c->err);
 		c->txn_lost = false;
-		c->complete(c);
+		engine_call_complete(c);
 		return true;
 	}
 	if (c->txn != NULL || c->kind == CALL_PROC || c->kind == CALL_QUERY)
@@ -100,6 +133,9 @@ bool engine_submit_quietly(struct engine_database *db, struct call *c)
 	assert(c->kind != CALL_PROC || (c->proc != NULL && c->proc->service == db->service));
 	assert(c->kind != CALL_QUERY || c->query != NULL);
 	list_init(&c->link); /* before all else: engine_cancel() looks at it */
+	c->submitted_to = db;
+	c->submitted_us = clock_mono_us();
+	c->began_us = 0;
 	return !is_misplaced(db, c) && db->ops->submit(db, c);
 }
 
@@ -156,6 +192,11 @@ void engine_txn_free(struct txn *t)
 void engine_statistics(struct engine_database *db, struct engine_statistics *ret)
 {
 	db->ops->statistics(db, ret);
+}
+
+struct metrics_database *engine_metrics(const struct engine_database *db)
+{
+	return db->metrics;
 }
 
 size_t engine_waits(struct engine_database *db, struct engine_wait *dst, size_t max)

@@ -14,9 +14,10 @@
 #include "call/call.h"
 #include "catalogue/proc.h"
 
-struct engine;          /* all databases of a server */
-struct engine_database; /* one of them, open */
-struct txn;             /* an explicit transaction of one session in one database */
+struct engine;           /* all databases of a server */
+struct engine_database;  /* one of them, open */
+struct metrics_database; /* metrics/metrics.h */
+struct txn;              /* an explicit transaction of one session in one database */
 
 /* What bounds every call, whatever the engine. */
 struct engine_limits {
@@ -26,6 +27,8 @@ struct engine_limits {
 	int transaction_s;         /* how old it may become; 0: any age */
 	unsigned max_queue;        /* calls that may wait in one database: 50012 beyond */
 	unsigned query_cost_limit; /* of a SELECT, in millions of the engine's steps: 8649; 0: none */
+	/* a call that takes as long is logged; borrowed, may change any time; NULL or 0: none is */
+	const atomic_uint *slow_call_ms;
 };
 
 /* What procession_database_set can change while a database is used. */
@@ -115,8 +118,13 @@ void engine_txn_free(struct txn *t);
 struct engine_statistics {
 	uint64_t waiting;      /* calls that have been submitted and do not run yet */
 	uint64_t transactions; /* explicit ones that are open */
+	/* what it takes on the disk: its file; its log, and the part of that which is not in the
+	 * file yet; 0 where an engine does not know */
+	uint64_t file_bytes, log_bytes, log_waiting_bytes;
 };
 void engine_statistics(struct engine_database *db, struct engine_statistics *ret); /* thread-safe */
+/* Where it is counted; NULL: nowhere. */
+struct metrics_database *engine_metrics(const struct engine_database *db);
 
 /* Which sessions wait for another one's transaction: fills at most max of dst, gives their number.
  * Thread-safe. */

@@ -6,6 +6,7 @@
 
 #include "catalogue/native.h"
 #include "engine/engine.h"
+#include "metrics/metrics.h"
 
 struct engine_ops {
 	int (*open)(struct engine *e, const struct engine_open *o, struct engine_database **ret,
@@ -38,6 +39,7 @@ struct engine {
 	const struct engine_ops *ops;
 	struct engine_limits limits;
 	const struct catalogue_natives *natives; /* borrowed; NULL: none */
+	struct metrics *metrics;                 /* borrowed; NULL: nothing is counted */
 };
 
 struct engine_database {
@@ -46,10 +48,13 @@ struct engine_database {
 	enum service service;
 	struct engine_limits limits;             /* constant */
 	const struct catalogue_natives *natives; /* borrowed, constant */
+	struct metrics_database *metrics;        /* owned; NULL: nothing is counted */
 	atomic_bool literal;                     /* errata = literal */
 };
 void engine_database_init(struct engine_database *db, const struct engine *e, const char *name,
 			  enum service service, bool literal);
+/* When nothing runs in it any more. */
+void engine_database_fini(struct engine_database *db);
 
 struct txn {
 	struct engine_database *database;
@@ -64,6 +69,8 @@ void engine_call_begin(struct call *c);
 void engine_call_fail(struct call *c, const struct err *e);
 /* Before it runs a second time: outputs and locals are NULL again. */
 void engine_call_reset(struct call *c);
+/* It is over: counts it and calls complete(). The one way in which an engine ends a call. */
+void engine_call_complete(struct call *c);
 /* Answers a call that has not run: with an error; with that which ended its transaction; a step
  * of a transaction that had nothing to do. */
 void engine_call_refuse(struct call *c, enum err_id id, const char *arg);

@@ -100,7 +100,7 @@ void engine_call_refuse_late(const struct engine_database *db, struct call *c)
 	err_set(&c->err, ERR_TIMEOUT, db->limits.execution_timeout_s);
 	engine_call_fail(c, &c->err);
 	c->txn_lost = c->txn != NULL;
-	c->complete(c);
+	engine_call_complete(c);
 }
 
 /* ---- explicit transactions ---- */

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "engine/implement.h"
 
 void engine_call_begin(struct call *c)
@@ -14,6 +15,8 @@ void engine_call_begin(struct call *c)
 	c->rows_changed = 0;
 	c->later = NULL;
 	c->now = clock_ticks(); /* [E-COM-05] */
+	if (c->began_us == 0)
+		c->began_us = clock_mono_us();
 }
 
 void engine_call_fail(struct call *c, const struct err *e)
@@ -52,6 +55,55 @@ void engine_call_reset(struct call *c)
 		value_set_null(&c->values[p->nparams + i], p->locals[i].type);
 }
 
+/* ---- its end ---- */
+
+static size_t counted_as(const struct call *c)
+{
+	const struct service_procs *s = &catalogue_service_procs[c->submitted_to->service];
+
+	return c->kind == CALL_PROC ? (size_t)(c->proc - s->procs) : (size_t)s->nprocs + c->kind - CALL_QUERY;
+}
+
+static const char *called(const struct call *c)
+{
+	return c->kind == CALL_PROC ? c->proc->name : c->kind == CALL_QUERY ? "SELECT" : "transaction";
+}
+
+static void tell_slow(const struct call *c, int64_t waited_us, int64_t ran_us)
+{
+	const struct engine_database *db = c->submitted_to;
+	const struct log_ctx ctx = { .session = c->session, .login = c->login, .database = db->name };
+
+	metrics_count_slow(db->metrics);
+	LOG(LOG_WARN, &ctx, "slow_call", F_STR("procedure", called(c)), F_INT("waited_ms", waited_us / 1000),
+	    F_INT("ran_ms", ran_us < 0 ? 0 : ran_us / 1000), F_INT("error", c->rc < 0 ? c->err.number : 0));
+}
+
+static bool is_slow(const struct call *c, int64_t us)
+{
+	const atomic_uint *limit_ms = c->submitted_to->limits.slow_call_ms;
+	unsigned ms = limit_ms == NULL ? 0 : atomic_load_explicit(limit_ms, memory_order_relaxed);
+
+	return ms > 0 && us >= (int64_t)ms * 1000;
+}
+
+static void count(const struct call *c)
+{
+	int64_t now = clock_mono_us(), began = c->began_us == 0 ? now : c->began_us,
+		waited = began - c->submitted_us, ran = c->began_us == 0 ? -1 : now - began;
+
+	metrics_call(c->submitted_to->metrics, counted_as(c), waited, ran, c->rc < 0);
+	if (is_slow(c, now - c->submitted_us))
+		tell_slow(c, waited, ran);
+}
+
+void engine_call_complete(struct call *c)
+{
+	if (c->submitted_to != NULL)
+		count(c);
+	c->complete(c);
+}
+
 /* ---- calls that do not run ---- */
 
 /* Waiting is part of the execution: the status is that of a call that failed. */
@@ -60,7 +112,7 @@ void engine_call_refuse(struct call *c, enum err_id id, const char *arg)
 	err_set(&c->err, id, arg);
 	engine_call_fail(c, &c->err);
 	c->txn_lost = false;
-	c->complete(c);
+	engine_call_complete(c);
 }
 
 void engine_call_refuse_lost(struct call *c, const struct err *e)
@@ -71,7 +123,7 @@ void engine_call_refuse_lost(struct call *c, const struct err *e)
 	c->status_set = false;
 	c->txn_lost = true;
 	c->rows_changed = 0;
-	c->complete(c);
+	engine_call_complete(c);
 }
 
 void engine_call_succeed(struct call *c)

@@ -179,6 +179,7 @@ void net_input_read(uv_stream_t *h, ssize_t n, const uv_buf_t *b)
 	} else if (n < 0) {
 		net_stream_fail(s, "read", uv_strerror((int)n));
 	} else if (n > 0 && s->state == NET_OPEN) {
+		net_loop_count(&s->loop->received, (uint64_t)n);
 		kept = join_kept(s, p);
 		input_run(s, p - kept, kept + (size_t)n);
 	}

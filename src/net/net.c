@@ -86,6 +86,15 @@ unsigned net_connections(const struct net *n)
 	return atomic_load(&n->connections);
 }
 
+void net_traffic(const struct net *n, uint64_t *ret_received, uint64_t *ret_sent)
+{
+	*ret_received = *ret_sent = 0;
+	for (unsigned i = 0; i < n->nloops; i++) {
+		*ret_received += atomic_load_explicit(&n->loops[i].received, memory_order_relaxed);
+		*ret_sent += atomic_load_explicit(&n->loops[i].sent, memory_order_relaxed);
+	}
+}
+
 void net_stop_listening(struct net *n)
 {
 	bool first;

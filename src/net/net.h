@@ -67,6 +67,8 @@ void net_stop_listening(struct net *n);
  * loop's thread. */
 void net_stop(struct net *n);
 unsigned net_connections(const struct net *n);
+/* Bytes on the wire since the start. Thread-safe. */
+void net_traffic(const struct net *n, uint64_t *ret_received, uint64_t *ret_sent);
 /* Asks every loop for a sign of life. Each answers when it comes to its posts; one that was
  * asked and has not answered is not asked again. Not for several threads at once. */
 void net_ping(struct net *n);

@@ -65,11 +65,20 @@ struct net_loop {
 	bool stopping;        /* no new streams */
 	struct net_post ping; /* net_ping's */
 	atomic_bool pinged;   /* a ping was sent and is not answered yet */
-	uint8_t *read_buf;    /* NET_KEPT_SIZE + NET_READ_SIZE; owned */
-	uint8_t *plain_buf;   /* NET_PLAIN_SIZE; owned */
-	struct buf cipher;    /* what OpenSSL wants to send, between its call and ours */
-	struct buf gather;    /* small pieces that are encrypted together; empty between calls */
+	/* bytes of its streams, as they are on the wire; written by its own thread */
+	atomic_ullong received, sent;
+	uint8_t *read_buf;  /* NET_KEPT_SIZE + NET_READ_SIZE; owned */
+	uint8_t *plain_buf; /* NET_PLAIN_SIZE; owned */
+	struct buf cipher;  /* what OpenSSL wants to send, between its call and ours */
+	struct buf gather;  /* small pieces that are encrypted together; empty between calls */
 };
+
+/* Only the loop's thread adds, so that no bus need be locked. */
+static inline void net_loop_count(atomic_ullong *counter, uint64_t n)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
+			      memory_order_relaxed);
+}
 
 /* Work that waits: work.c. */
 struct net_lane_queue {

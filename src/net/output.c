@@ -171,6 +171,8 @@ static size_t write_now(struct net_stream *s, const uint8_t *p, size_t n)
 	while (sent < 0 && errno == EINTR);
 	if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
 		net_stream_fail(s, "write", strerror(errno));
+	if (sent > 0)
+		net_loop_count(&s->loop->sent, (uint64_t)sent);
 	return sent > 0 ? (size_t)sent : 0;
 }
 
@@ -213,6 +215,8 @@ static void on_written(uv_write_t *req, int status)
 	struct net_stream *s = req->data;
 
 	s->writing = false;
+	if (status == 0)
+		net_loop_count(&s->loop->sent, s->in_flight);
 	if (s->writes_batch) {
 		struct net_chunk *c = s->waiting.first;
 

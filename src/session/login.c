@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "metrics/metrics.h"
 
 /* jTDS with ssl=request loses an answer that comes at once (wire notes 4.4). */
 #define LOGIN_ONLY_DELAY_MS 10u
@@ -90,8 +91,18 @@ static const char *auth_scheme(const char *mechanism)
 								  : "KERBEROS";
 }
 
+/* By what the client is told last. */
+static enum metrics_counter outcome_of(const struct err *e)
+{
+	if (err_is(e, ERR_LOGIN_SLOWED))
+		return METRICS_LOGIN_THROTTLED;
+	return err_is(e, ERR_LOGIN) || err_is(e, ERR_UNTRUSTED) ? METRICS_LOGIN_REFUSED
+								: METRICS_LOGIN_FAILED;
+}
+
 void session_login_refuse(struct session *s, const struct err *errors, size_t n, const char *reason)
 {
+	metrics_count(s->server->metrics, n == 0 ? METRICS_LOGIN_FAILED : outcome_of(&errors[n - 1]), 1);
 	LOG(LOG_WARN, &s->log, "login_failed", F_STR("reason", reason),
 	    F_INT("number", n > 0 ? errors[n - 1].number : 0),
 	    F_STR("mechanism", s->login == NULL ? NULL : login_mechanism(s->login)));
@@ -195,6 +206,7 @@ static void accept_login(struct session *s, const struct login_work *w)
 	tds_message_init(&s->in, (size_t)s->server->config->max_request_size);
 	buf_charge(&s->in.body, &s->memory);
 	net_stream_set_limit(s->stream, 2 * TDS_PACKET_MAX);
+	metrics_count(s->server->metrics, METRICS_LOGIN_ACCEPTED, 1);
 	log_success(s, w);
 	session_move(s, PHASE_READY);
 }

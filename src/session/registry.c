@@ -148,6 +148,23 @@ unsigned session_registry_open(struct registry *r)
 	return n;
 }
 
+static enum registry_state state_of(const struct registry_entry *e)
+{
+	if (!e->shown)
+		return REGISTRY_LOGIN;
+	return atomic_load_explicit(&e->activity, memory_order_relaxed) == ACTIVITY_IDLE ? REGISTRY_IDLE
+											 : REGISTRY_RUNNING;
+}
+
+void session_registry_count(struct registry *r, unsigned ret[REGISTRY_STATES])
+{
+	memset(ret, 0, REGISTRY_STATES * sizeof(*ret));
+	pthread_mutex_lock(&r->lock);
+	LIST_EACH (it, &r->entries)
+		ret[state_of(CONTAINER_OF(it, struct registry_entry, link))]++;
+	pthread_mutex_unlock(&r->lock);
+}
+
 /* ---- the list ---- */
 
 static bool is_wanted(const struct registry_entry *e, uint16_t only)

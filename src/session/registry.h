@@ -78,6 +78,9 @@ void session_registry_show(struct registry *r, struct registry_entry *e);
 void session_registry_text(struct registry *r, char *dst, size_t size, struct str text);
 uint64_t session_registry_added(struct registry *r);
 unsigned session_registry_open(struct registry *r);
+/* How many are in which state: not logged in yet, waiting for their client, at work. */
+enum registry_state { REGISTRY_LOGIN, REGISTRY_IDLE, REGISTRY_RUNNING, REGISTRY_STATES };
+void session_registry_count(struct registry *r, unsigned ret[REGISTRY_STATES]);
 /* The shown ones by number; only: this one, or 0 for all. Thread-safe. */
 MUST_CHECK int session_registry_list(struct registry *r, uint16_t only, struct arena *a,
 				     struct registry_row **ret, size_t *ret_n, struct err *reterr);

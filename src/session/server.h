@@ -18,6 +18,8 @@
 struct server {
 	const struct config *config;      /* as at the start; what SIGHUP may change lives below */
 	struct catalogue_natives natives; /* C functions that procedures call */
+	struct metrics *metrics;          /* what is counted; metrics/metrics.h */
+	int64_t started_us;               /* since 1970 */
 	struct engine *engine;            /* where the databases are */
 	struct databases *databases;
 	struct auth *auth;
@@ -30,6 +32,7 @@ struct server {
 	struct accounts accounts;     /* of memory */
 	struct registry registry;     /* their numbers, and who is there */
 	atomic_uint sessions;         /* open now */
+	atomic_uint slow_call_ms;     /* a call that takes as long is logged; 0: none is */
 	unsigned max_connections;     /* the setting, or as many as there are descriptors for */
 	atomic_uint reserved;         /* places for administrators that are taken */
 	atomic_uint logins_later;     /* of these: whose login waits for its turn */

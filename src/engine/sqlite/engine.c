@@ -33,6 +33,7 @@ static void forget(struct sqlite_database *db)
 	}
 	executor_stop(db->executor);
 	store_close(db->store);
+	engine_database_fini(&db->base);
 	free(db);
 }
 
@@ -190,7 +191,12 @@ static struct txn *sqlite_begin(struct engine_database *db, bool snapshot)
 
 static void sqlite_statistics(struct engine_database *db, struct engine_statistics *ret)
 {
+	struct store *st = database_of(db)->store;
+
 	executor_statistics(database_of(db)->executor, ret);
+	ret->file_bytes = store_file_bytes(st);
+	ret->log_bytes = (uint64_t)store_wal_pages(st) * STORE_PAGE;
+	ret->log_waiting_bytes = (uint64_t)store_wal_waiting(st) * STORE_PAGE;
 }
 
 static size_t sqlite_waits(struct engine_database *db, struct engine_wait *dst, size_t max)
@@ -259,7 +265,9 @@ struct engine *engine_sqlite_new(const struct engine_sqlite_options *o)
 
 	if (e == NULL)
 		return NULL;
-	e->base = (struct engine){ .ops = &sqlite_ops, .limits = o->limits, .natives = o->natives };
+	e->base = (struct engine){
+		.ops = &sqlite_ops, .limits = o->limits, .natives = o->natives, .metrics = o->metrics
+	};
 	e->dir = strdup(o->dir);
 	if (e->dir == NULL) {
 		free(e);

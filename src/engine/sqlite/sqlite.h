@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 
 struct catalogue_natives; /* catalogue/native.h */
+struct metrics;           /* metrics/metrics.h */
 
 struct engine_sqlite_options {
 	const char *dir;    /* data folder; exists; copied */
@@ -17,6 +18,7 @@ struct engine_sqlite_options {
 	unsigned max_wal_mib;
 	struct engine_limits limits;
 	const struct catalogue_natives *natives; /* borrowed: outlives the engine; NULL: none */
+	struct metrics *metrics;                 /* the same; NULL: nothing is counted */
 };
 /* NULL: no memory. */
 struct engine *engine_sqlite_new(const struct engine_sqlite_options *o);

@@ -16,6 +16,37 @@ static void no_complete(struct call *c)
 	(void)c;
 }
 
+/* A commit and its flush, which are one to SQLite; measured. calls: that it is for. */
+static int commit_now(struct executor *ex, size_t calls, struct err *reterr)
+{
+	int64_t began_us = clock_mono_us();
+
+	if (store_commit(ex->writer.conn, reterr) < 0)
+		return -1;
+	if (store_commit_wrote(ex->writer.conn)) {
+		metrics_flush(ex->db->metrics, clock_mono_us() - began_us);
+		metrics_commit(ex->db->metrics, calls);
+	}
+	return 0;
+}
+
+static int commit_lazily(struct executor *ex, size_t calls, struct err *reterr)
+{
+	if (store_commit_lazily(ex->writer.conn, reterr) < 0)
+		return -1;
+	if (store_commit_wrote(ex->writer.conn))
+		metrics_commit(ex->db->metrics, calls);
+	return 0;
+}
+
+/* Those that share it, with what was deferred until now; of a transaction: one. */
+static size_t calls_of(const struct executor *ex)
+{
+	size_t deferred = ex->deferred.state == DEFERRED_OPEN ? ex->deferred.calls : 0;
+
+	return ex->ngroup + deferred > 0 ? ex->ngroup + deferred : 1;
+}
+
 /* Inside a transaction. *ret_until: the promise holds so long, in ticks. */
 static int promise(struct executor *ex, enum phase phase, int64_t *ret_until, struct err *reterr)
 {
@@ -109,7 +140,7 @@ static int commit_later(struct executor *ex, struct err *reterr)
 
 	if (clock_ticks() < ex->promised_until)
 		return executor_deferred_add(ex, ex->ngroup, reterr);
-	if (promise(ex, PHASE_PROMISE, &until, reterr) < 0 || store_commit(ex->writer.conn, reterr) < 0)
+	if (promise(ex, PHASE_PROMISE, &until, reterr) < 0 || commit_now(ex, calls_of(ex), reterr) < 0)
 		return -1;
 	ex->promised_until = until;
 	executor_deferred_committed(ex);
@@ -124,8 +155,7 @@ int executor_commit_all(struct executor *ex, bool later, struct err *reterr)
 	if (later && ex->promise != NULL)
 		return commit_later(ex, reterr);
 	relaxed = is_relaxed(ex);
-	if ((relaxed ? store_commit_lazily(ex->writer.conn, reterr) : store_commit(ex->writer.conn, reterr)) <
-	    0)
+	if ((relaxed ? commit_lazily : commit_now)(ex, calls_of(ex), reterr) < 0)
 		return -1;
 	executor_deferred_committed(ex);
 	if (relaxed)

@@ -62,6 +62,7 @@ int executor_deferred_commit(struct executor *ex, struct err *reterr)
 		executor_deferred_rollback(ex);
 		return -1;
 	}
+	metrics_commit(ex->db->metrics, ex->deferred.calls);
 	after = store_wal_waiting(ex->store);
 	learn(&ex->deferred, after > before ? after - before : 0);
 	release(ex, DEFERRED_NONE);

@@ -295,7 +295,7 @@ bool executor_submit_quietly(struct executor *ex, struct call *c)
 	if (refused != ERR_NONE)
 		engine_call_refuse(c, refused, ex->db->name);
 	else if (done)
-		c->complete(c);
+		engine_call_complete(c);
 	return wake;
 }
 

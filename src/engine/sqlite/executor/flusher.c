@@ -9,6 +9,7 @@
 static void flush(struct executor *ex)
 {
 	const struct log_ctx ctx = { .database = ex->db->name };
+	int64_t began_us = clock_mono_us();
 	struct err err;
 	bool failed;
 
@@ -18,6 +19,8 @@ static void flush(struct executor *ex)
 	failed = store_flush(ex->store, &err) < 0;
 	if (failed)
 		LOG(LOG_ERROR, &ctx, "flush_failed", F_STR("reason", err.text));
+	else
+		metrics_flush(ex->db->metrics, clock_mono_us() - began_us);
 	executor_lock(ex);
 	ex->flushing_ms = 0;
 	if (failed)

@@ -289,7 +289,7 @@ static void complete(struct executor *ex, struct slot *s)
 	if (has_later(s))
 		executor_later_complete(ex, s->call);
 	else
-		s->call->complete(s->call);
+		engine_call_complete(s->call);
 }
 
 void executor_group_run(struct executor *ex)

@@ -94,7 +94,7 @@ bool executor_inline_read(struct executor *ex, struct call *c)
 	done = executor_reader_run_now(r, c);
 	inline_reader_give(ex, r, began);
 	if (done)
-		c->complete(c);
+		engine_call_complete(c);
 	return done;
 }
 

@@ -130,7 +130,7 @@ static void fetch(struct executor *ex, struct later *l)
 	if (read_value(ex, l->from->conn, l) < 0)
 		engine_call_fail(c, &c->err);
 	fetcher_give(ex, l->from);
-	c->complete(c);
+	engine_call_complete(c);
 }
 
 static void *fetch_main(void *arg)

@@ -50,7 +50,7 @@ void executor_reader_run(struct runner *r, struct call *c)
 		engine_call_fail(c, &c->err);
 	else
 		(void)read_once(r, c); /* where rows have left already, the error follows them */
-	c->complete(c);
+	engine_call_complete(c);
 }
 
 bool executor_reader_run_now(struct runner *r, struct call *c)

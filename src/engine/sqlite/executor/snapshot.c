@@ -87,7 +87,7 @@ void executor_snapshot_run(struct call *c)
 	executor_lock(ex);
 	if (executor_txn_answer(t, c)) {
 		executor_unlock(ex);
-		c->complete(c);
+		engine_call_complete(c);
 		return;
 	}
 	if (t->state == TXN_NEW)
@@ -106,7 +106,7 @@ void executor_snapshot_run(struct call *c)
 	}
 	executor_unlock(ex);
 	store_disconnect(over);
-	c->complete(c); /* its owner may free t from here on */
+	engine_call_complete(c); /* its owner may free t from here on */
 }
 
 void executor_snapshot_close(struct executor_txn *t)

@@ -298,5 +298,5 @@ void executor_txn_run(struct executor *ex, struct call *c, bool first)
 	if (ex->pinned != NULL)
 		t->idle_at_ms = engine_idle_limit_ms(ex->db, clock_mono_ms());
 	/* its owner may free t from here on, if the writer is free again */
-	c->complete(c);
+	engine_call_complete(c);
 }

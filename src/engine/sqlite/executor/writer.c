@@ -150,7 +150,7 @@ static void queue_turn(struct executor *ex)
 		}
 		executor_unlock(ex);
 		if (over)
-			first->complete(first);
+			engine_call_complete(first);
 		else
 			executor_txn_run(ex, first, true);
 	} else {

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/sqlite/store/store_int.h"
@@ -61,6 +62,13 @@ unsigned store_checkpoint_worth(struct store *st)
 unsigned store_wal_pages(struct store *st)
 {
 	return atomic_load(&st->wal_pages);
+}
+
+uint64_t store_file_bytes(const struct store *st)
+{
+	struct stat s;
+
+	return stat(st->path, &s) == 0 && s.st_size > 0 ? (uint64_t)s.st_size : 0;
 }
 
 static void look_at_file(struct store_conn *c)

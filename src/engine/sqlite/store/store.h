@@ -65,6 +65,8 @@ MUST_CHECK int store_flush(struct store *st, struct err *reterr);
  * a transaction, has made all of it durable anew. Thread-safe. */
 MUST_CHECK int store_sound(struct store *st, struct err *reterr);
 MUST_CHECK int store_mend(struct store_conn *c, struct err *reterr);
+/* Whether the last commit on this connection wrote anything. */
+bool store_commit_wrote(const struct store_conn *c);
 void store_rollback(struct store_conn *c);
 MUST_CHECK int store_save(struct store_conn *c, unsigned n, struct err *reterr);
 MUST_CHECK int store_release(struct store_conn *c, unsigned n, struct err *reterr);
@@ -80,6 +82,8 @@ MUST_CHECK int store_is_current(struct store_conn *c, bool *ret, struct err *ret
 /* Pages of the write-ahead log, whether they have been copied or not: its length. */
 #define STORE_PAGE 4096
 unsigned store_wal_pages(struct store *st);
+/* Size of the file without its log. Thread-safe. */
+uint64_t store_file_bytes(const struct store *st);
 
 /* Whether statements wait while another process has the database locked, as they do unless told
  * otherwise, or fail at once; then store_was_busy() tells one such failure since. */

@@ -62,6 +62,11 @@ int store_commit_lazily(struct store_conn *c, struct err *reterr)
 	return rc;
 }
 
+bool store_commit_wrote(const struct store_conn *c)
+{
+	return c->logged;
+}
+
 void store_rollback(struct store_conn *c)
 {
 	struct err ignored;
