@@ -3,6 +3,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 PORT    ?= 1433
 LISTEN  ?= 127.0.0.1:$(PORT)
+HTTP    ?= 127.0.0.1:8433
 DATA    ?= ./procession-data
 # Seconds that `make fuzz` gives each target.
 FUZZ_TIME ?= 60
@@ -16,7 +17,7 @@ all: build
 
 help:
 	@echo 'make build         build build/processiond (the server) and build/procession (the command)'
-	@echo 'make run           the same, then start a server; DATA=$(DATA) PORT=$(PORT)'
+	@echo 'make run           the same, then start a server; DATA=$(DATA) PORT=$(PORT) HTTP=$(HTTP)'
 	@echo 'make test          every test, with sanitizers; ends with "N passed, N failed"'
 	@echo 'make test-long     the tests that take minutes each: kept out of make test, to be run before a release'
 	@echo 'make mutants       breaks the declarations one by one and shows what no test notices; hours; MUTANTS="--service state"'
@@ -38,7 +39,7 @@ build: setup
 	@tools/build.sh plain
 
 run: build
-	@exec build/processiond --data '$(DATA)' --listen '$(LISTEN)' $(ARGS)
+	@exec build/processiond --data '$(DATA)' --listen '$(LISTEN)' --http '$(HTTP)' $(ARGS)
 
 test: setup-test
 	@tools/test.sh

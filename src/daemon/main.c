@@ -22,6 +22,7 @@
 #include "daemon/warnings.h"
 #include "daemon/watchdog.h"
 #include "engine/sqlite/sqlite.h"
+#include "http/http.h"
 #include "metrics/metrics.h"
 #include "service/jobs.h"
 #include "service/schedule.h"
@@ -248,6 +249,34 @@ static int start_net(struct server *srv, struct err *reterr)
 	return rc;
 }
 
+/* The HTTP side has the certificate of the other one, read from the same files. */
+static int start_http(struct server *srv, struct http **ret, struct err *reterr)
+{
+	char cert[4096] = "", key[4096] = "";
+	struct http_options o = {
+		.server = srv, .listen = srv->config->http, .certificate = cert, .key = key
+	};
+	bool loopback;
+
+	if (o.listen[0] == '\0')
+		return 0;
+	if (http_is_loopback(o.listen, &loopback, reterr) < 0)
+		return -1;
+	if (!loopback && daemon_firststart_certificate(srv->config, cert, key, reterr) < 0)
+		return -1;
+	return http_start(&o, ret, reterr);
+}
+
+static void reload_http(struct http *h, const struct config *c)
+{
+	char cert[4096] = "", key[4096] = "";
+	struct err e;
+
+	if (h != NULL &&
+	    (daemon_firststart_certificate(c, cert, key, &e) < 0 || http_reload(h, cert, key, &e) < 0))
+		LOG(LOG_ERROR, NULL, "reload_failed", F_STR("reason", e.text));
+}
+
 static void cleanup(struct server *srv)
 {
 	daemon_cleaner_kick(srv->cleaner);
@@ -269,7 +298,7 @@ struct made {
 	bool folder, password;
 };
 
-static int build(struct server *srv, struct made *made, struct err *reterr)
+static int build(struct server *srv, struct made *made, struct http **ret_http, struct err *reterr)
 {
 	set_name(srv);
 	srv->metrics = metrics_new();
@@ -288,7 +317,7 @@ static int build(struct server *srv, struct made *made, struct err *reterr)
 	    daemon_firststart_logins(srv->config, srv->databases, &made->password, reterr) < 0 ||
 	    start_cleaner(srv, reterr) < 0 ||
 	    daemon_files_connections(srv, io_threads(srv->config), &srv->max_connections, reterr) < 0 ||
-	    start_net(srv, reterr) < 0)
+	    start_net(srv, reterr) < 0 || start_http(srv, ret_http, reterr) < 0)
 		return -1;
 	return daemon_firststart_address(srv->config, net_address(srv->net), reterr);
 }
@@ -305,11 +334,14 @@ static void print_how_to_connect(const struct server *srv)
 		       host, address, colon + 1, host, address, colon + 1);
 }
 
-static void announce(const struct server *srv)
+static void announce(const struct server *srv, const struct http *h)
 {
 	LOG(LOG_INFO, NULL, "ready", F_STR("address", net_address(srv->net)),
-	    F_STR("data", srv->config->data), F_STR("version", PROCESSION_VERSION));
+	    F_STR("http", h == NULL ? "off" : http_address(h)), F_STR("data", srv->config->data),
+	    F_STR("version", PROCESSION_VERSION));
 	print_how_to_connect(srv);
+	if (h != NULL)
+		printf("Dashboard, health and metrics: %s\n", http_address(h));
 	printf("ready %s\n", net_address(srv->net));
 	fflush(stdout);
 	notify("READY=1");
@@ -331,7 +363,7 @@ static void tell_changes(const struct config *old, const struct config *fresh)
 		    F_STR("takes_effect", reload_takes(name) ? "now" : "after a restart"));
 }
 
-static void reload(struct server *srv)
+static void reload(struct server *srv, struct http *h)
 {
 	struct config *fresh;
 	struct err e;
@@ -346,6 +378,7 @@ static void reload(struct server *srv)
 			LOG(LOG_ERROR, NULL, "reload_failed", F_STR("reason", e.text));
 		else
 			LOG(LOG_INFO, NULL, "reload", F_STR("what", "certificate, logins, log level"));
+		reload_http(h, fresh);
 		tell_changes(srv->config, fresh);
 		config_free(fresh);
 	}
@@ -363,7 +396,7 @@ static void check_certificate(struct server *srv, int64_t *next_ms)
 	daemon_warnings_certificate(srv->tls, clock_unix_us() / 1000000);
 }
 
-static void run(struct server *srv, struct watchdog *w)
+static void run(struct server *srv, struct http *h, struct watchdog *w)
 {
 	int64_t next_check_ms = clock_mono_ms() + DAY_MS;
 	int sig;
@@ -372,7 +405,7 @@ static void run(struct server *srv, struct watchdog *w)
 		       SIGHUP ||
 	       sig == 0) {
 		if (sig == SIGHUP)
-			reload(srv);
+			reload(srv, h);
 		daemon_watchdog_tick(w, clock_mono_ms());
 		check_certificate(srv, &next_check_ms);
 	}
@@ -411,8 +444,9 @@ static void drain(struct server *srv, struct watchdog *w)
 	}
 }
 
-static void destroy(struct server *srv)
+static void destroy(struct server *srv, struct http *h)
 {
+	http_stop(h);
 	if (srv->net != NULL)
 		net_stop(srv->net);
 	daemon_cleaner_stop(srv->cleaner);
@@ -434,6 +468,7 @@ int main(int argc, char **argv)
 	struct watchdog_ops ops = { watchdog_ask, watchdog_answered, watchdog_alive, &srv };
 	struct watchdog watchdog;
 	struct made made = { false, false };
+	struct http *http = NULL;
 	struct config *config;
 	struct err e;
 	int rc = config_load(argc, argv, &config, &e);
@@ -455,17 +490,17 @@ int main(int argc, char **argv)
 		LOG(LOG_WARN, NULL, "log_writer", F_STR("why", "no thread for it"),
 		    F_STR("effect", "a standard error that nobody reads can stop the server"));
 	if (rc == 0)
-		rc = build(&srv, &made, &e);
+		rc = build(&srv, &made, &http, &e);
 	if (rc == 0) {
 		daemon_warnings_files(config);
 		if (made.password)
 			daemon_firststart_tell(config);
-		announce(&srv);
+		announce(&srv, http);
 		daemon_watchdog_init(&watchdog, &ops, watchdog_limit(), clock_mono_ms());
-		run(&srv, &watchdog);
+		run(&srv, http, &watchdog);
 		drain(&srv, &watchdog);
 	}
-	destroy(&srv);
+	destroy(&srv, http);
 	if (rc < 0 && made.folder)
 		daemon_firststart_undo(config);
 	config_free(config);

@@ -1,0 +1,79 @@
+/* call.c — one call of a local batch, with an engine and back. */
+#include <assert.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "local/local_int.h"
+
+#define GRACE_MS 1000 /* for a cancelled call to come back */
+
+void local_free(struct local_run *r)
+{
+	tsql_run_end(&r->run);
+	arena_fini(&r->arena);
+	pthread_cond_destroy(&r->wake);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+static void completed(struct call *c)
+{
+	struct local_run *r = c->owner;
+	bool abandoned;
+
+	pthread_mutex_lock(&r->lock);
+	r->inflight = false;
+	abandoned = r->abandoned;
+	pthread_cond_signal(&r->wake);
+	pthread_mutex_unlock(&r->lock);
+	if (abandoned)
+		local_free(r);
+}
+
+void local_call_make(struct local_run *r, enum call_kind kind, const struct database *db)
+{
+	struct call *c = &r->call;
+
+	call_begin(c, kind);
+	c->arena = &r->arena;
+	c->sink = &r->sink;
+	c->login = r->client.login;
+	c->database = db->name;
+	c->rights = local_rights(r, db);
+	c->session = r->client.spid;
+	c->lock_timeout_ms = -1;
+	c->complete = completed;
+	c->owner = r;
+}
+
+/* Under the lock. False: the time is over, and the call not back. */
+static bool wait_until(struct local_run *r, int64_t deadline_ms)
+{
+	const struct timespec until = { deadline_ms / 1000, (deadline_ms % 1000) * 1000000 };
+
+	while (r->inflight && clock_mono_ms() < deadline_ms)
+		(void)pthread_cond_timedwait(&r->wake, &r->lock, &until);
+	return !r->inflight;
+}
+
+int local_call(struct local_run *r, struct engine_database *db)
+{
+	bool back;
+
+	assert(db != NULL && r->call.owner == r);
+	r->inflight = true;
+	engine_submit(db, &r->call);
+	pthread_mutex_lock(&r->lock);
+	back = wait_until(r, r->deadline_ms);
+	pthread_mutex_unlock(&r->lock);
+	if (back)
+		return 0;
+	/* It may come back meanwhile; nobody but this thread frees it before it is abandoned. */
+	engine_cancel(db, &r->call);
+	pthread_mutex_lock(&r->lock);
+	back = wait_until(r, r->deadline_ms + GRACE_MS);
+	r->abandoned = !back;
+	pthread_mutex_unlock(&r->lock);
+	return back ? 0 : -1;
+}

@@ -1,0 +1,147 @@
+/* host.c — what the language asks a local batch: who, where, which rights. The answers are those
+ * that a session of the same login would give. */
+#include "local/local_int.h"
+#include "session/list.h"
+
+static struct local_run *run_of(struct tsql_host *h)
+{
+	return CONTAINER_OF(h, struct local_run, host);
+}
+
+uint8_t local_rights(const struct local_run *r, const struct database *db)
+{
+	if (r->client.admin)
+		return RIGHT_EXECUTE | RIGHT_SELECT | RIGHT_ADMIN;
+	return auth_rights(r->client.server->auth, r->client.login, db->name);
+}
+
+static void statement_done(struct tsql_host *h, enum tsql_command cmd, bool has_count, uint64_t count,
+			   bool error)
+{
+	(void)h, (void)cmd, (void)has_count, (void)count, (void)error;
+}
+
+/* ---- values ---- */
+
+struct asker {
+	struct metadata_client client;
+	struct local_run *run;
+};
+
+static int nest_level(const struct metadata_client *c)
+{
+	(void)c;
+	return 0;
+}
+
+static int64_t connections(const struct metadata_client *c)
+{
+	const struct asker *a = CONTAINER_OF(c, struct asker, client);
+
+	return (int64_t)session_registry_added(&a->run->client.server->registry);
+}
+
+static int sessions(const struct metadata_client *c, struct arena *a, struct metadata_session **ret,
+		    size_t *ret_n, struct err *reterr)
+{
+	const struct asker *who = CONTAINER_OF(c, struct asker, client);
+
+	return session_list(who->run->client.server, c->admin ? 0 : c->spid, a, ret, ret_n, reterr);
+}
+
+static const struct metadata_client_ops client_ops = { nest_level, connections, sessions };
+
+static struct asker asker_of(struct local_run *r)
+{
+	struct server *srv = r->client.server;
+
+	return (struct asker){ .run = r,
+			       .client = { .ops = &client_ops,
+					   .databases = srv->databases,
+					   .auth = srv->auth,
+					   .server_name = srv->name,
+					   .max_connections = (unsigned)srv->config->max_connections,
+					   .started = srv->registry.started,
+					   .database = r->database,
+					   .login = r->client.login,
+					   .host = "",
+					   .program = r->client.program,
+					   .address = r->client.address,
+					   .scheme = "SQL",
+					   .admin = r->client.admin,
+					   .spid = r->client.spid,
+					   .vars = &r->vars } };
+}
+
+static int value(struct tsql_host *h, const char *name, const struct value *args, size_t nargs,
+		 struct arena *a, struct value *ret, struct err *reterr)
+{
+	const struct asker who = asker_of(run_of(h));
+
+	return metadata_value(&who.client, name, args, nargs, a, ret, reterr);
+}
+
+static int rows(struct tsql_host *h, const char *name, struct arena *a, struct str *ret, struct err *reterr)
+{
+	const struct asker who = asker_of(run_of(h));
+
+	return metadata_rows(&who.client, name, a, ret, reterr);
+}
+
+/* ---- the rest ---- */
+
+static int use(struct tsql_host *h, struct str database, struct err *reterr)
+{
+	(void)h, (void)database;
+	return err_set(reterr, ERR_NOT_SUPPORTED, "USE in a local batch",
+		       "Name the database with the batch.");
+}
+
+static void language(struct tsql_host *h, const char *old_name, const char *new_name)
+{
+	(void)h, (void)old_name, (void)new_name;
+}
+
+static int database(struct tsql_host *h, struct str name, struct tsql_database *ret, struct err *reterr)
+{
+	struct local_run *r = run_of(h);
+	struct database *db = name.n == 0 ? r->database : databases_find(r->client.server->databases, name);
+	uint8_t rights;
+
+	if (db == NULL)
+		return err_set(reterr, ERR_NO_OBJECT, "");
+	rights = local_rights(r, db);
+	if (db->service != SERVICE_SYSTEM && rights == 0)
+		return err_set(reterr, ERR_NO_ACCESS, r->client.login, db->name);
+	if (db->engine == NULL)
+		return err_set(reterr, ERR_NOT_SERVED, db->name);
+	*ret = (struct tsql_database){ .name = db->name,
+				       .service = db->service,
+				       .may_select = (rights & RIGHT_SELECT) != 0 };
+	return 0;
+}
+
+static int kill_session(struct tsql_host *h, int64_t spid, struct err *reterr)
+{
+	struct local_run *r = run_of(h);
+
+	if (!r->client.admin)
+		return err_set(reterr, ERR_KILL_PERMISSION);
+	if (spid < SPID_FIRST || spid > SPID_LAST)
+		return err_set(reterr, ERR_KILL_NUMBER, (long long)spid);
+	if (spid == r->client.spid)
+		return err_set(reterr, ERR_KILL_SELF);
+	if (!session_registry_kill(&r->client.server->registry, (uint16_t)spid))
+		return err_set(reterr, ERR_KILL_ABSENT, (int)spid);
+	return 0;
+}
+
+const struct tsql_host_ops local_host_ops = {
+	.statement_done = statement_done,
+	.value = value,
+	.rows = rows,
+	.use = use,
+	.language = language,
+	.database = database,
+	.kill = kill_session,
+};

@@ -1,0 +1,207 @@
+"""The HTTP side without a browser: health, readiness, limits, certificates, and clients that send nonsense."""
+import http.client
+import random
+import re
+import shutil
+import signal
+import socket
+import ssl
+import time
+
+import pytest
+
+from support.server import Server
+from support.wire import Wire
+
+
+def address(server):
+    """(scheme, host, port) as the server printed it."""
+    for line in reversed(server.stdout_lines):
+        match = re.search(r"(https?)://(.+):(\d+)/$", line)
+        if match:
+            return match.group(1), match.group(2).strip("[]"), int(match.group(3))
+    raise AssertionError("the server printed no address for HTTP")
+
+
+def get(server, path, method="GET", body=None, headers=None):
+    _, host, port = address(server)
+    connection = http.client.HTTPConnection(host, port, timeout=60)
+    try:
+        connection.request(method, path, body=body, headers=headers or {})
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode(), answer.headers
+    finally:
+        connection.close()
+
+
+@pytest.fixture(scope="module")
+def web():
+    made = Server(settings={"http": "127.0.0.1:0"}).start()
+    yield made
+    made.stop()
+    made.remove()
+
+
+def still_serves(server):
+    with Wire(server).login(database="StateService") as w:
+        w.batch("SELECT COUNT(*) FROM dbo.Items").ok()
+    assert get(server, "/healthz")[:2] == (200, "ok\n")
+
+
+def test_healthy_and_ready(web):
+    assert get(web, "/healthz")[:2] == (200, "ok\n")
+    assert get(web, "/readyz")[:2] == (200, "ok\n")
+    status, body, _ = get(web, "/healthz", method="HEAD")
+    assert (status, body) == (200, "")
+
+
+def test_metrics_are_for_this_machine(web):
+    status, body, headers = get(web, "/metrics")
+    assert status == 200 and headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    assert "# TYPE procession_" in body
+
+
+def test_off_unless_it_is_asked_for(server):
+    assert not any("http://" in line for line in server.stdout_lines)
+
+
+def test_pages_cannot_be_framed_or_load_foreign_things(web):
+    headers = get(web, "/healthz")[2]
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
+    assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_what_is_not_there_and_other_methods(web):
+    assert get(web, "/nothing")[0] == 404
+    assert get(web, "/healthz", method="POST", body="x")[0] == 405
+    assert get(web, "/../../etc/passwd")[0] == 404
+
+
+def test_a_damaged_database_is_not_ready(new_server):
+    server = new_server(settings={"http": "127.0.0.1:0"})
+    server.stop()
+    (server.data / "Translation.db").unlink()
+    server.start()
+    status, body, _ = get(server, "/readyz")
+    assert status == 503 and "Translation: damaged" in body and "StateService" not in body
+    assert get(server, "/healthz")[0] == 200
+
+
+
+
+def test_too_much_is_refused(web):
+    assert get(web, "/healthz", headers={"X-Long": "x" * 40000})[0] in (400, 413, 431)
+    status, _, _ = get(web, "/readyz", method="POST", body=b"x" * 200000)
+    assert status == 413
+    still_serves(web)
+
+
+def test_a_thousand_connections_are_bounded(web):
+    _, host, port = address(web)
+    held = []
+    try:
+        for _ in range(1000):
+            held.append(socket.create_connection((host, port), timeout=30))
+    except OSError:
+        pass        # refused: as good
+    with Wire(web).login(database="StateService") as w:
+        w.batch("EXEC proc_AddItem 'through', 0x01, 20").ok()
+        w.batch("EXEC proc_DeleteItem 'through', NULL")
+    for each in held:
+        each.close()
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            still_serves(web)
+            break
+        except (OSError, http.client.HTTPException):
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+
+
+def test_nonsense_is_answered_or_closed(web):
+    _, host, port = address(web)
+    chance = random.Random(17)
+    heads = [b"GET /healthz HTTP/1.1\r\n", b"POST /api/login HTTP/1.1\r\nContent-Length: ", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+             b"GET /\x00 HTTP/1.1\r\n\r\n", b"GET " + b"/a" * 20000, b"GET /readyz HTTP/9.9\r\nHost: \r\n\r\n",
+             b"POST /readyz HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n", b"GET /%ff%00%zz?a=%&&=&% HTTP/1.1\r\nHost: x\r\n\r\n"]
+    for n in range(300):
+        with socket.create_connection((host, port), timeout=30) as s:
+            data = bytearray(chance.choice(heads) + bytes(chance.randrange(256) for _ in range(chance.randrange(200))))
+            for _ in range(n % 4):
+                data[chance.randrange(len(data))] = chance.randrange(256)
+            try:
+                s.sendall(data)
+                s.settimeout(0.02)      # an answer, or none: half a request is waited for
+                s.recv(65536)
+            except OSError:
+                pass
+    still_serves(web)
+
+
+def pem_of(host, port):
+    return ssl.get_server_certificate((host, port), timeout=60)
+
+
+def test_elsewhere_it_is_https_with_the_servers_certificate_which_is_read_again(new_server, tmp_path):
+    server = new_server(settings={"http": "0.0.0.0:0"})
+    scheme, _, port = address(server)
+    assert scheme == "https"
+    assert pem_of("127.0.0.1", port).split() == (server.data / "server.crt").read_text().split()
+    other = tmp_path / "other"
+    with Server(data=other):
+        pass
+    for name in ("server.crt", "server.key"):
+        shutil.copy2(other / name, server.data / name)
+    server.signal(signal.SIGHUP)
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            if pem_of("127.0.0.1", port).split() == (other / "server.crt").read_text().split():
+                break
+        except OSError:
+            pass
+        assert time.monotonic() < deadline, "the new certificate is not used"
+        time.sleep(0.1)
+    context = ssl.create_default_context(cafile=str(other / "server.crt"))
+    context.check_hostname = False
+    connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=60, context=context)
+    connection.request("GET", "/readyz")
+    assert connection.getresponse().status == 200
+    connection.close()
+
+
+def test_plain_http_is_refused_by_https(new_server):
+    server = new_server(settings={"http": "0.0.0.0:0"})
+    with socket.create_connection(("127.0.0.1", address(server)[2]), timeout=30) as s:
+        s.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b"200" not in s.recv(4096)
+
+
+def test_an_address_that_is_taken_says_so(web):
+    _, host, port = address(web)
+    made = Server(settings={"http": f"{host}:{port}"})
+    with pytest.raises(AssertionError) as e:
+        made.start()
+    assert "Cannot listen for HTTP" in str(e.value)
+    made.process = None
+    made.remove()
+
+
+@pytest.mark.long
+def test_a_request_that_trickles_is_ended(web):
+    _, host, port = address(web)
+    with socket.create_connection((host, port), timeout=60) as s:
+        began = time.monotonic()
+        with pytest.raises(OSError):
+            for _ in range(100):
+                s.sendall(b"X")
+                time.sleep(0.5)
+                s.settimeout(0.01)
+                try:
+                    if s.recv(10) == b"":
+                        raise OSError("closed")
+                except TimeoutError:
+                    pass
+        assert time.monotonic() - began < 40
