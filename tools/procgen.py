@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """procgen — turns the declarations in procedures/ into C tables, metadata and manual pages.
 
-  tools/procgen.py --out DIR [--depfile FILE]    catalogue_tables.c and catalogue_meta.c into DIR (the build does this)
+  tools/procgen.py --out DIR [--depfile FILE]    catalogue_tables.c, _meta.c and _postgres.c into DIR (the build does this)
+  tools/procgen.py --sql DIR                     the same for PostgreSQL, as scripts for psql (tests do this)
   tools/procgen.py --docs [DIR]                  the manual pages, into docs/procedures
   tools/procgen.py --check                       are the committed manual pages those of the declarations?
 
@@ -11,7 +12,7 @@ import argparse
 import os
 import sys
 
-from procgen_lib import declare, emit_c, emit_docs, emit_meta
+from procgen_lib import declare, emit_c, emit_docs, emit_meta, emit_pg
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -61,8 +62,10 @@ def check_docs(services, folder):
     return 1 if bad else 0
 
 
-def write_tables(services, inputs, out, depfile):
-    outputs = {"catalogue_tables.c": emit_c.tables(services), "catalogue_meta.c": emit_meta.source(services)}
+def write_tables(services, inputs, procedures, out, depfile):
+    scripts = emit_pg.Scripts(procedures)
+    outputs = {"catalogue_tables.c": emit_c.tables(services), "catalogue_meta.c": emit_meta.source(services),
+               "catalogue_postgres.c": emit_pg.tables(services, scripts)}
     for name, text in outputs.items():
         write(os.path.join(out, name), text)
     if depfile:
@@ -77,11 +80,12 @@ def main(argv):
     parser.add_argument("--procedures", default=os.path.join(ROOT, "procedures"), help="folder of the declarations")
     parser.add_argument("--out", help="folder for the C files")
     parser.add_argument("--depfile", help="file for the list of inputs, in make's form")
+    parser.add_argument("--sql", help="folder for the scripts of PostgreSQL")
     parser.add_argument("--docs", nargs="?", const=os.path.join(ROOT, "docs", "procedures"), help="write the manual pages")
     parser.add_argument("--check", action="store_true", help="compare the manual pages")
     args = parser.parse_args(argv)
-    if not (args.out or args.docs or args.check):
-        parser.error("one of --out, --docs and --check is needed")
+    if not (args.out or args.sql or args.docs or args.check):
+        parser.error("one of --out, --sql, --docs and --check is needed")
     try:
         services, inputs = declare.read_all(args.procedures)
         try:
@@ -94,7 +98,10 @@ def main(argv):
         print(e, file=sys.stderr)
         return 1
     if args.out:
-        write_tables(services, inputs, args.out, args.depfile)
+        write_tables(services, inputs + [os.path.join(args.procedures, "postgres")], args.procedures, args.out, args.depfile)
+    if args.sql:
+        for name, text in emit_pg.files(services, emit_pg.Scripts(args.procedures)).items():
+            write(os.path.join(args.sql, name), text)
     if args.docs:
         write_docs(services, args.docs)
     if args.check:

@@ -13,6 +13,7 @@ build_packages=(
 test_packages=(
     krb5-kdc krb5-admin-server krb5-user gss-ntlmssp
     libcmocka-dev python3-pytest python3-pytest-xdist
+    postgresql-15 postgresql-15-plpgsql-check python3-psycopg2
     freetds-bin tdsodbc unixodbc unixodbc-dev python3-tds python3-openssl python3-pymssql python3-pyodbc python3-sqlalchemy
     libdbd-sybase-perl php-cli php-sybase php-odbc libhikaricp-java libjtds-java default-jdk-headless
     mono-mcs mono-runtime libmono-system-data4.0-cil libmono-i18n-west4.0-cil golang-go golang-github-denisenkom-go-mssqldb-dev

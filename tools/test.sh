@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Every test, in the order in which failures are cheapest to learn. Ends with one line, "N passed, N failed",
 # and a status other than 0 when something failed. Reports are kept in build/reports.
-#   SUITES="unit lint behaviour model cli scheduler worker sspi drivers web crash mutants"  picks parts;  JOBS=4  tests at once.
+#   SUITES="unit lint postgres behaviour model cli scheduler worker sspi drivers web crash mutants"  picks parts;  JOBS=4  tests at once.
 #   LONG=1  runs the tests marked long, and only these (make test-long).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 : "${LONG:=}" "${JOBS:=$((2 * $(nproc)))}" # most tests wait most of their time
 if [ -n "$LONG" ]; then : "${SUITES:=behaviour model cli scheduler worker sspi drivers web crash}"; fi
-: "${SUITES:=unit lint behaviour model cli scheduler worker sspi drivers web crash mutants}"
+: "${SUITES:=unit lint postgres behaviour model cli scheduler worker sspi drivers web crash mutants}"
 reports=$PWD/build/reports
 python=/usr/bin/python3
 [ -x $python ] || python=python3
@@ -92,7 +92,7 @@ if wanted unit; then
     check build-tsan tools/build.sh tsan
     [ -f build/tsan/build.ninja ] && meson_tests tsan --suite unit
 fi
-for suite in behaviour model cli scheduler worker sspi drivers web crash; do
+for suite in postgres behaviour model cli scheduler worker sspi drivers web crash; do
     if wanted $suite; then
         step "$suite"
         pytest_suite $suite

@@ -98,7 +98,7 @@ VIEW sys.database_principals PER DATABASE PER LOGIN (
 SUMMARY The fixed users and roles, and the logins that have a right in the database.
 AS
 SELECT f.column1, f.column2, f.column3, CASE f.column3 WHEN 'R' THEN 'DATABASE_ROLE' ELSE 'SQL_USER' END, CASE WHEN f.column2 IN (1, 2) THEN f.column1 END,
-       d.created, d.created, CASE f.column3 WHEN 'R' THEN 1 END, CASE f.column2 WHEN 1 THEN x'01' WHEN 2 THEN x'00' END, f.column2 >= 16384,
+       d.created, d.created, CASE f.column3 WHEN 'R' THEN 1 END, CASE f.column2 WHEN 1 THEN x'01' WHEN 2 THEN x'00' END, CASE WHEN f.column2 >= 16384 THEN 1 ELSE 0 END,
        CASE f.column2 WHEN 1 THEN 1 ELSE 0 END, CASE f.column2 WHEN 1 THEN 'INSTANCE' ELSE 'NONE' END, NULL, NULL, 0, d.name, NULL
 FROM database d, (VALUES ('public', 0, 'R'), ('dbo', 1, 'S'), ('guest', 2, 'S'), ('INFORMATION_SCHEMA', 3, 'S'), ('sys', 4, 'S'), ('db_owner', 16384, 'R'),
     ('db_accessadmin', 16385, 'R'), ('db_securityadmin', 16386, 'R'), ('db_ddladmin', 16387, 'R'), ('db_backupoperator', 16389, 'R'),
@@ -382,7 +382,7 @@ SELECT column1, column2, column3, column4, column5, 0 FROM (VALUES
     ('WINDOWS/NT', 1, 'E', 8192, NULL),
     ('P : stored procedure', 1, 'O9T', NULL, NULL),
     ('V : view', 2, 'O9T', NULL, NULL),
-    ('rpc', 1, 'A', NULL, NULL));
+    ('rpc', 1, 'A', NULL, NULL)) AS codes;
 
 -- ---- functions that stand in FROM: their arguments are read and pass
 

@@ -172,7 +172,7 @@ SELECT column1, column2, column3, column4, column5, column3, column6, 0, column7
     (518, 'show advanced options', 0, 0, 1, 'show advanced options', 0),
     (1126, 'default language', 0, 0, 9999, 'default language', 0),
     (1534, 'user options', 0, 0, 32767, 'user options', 0),
-    (16390, 'xp_cmdshell', 0, 0, 1, 'Enable or disable command shell', 1));
+    (16390, 'xp_cmdshell', 0, 0, 1, 'Enable or disable command shell', 1)) AS options;
 
 VIEW sys.sysobjects ALSO dbo.sysobjects PER DATABASE (
     name sysname NOT NULL, id int NOT NULL, xtype char(2) NOT NULL, uid smallint, info smallint, status int, parent_obj int NOT NULL, crdate datetime, type char(2)

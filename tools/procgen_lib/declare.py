@@ -42,13 +42,14 @@ class Statement:
         self.sql, self.binds, self.line = sql, binds, line
         self.writes = sqltext.writes(sql)
         self.id = None
+        self.bare = None                    # of an expression: its text without the SELECT before it
 
 
 class Step:
     def __init__(self, kind, line):
         self.kind, self.line = kind, line
         self.stmt = self.native = self.text = self.test = self.table = self.column = None
-        self.columns, self.targets, self.args, self.fields = [], [], [], []
+        self.columns, self.targets, self.args, self.fields, self.field_types = [], [], [], [], []
         self.jump = self.number = self.severity = 0
 
 
@@ -450,12 +451,18 @@ class Reader:
         self.read_each(self.add("EACH"), text, offset)
 
     def read_each(self, step, text, offset):
-        m = re.match(r"\s*([a-z_][a-z0-9_]*)\s*\(([^)]*)\)\s*AS\s*\(\s*(\$\w+(?:\s*,\s*\$\w+)*)\s*\)", text)
+        m = re.match(r"\s*([a-z_][a-z0-9_]*)\s*\(([^)]*)\)\s*AS\s*\(\s*(\$\w+\s+\w+(?:\s*,\s*\$\w+\s+\w+)*)\s*\)", text)
         if m is None:
-            self.error("EACH reads EACH name(@a, …) AS ($f, …) sql", offset)
+            self.error("EACH reads EACH name(@a, …) AS ($f type, …) sql", offset)
         step.native = m.group(1)
         step.args = self.native_args(m.group(2), offset)
-        step.fields = [f.strip() for f in m.group(3).split(",")]
+        for field in m.group(3).split(","):
+            name, type_ = field.split()
+            step.fields.append(name)
+            try:
+                step.field_types.append(types.parse(type_))
+            except ValueError as e:
+                self.error(f"{name}: {e}", offset)
         step.stmt = self.statement(text[m.end():], offset + m.end(), step.fields)
 
     # --- variables ---
@@ -519,6 +526,7 @@ class Reader:
     def expression(self, text, offset):
         stmt = self.statement(text, offset)
         if not re.match(r"(SELECT|WITH|VALUES)\b", stmt.sql, re.I):
+            stmt.bare = stmt.sql
             stmt.sql = f"SELECT {stmt.sql}"
         if stmt.writes:
             self.error("an expression must not write", offset)

@@ -1,0 +1,109 @@
+"""A PostgreSQL of the tests' own, from Debian's package: a folder and a socket of its own, no TCP, an unprivileged user.
+
+    with Postgres() as pg:
+        connection = pg.connect()           # psycopg2, database postgres
+        pg.conninfo("name")                 # for a server under test
+
+fsync is off unless durable=True: most tests are not about crashes of the machine.
+"""
+import os
+import pathlib
+import pwd
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAMS = pathlib.Path("/usr/lib/postgresql/15/bin")
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SERVICES = ("system", "word", "translation", "schedule", "state")
+
+
+def missing():
+    """Why there is no PostgreSQL to test with, or None."""
+    try:
+        import psycopg2     # noqa: F401
+    except ImportError:
+        return "python3-psycopg2 is not installed"
+    return None if (PROGRAMS / "initdb").exists() else "postgresql-15 is not installed"
+
+
+class Postgres:
+    def __init__(self, settings=None, durable=False):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="procession-pg-", dir="/tmp"))
+        self.data, self.user, self.running = self.folder / "data", "postgres", False
+        self.settings = {"listen_addresses": "", "unix_socket_directories": str(self.folder), "shared_buffers": "64MB",
+                         "fsync": "on" if durable else "off", "max_connections": "60", "log_min_messages": "warning", **(settings or {})}
+        self.scripts = self.folder / "scripts"
+
+    # PostgreSQL refuses to be root.
+    def _run(self, program, *args):
+        how = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
+        done = subprocess.run([PROGRAMS / program, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              stdin=subprocess.DEVNULL, cwd=self.folder, check=False, **how)
+        assert done.returncode == 0, f"{program}: {done.stdout.decode(errors='replace')}\n{self.log()}"
+
+    def start(self):
+        if os.getuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
+            self.folder.chmod(0o755)
+        if not self.data.exists():
+            self._run("initdb", "-D", self.data, "-U", self.user, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions")
+        flags = " ".join(f"-c {k}='{v}'" for k, v in self.settings.items())
+        # its output goes to a file: pg_ctl's pipe would stay open as long as the server lives
+        self._run("pg_ctl", "-D", self.data, "-w", "-t", "120", "-l", self.folder / "log", "-o", flags, "start")
+        self.running = True
+        return self
+
+    def stop(self, mode="fast"):
+        if self.running:
+            self._run("pg_ctl", "-D", self.data, "-w", "-t", "120", "-m", mode, "stop")
+            self.running = False
+
+    def remove(self):
+        self.stop("immediate")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.remove()
+
+    def log(self):
+        try:
+            return (self.folder / "log").read_text(errors="replace")[-4000:]
+        except OSError:
+            return ""
+
+    def conninfo(self, database="postgres"):
+        return f"host={self.folder} user={self.user} dbname={database}"
+
+    def connect(self, database="postgres", path=None):
+        import psycopg2
+        connection = psycopg2.connect(self.conninfo(database))
+        connection.autocommit = True
+        if path:
+            connection.cursor().execute(f"SET search_path = {path}")
+        return connection
+
+    def script(self, name):
+        """A script of the generator."""
+        if not self.scripts.exists():
+            subprocess.run([sys.executable, "-B", ROOT / "tools/procgen.py", "--sql", self.scripts], check=True)
+        return (self.scripts / f"postgres_{name}.sql").read_text(encoding="utf-8")
+
+    def load(self, service, schema):
+        """An empty store of the service in a schema; gives a connection that works in it."""
+        with self.connect() as connection:
+            cursor = connection.cursor()
+            cursor.execute("CREATE SCHEMA IF NOT EXISTS procession")
+            cursor.execute("SET search_path = procession")
+            cursor.execute(self.script("common"))
+            cursor.execute(f"CREATE SCHEMA {schema}")
+            cursor.execute(f"SET search_path = {schema}, procession, pg_catalog")
+            cursor.execute(self.script("store"))
+            cursor.execute(self.script(service))
+        connection.close()
+        return self.connect(path=f"{schema}, procession, pg_catalog")
