@@ -33,6 +33,9 @@ struct cli {
 	bool recursive, skip_existing, queue, resume, active, failed_only;
 	const char *const *paths; /* of a command that takes any number of them */
 	size_t npaths;
+	/* of people who look after a server */
+	const char *text;
+	bool force, locked;
 	/* set by a command: where it connects; NULL: the login's own database */
 	const char *connect_database;
 	int connect_status; /* of the scheduler: the last time that no connection could be had */
@@ -59,7 +62,11 @@ enum option_group {
 	OF_JOBS = 4096,
 	OF_ITEMS = 8192,
 	OF_TRANSLATE = 16384,
-	OF_LANGUAGES = 32768
+	OF_LANGUAGES = 32768,
+	OF_STATE = 1 << 16,
+	OF_FORCE = 1 << 17,
+	OF_LIST = 1 << 18,
+	OF_SQL = 1 << 19
 };
 #define SCHEDULE_DATABASE "ScheduledJobs"
 struct option {
@@ -83,7 +90,17 @@ struct command {
 extern const struct command cli_commands[];
 extern const size_t cli_commands_count;
 
+/* sessions.c, state.c, sql.c, confcheck.c */
+int cli_run_ping(struct cli *cli, const struct command *cmd);
+int cli_run_session_list(struct cli *cli, const struct command *cmd);
+int cli_run_session_end(struct cli *cli, const struct command *cmd);
+int cli_run_state_count(struct cli *cli, const struct command *cmd);
+int cli_run_state_list(struct cli *cli, const struct command *cmd);
+int cli_run_state_delete(struct cli *cli, const struct command *cmd);
+int cli_run_sql(struct cli *cli, const struct command *cmd);
+int cli_run_config_check(struct cli *cli, const struct command *cmd);
 /* commands.c: what a command calls on the server. */
+int cli_run_login_remove(struct cli *cli, const struct command *cmd);
 int cli_run_login_add(struct cli *cli, const struct command *cmd);
 int cli_run_login_passwd(struct cli *cli, const struct command *cmd);
 int cli_run_login_disable(struct cli *cli, const struct command *cmd);

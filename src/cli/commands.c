@@ -1,92 +1,8 @@
 /* commands.c — each command is one administration procedure of the server; what it answers is
  * shown. */
-#include "cli/cli.h"
-
-#include <stdio.h>
 #include <string.h>
 
-static int failed(const struct cli *cli, const struct err *e, int status)
-{
-	cli_output_error(e, cli->json);
-	return status;
-}
-
-/* Remarks of the server go to standard error, so that standard output holds results only. */
-static void show_messages(const struct client_result *r)
-{
-	for (size_t i = 0; i < r->nmessages; i++)
-		cli_output_note(r->messages[i].text);
-}
-
-/* What a command may say besides the server's own results. */
-struct outcome {
-	const char *const *titles; /* of the result sets, so that JSON stays one value; else NULL */
-	const char *done;          /* a sentence for people */
-	const char *login;         /* with password: a generated one that must be shown */
-	const char *password;
-	/* exit status by what came back; NULL: by the return status alone */
-	int (*judge)(const struct client_result *r);
-};
-
-static void show_outcome(const struct cli *cli, const struct outcome *o)
-{
-	if (!cli->json) {
-		if (o->password != NULL)
-			printf("login %s, password %s\n", o->login, o->password);
-		else
-			puts(o->done);
-		return;
-	}
-	fputs("{\"ok\": true", stdout);
-	if (o->password != NULL) {
-		fputs(", \"login\": ", stdout);
-		json_put_string(stdout, o->login);
-		fputs(", \"password\": ", stdout);
-		json_put_string(stdout, o->password);
-	}
-	fputs("}\n", stdout);
-}
-
-static void show_tables(const struct cli *cli, const struct client_result *r, const char *const *titles)
-{
-	bool titled = cli->json && titles != NULL;
-
-	for (size_t i = 0; i < r->ntables && (!titled || i < 2); i++) {
-		if (titled)
-			printf("%s\"%s\": ", i == 0 ? "{" : ",", titles[i]);
-		else if (!cli->json && i > 0)
-			putchar('\n');
-		cli_output_table(&r->tables[i], cli->json);
-	}
-	if (titled && r->ntables > 0)
-		puts("}");
-}
-
-/* Connects, calls, and shows the result sets, or the outcome when there are none. */
-static int call_and_show(struct cli *cli, const char *proc, const struct client_arg *args, size_t nargs,
-			 const struct outcome *o)
-{
-	struct client *c;
-	struct client_result r;
-	struct err e = { 0 };
-	int status = EXIT_OK;
-
-	if (cli_connect(cli, &c, &e) < 0)
-		return failed(cli, &e, cli_connect_status(&e));
-	if (client_call(c, proc, args, nargs, &r, &e) < 0)
-		status = failed(cli, &e, EXIT_REFUSED);
-	show_tables(cli, &r, o != NULL ? o->titles : NULL);
-	show_messages(&r);
-	if (r.has_status && r.status != 0)
-		status = EXIT_REFUSED;
-	if (status == EXIT_OK && o != NULL && o->judge != NULL)
-		status = o->judge(&r);
-	if (status == EXIT_OK && r.ntables == 0 && o != NULL && o->done != NULL)
-		show_outcome(cli, o);
-	client_result_fini(&r);
-	client_close(c);
-	return status;
-}
+#include "cli/answer.h"
 
 /* ---- logins ---- */
 
@@ -96,18 +12,18 @@ static int call_with_password(struct cli *cli, const char *proc, struct client_a
 			      const char *done)
 {
 	char password[PASSWORD_MAX];
-	struct outcome o = { .done = done, .login = cli->args[0] };
+	struct cli_outcome o = { .done = done, .login = cli->args[0] };
 	struct err e = { 0 };
 	bool generated;
 	int status;
 
 	if (cli_password_choose(cli, password, &generated, &e) < 0)
-		return failed(cli, &e, EXIT_USAGE);
+		return cli_answer_failed(cli, &e, EXIT_USAGE);
 	args[0] = client_text("@name", cli->args[0]);
 	args[1] = client_text("@password", password);
 	if (generated)
 		o.password = password;
-	status = call_and_show(cli, proc, args, nargs, &o);
+	status = cli_answer_call(cli, proc, args, nargs, &o);
 	explicit_bzero(password, sizeof(password));
 	return status;
 }
@@ -122,10 +38,10 @@ static int add_windows_login(struct cli *cli)
 	if (cli->generate || cli->password_stdin) {
 		err_raise(&e, 50000, 16, 1,
 			  "--windows excludes --generate and --password-stdin: such a login has no password");
-		return failed(cli, &e, EXIT_USAGE);
+		return cli_answer_failed(cli, &e, EXIT_USAGE);
 	}
-	return call_and_show(cli, "procession_login_add", args, ARRAY_LEN(args),
-			     &(struct outcome){ .done = "login added" });
+	return cli_answer_call(cli, "procession_login_add", args, ARRAY_LEN(args),
+			       &(struct cli_outcome){ .done = "login added" });
 }
 
 int cli_run_login_add(struct cli *cli, const struct command *cmd)
@@ -154,8 +70,9 @@ static int set_disabled(struct cli *cli, bool disabled)
 	const struct client_arg args[] = { client_text("@name", cli->args[0]),
 					   client_bit("@disabled", disabled) };
 
-	return call_and_show(cli, "procession_login_disable", args, ARRAY_LEN(args),
-			     &(struct outcome){ .done = disabled ? "login disabled" : "login enabled" });
+	return cli_answer_call(
+		cli, "procession_login_disable", args, ARRAY_LEN(args),
+		&(struct cli_outcome){ .done = disabled ? "login disabled" : "login enabled" });
 }
 
 int cli_run_login_disable(struct cli *cli, const struct command *cmd)
@@ -170,10 +87,19 @@ int cli_run_login_enable(struct cli *cli, const struct command *cmd)
 	return set_disabled(cli, false);
 }
 
+int cli_run_login_remove(struct cli *cli, const struct command *cmd)
+{
+	const struct client_arg args[] = { client_text("@name", cli->args[0]) };
+
+	(void)cmd;
+	return cli_answer_call(cli, "procession_login_remove", args, ARRAY_LEN(args),
+			       &(struct cli_outcome){ .done = "login removed" });
+}
+
 int cli_run_login_list(struct cli *cli, const struct command *cmd)
 {
 	(void)cmd;
-	return call_and_show(cli, "procession_login_list", NULL, 0, NULL);
+	return cli_answer_call(cli, "procession_login_list", NULL, 0, NULL);
 }
 
 /* ---- databases and rights ---- */
@@ -191,8 +117,8 @@ int cli_run_database_create(struct cli *cli, const struct command *cmd)
 		fputs("procession: --service is missing: word, translation, schedule or state\n", stderr);
 		return EXIT_USAGE;
 	}
-	return call_and_show(cli, "procession_database_create", args, ARRAY_LEN(args),
-			     &(struct outcome){ .done = "database created" });
+	return cli_answer_call(cli, "procession_database_create", args, ARRAY_LEN(args),
+			       &(struct cli_outcome){ .done = "database created" });
 }
 
 int cli_run_database_set(struct cli *cli, const struct command *cmd)
@@ -207,14 +133,14 @@ int cli_run_database_set(struct cli *cli, const struct command *cmd)
 		fputs("procession: nothing to set: give --commit, --commit-interval or --errata\n", stderr);
 		return EXIT_USAGE;
 	}
-	return call_and_show(cli, "procession_database_set", args, ARRAY_LEN(args),
-			     &(struct outcome){ .done = "database changed" });
+	return cli_answer_call(cli, "procession_database_set", args, ARRAY_LEN(args),
+			       &(struct cli_outcome){ .done = "database changed" });
 }
 
 int cli_run_database_list(struct cli *cli, const struct command *cmd)
 {
 	(void)cmd;
-	return call_and_show(cli, "procession_database_list", NULL, 0, NULL);
+	return cli_answer_call(cli, "procession_database_list", NULL, 0, NULL);
 }
 
 /* The report is "ok", or says what is damaged. */
@@ -236,8 +162,8 @@ int cli_run_database_check(struct cli *cli, const struct command *cmd)
 	const struct client_arg args[] = { client_text("@name", cli->args[0]) };
 
 	(void)cmd;
-	return call_and_show(cli, "procession_database_check", args, ARRAY_LEN(args),
-			     &(struct outcome){ .judge = judge_report });
+	return cli_answer_call(cli, "procession_database_check", args, ARRAY_LEN(args),
+			       &(struct cli_outcome){ .judge = judge_report });
 }
 
 int cli_run_grant(struct cli *cli, const struct command *cmd)
@@ -247,14 +173,14 @@ int cli_run_grant(struct cli *cli, const struct command *cmd)
 					   client_text("@rights", cli->args[2]) };
 
 	(void)cmd;
-	return call_and_show(cli, "procession_grant", args, ARRAY_LEN(args),
-			     &(struct outcome){ .done = "rights set" });
+	return cli_answer_call(cli, "procession_grant", args, ARRAY_LEN(args),
+			       &(struct cli_outcome){ .done = "rights set" });
 }
 
 int cli_run_grant_list(struct cli *cli, const struct command *cmd)
 {
 	(void)cmd;
-	return call_and_show(cli, "procession_grant_list", NULL, 0, NULL);
+	return cli_answer_call(cli, "procession_grant_list", NULL, 0, NULL);
 }
 
 /* Whoever watches over a server by this command's status learns that a database is not as it
@@ -282,6 +208,6 @@ int cli_run_status(struct cli *cli, const struct command *cmd)
 		      "procession_database_list; EXEC procession_counters") };
 
 	(void)cmd;
-	return call_and_show(cli, "sp_executesql", args, ARRAY_LEN(args),
-			     &(struct outcome){ .titles = titles, .judge = judge_states });
+	return cli_answer_call(cli, "sp_executesql", args, ARRAY_LEN(args),
+			       &(struct cli_outcome){ .titles = titles, .judge = judge_states });
 }

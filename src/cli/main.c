@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/completion.h"
+#include "cli/nearest.h"
 
 /* Where it went wrong decides what is asked for: the text of one command, or of all. */
 static int usage(const char *group, const char *fmt, const char *word)
@@ -12,6 +14,43 @@ static int usage(const char *group, const char *fmt, const char *word)
 	fprintf(stderr, fmt, word);
 	fprintf(stderr, "; try procession %s%s--help\n", group ? group : "", group ? " " : "");
 	return EXIT_USAGE;
+}
+
+/* The same for a word that is unknown, with the one that may have been meant. */
+static int unknown(const char *what, const char *word, const char *group, const char *nearest)
+{
+	if (nearest == NULL)
+		return usage(group,
+			     strcmp(what, "option") == 0 ? "unknown option '%s'" : "unknown command '%s'",
+			     word);
+	fprintf(stderr, "procession: unknown %s '%s'; did you mean '%s%s%s'?\n", what, word,
+		group ? group : "", group ? " " : "", nearest);
+	return EXIT_USAGE;
+}
+
+static int unknown_option(const char *arg, size_t n)
+{
+	char flag[64];
+	struct cli_nearest nearest = { .word = flag };
+
+	snprintf(flag, sizeof(flag), "%.*s", (int)(n < sizeof(flag) ? n : sizeof(flag) - 1), arg);
+	for (size_t i = 0; i < cli_options_count; i++)
+		cli_nearest_offer(&nearest, cli_options[i].flag);
+	return unknown("option", arg, NULL, nearest.best);
+}
+
+/* Of the first words, or of those that may follow the group. */
+static int unknown_command(const char *word, const char *group)
+{
+	struct cli_nearest nearest = { .word = word };
+
+	for (size_t i = 0; i < cli_commands_count; i++) {
+		if (group == NULL)
+			cli_nearest_offer(&nearest, cli_commands[i].group);
+		else if (strcmp(cli_commands[i].group, group) == 0)
+			cli_nearest_offer(&nearest, cli_commands[i].name);
+	}
+	return unknown("command", word, group, nearest.best);
 }
 
 static const struct option *find_option(const char *arg, size_t n)
@@ -51,9 +90,9 @@ static int parse_argument(struct parsed *p, int argc, char **argv, int *i)
 		p->help = true;
 		return 0;
 	}
-	o = find_option(arg, n);
+	o = strcmp(arg, "-c") == 0 ? find_option("--command", strlen("--command")) : find_option(arg, n);
 	if (o == NULL)
-		return usage(NULL, "unknown option '%s'", arg);
+		return unknown_option(arg, n);
 	field = (char *)&p->cli + o->offset;
 	if (o->group != OF_ALL && p->nspecial < ARRAY_LEN(p->special))
 		p->special[p->nspecial++] = o;
@@ -108,15 +147,15 @@ static int dispatch(struct parsed *p)
 	size_t used;
 
 	if (!group_exists(group))
-		return usage(NULL, "unknown command '%s'", group);
+		return unknown_command(group, NULL);
 	if (p->help) {
 		cli_help_print(stdout, group);
 		return EXIT_OK;
 	}
 	c = find_command(p, &used);
 	if (c == NULL)
-		return usage(group, p->nwords > 1 ? "unknown command '%s'" : "'%s' needs a further word",
-			     p->nwords > 1 ? p->words[1] : group);
+		return p->nwords > 1 ? unknown_command(p->words[1], group)
+				     : usage(group, "'%s' needs a further word", group);
 	for (size_t i = 0; i < p->nspecial; i++)
 		if ((p->special[i]->group & c->takes) == 0)
 			return usage(group, "%s is no option of this command", p->special[i]->flag);
@@ -147,6 +186,11 @@ static int run(struct parsed *p, int argc, char **argv)
 			cli_help_print_man(stdout);
 			return EXIT_OK;
 		}
+		if (strcmp(argv[i], "--completion") == 0 && i + 1 < argc)
+			return cli_completion_print(stdout, argv[i + 1])
+				       ? EXIT_OK
+				       : usage(NULL, "there is completion for bash and zsh, not for '%s'",
+					       argv[i + 1]);
 		status = parse_argument(p, argc, argv, &i);
 		if (status != 0)
 			return status;

@@ -23,10 +23,11 @@ const struct option cli_options[] = {
 	  "the login may administer the server and use every database" },
 	{ "--windows", NULL, OF_NEW_LOGIN, FIELD(windows),
 	  "NAME is REALM\\name or DOMAIN\\name, proved by Kerberos or NTLM; the login has no password" },
-	{ "--database", "NAME", OF_NEW_LOGIN | OF_SCHEDULE | OF_DOCUMENTS | OF_WORKER | OF_JOBS,
+	{ "--database", "NAME",
+	  OF_NEW_LOGIN | OF_SCHEDULE | OF_DOCUMENTS | OF_WORKER | OF_JOBS | OF_STATE | OF_SQL,
 	  FIELD(database),
-	  "login add: where its sessions begin; else the database of the jobs, default ScheduledJobs, "
-	  "WordAutomation or Translation" },
+	  "login add: where its sessions begin; sql, ping: where they are; else the database of the jobs or "
+	  "items, default ScheduledJobs, WordAutomation, Translation or StateService" },
 	{ "--password-stdin", NULL, OF_PASSWORD, FIELD(password_stdin),
 	  "first line of standard input is the new password" },
 	{ "--generate", NULL, OF_PASSWORD, FIELD(generate), "make a password and show it" },
@@ -47,9 +48,9 @@ const struct option cli_options[] = {
 	{ "--due", "TIME", OF_JOB | OF_DUE, FIELD(due),
 	  "when it is due first, in UTC, or now; default: the next occurrence" },
 	{ "--disabled", NULL, OF_NEW_JOB, FIELD(disabled), "stored, but not run until it is enabled" },
-	{ "--count", "N", OF_NEXT | OF_JOBS, FIELD(count),
+	{ "--count", "N", OF_NEXT | OF_JOBS | OF_LIST, FIELD(count),
 	  "schedule next: how many occurrences, default 5; jobs list: how many of each service, the newest, "
-	  "default 50" },
+	  "default 50; state list: how many items, default 50" },
 	{ "--from", "TIME|LANGUAGE", OF_NEXT | OF_LANGUAGES, FIELD(from),
 	  "schedule next: occurrences after this time, in UTC, default now; translate: the language of the "
 	  "documents, such as en or pt-BR" },
@@ -87,6 +88,10 @@ const struct option cli_options[] = {
 	{ "--partition", "GUID", OF_JOBS, FIELD(partition), "jobs of this partition" },
 	{ "--active", NULL, OF_JOBS, FIELD(active), "jobs list: only those that are not finished" },
 	{ "--failed", NULL, OF_ITEMS, FIELD(failed_only), "jobs items: only those that failed" },
+	{ "--locked", NULL, OF_LIST, FIELD(locked), "state list: only items that are locked" },
+	{ "--force", NULL, OF_FORCE, FIELD(force), "state delete: also a locked item" },
+	{ "--command", "TEXT", OF_SQL, FIELD(text),
+	  "run this T-SQL, batches between lines with GO, and end; -c TEXT is the same" },
 };
 const size_t cli_options_count = ARRAY_LEN(cli_options);
 
@@ -99,6 +104,8 @@ const struct command cli_commands[] = {
 	{ "login", "disable", "NAME", 1, 0, cli_run_login_disable,
 	  "refuses a login from now on; nothing is deleted" },
 	{ "login", "enable", "NAME", 1, 0, cli_run_login_enable, "admits a disabled login again" },
+	{ "login", "remove", "NAME", 1, 0, cli_run_login_remove,
+	  "removes a login and its rights; its sessions end" },
 	{ "login", "list", "", 0, 0, cli_run_login_list, "shows the logins" },
 	{ "database", "create", "NAME", 1, OF_NEW_DATABASE | OF_DATABASE, cli_run_database_create,
 	  "creates a database of one service" },
@@ -147,6 +154,24 @@ const struct command cli_commands[] = {
 	  "cancels a job: what was not begun is not done" },
 	{ "jobs", "watch", "JOB", 1, OF_JOBS, cli_run_jobs,
 	  "draws a progress bar until the job is finished; status 1 when a document failed or was canceled" },
+	{ "state", "count", "", 0, OF_STATE, cli_run_state_count,
+	  "counts the items of StateService, their bytes and locks" },
+	{ "state", "list", "[PATTERN]", ARGS_ANY, OF_STATE | OF_LIST, cli_run_state_list,
+	  "shows items by name, such as 'basket-%': sizes, locks and when they expire, never their "
+	  "contents" },
+	{ "state", "delete", "ID", 1, OF_STATE | OF_FORCE, cli_run_state_delete, "deletes one item" },
+	{ "session", "list", "", 0, 0, cli_run_session_list,
+	  "shows who is connected, from where, and what they do; who is no administrator sees his own" },
+	{ "session", "end", "SESSION", 1, 0, cli_run_session_end,
+	  "ends a session: what it runs is cancelled, its transaction undone" },
+	{ "ping", "", "", 0, OF_SQL, cli_run_ping,
+	  "asks one question with any login; the exit status says whether the server answers" },
+	{ "sql", "", "", 0, OF_SQL, cli_run_sql,
+	  "runs T-SQL: of -c, of standard input, or at a terminal line by line; GO or a semicolon at the end "
+	  "of "
+	  "a line sends it" },
+	{ "config", "check", "[FILE]", ARGS_ANY, 0, cli_run_config_check,
+	  "says whether processiond would take its configuration file, and what it changes; asks no server" },
 	{ "help", "", "", 0, 0, cli_run_help, "this text; procession COMMAND --help for one command" },
 };
 const size_t cli_commands_count = ARRAY_LEN(cli_commands);

@@ -349,6 +349,35 @@ const char *config_next_change(const struct config *a, const struct config *b, s
 	return NULL;
 }
 
+/* Choices are kept by their number. */
+static void choice_text(const struct setting *s, int n, char *dst, size_t size)
+{
+	const char *p = s->choices;
+
+	for (; n > 0 && p != NULL; n--) {
+		p = strchr(p, '|');
+		p += p != NULL;
+	}
+	snprintf(dst, size, "%.*s", p == NULL ? 0 : (int)strcspn(p, "|"), p == NULL ? "" : p);
+}
+
+void config_value_text(const struct config *c, const char *name, char *dst, size_t size)
+{
+	const struct setting *s = config_setting_by_name(name);
+	const char *field = s == NULL ? NULL : (const char *)c + s->offset;
+
+	dst[0] = '\0';
+	if (s == NULL)
+		return;
+	switch (s->kind) {
+	case KIND_STRING: snprintf(dst, size, "%s", *(char *const *)(const void *)field); break;
+	case KIND_INT: snprintf(dst, size, "%lld", *(const long long *)(const void *)field); break;
+	case KIND_BOOL: snprintf(dst, size, "%s", *(const bool *)field ? "yes" : "no"); break;
+	case KIND_CHOICE: choice_text(s, *(const int *)(const void *)field, dst, size); break;
+	case KIND_GROUP: break;
+	}
+}
+
 void config_free(struct config *c)
 {
 	struct config_loaded *l;

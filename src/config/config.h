@@ -29,6 +29,8 @@ MUST_CHECK int config_reload(const struct config *old, struct config **ret, stru
 /* The name of the next setting, from *i on, that the two do not share; NULL: there is none. Begin
  * with *i = 0. */
 const char *config_next_change(const struct config *a, const struct config *b, size_t *i);
+/* What a setting is, as a file would say it; empty for a name that is none. */
+void config_value_text(const struct config *c, const char *name, char *dst, size_t size);
 void config_free(struct config *c);
 /* --help and --help-man (the manual page in mdoc) are answered by config_load: it returns 1 when
  * something was printed and the program should end. */

@@ -142,6 +142,18 @@ static int give_sessions(struct native_ctx *ctx, struct err *reterr)
 	return 0;
 }
 
+/* sessions_end(@login): those of a login that is being removed. */
+static int sessions_end(struct native_ctx *ctx, struct err *reterr)
+{
+	struct server *srv = ctx->userdata;
+	char login[129];
+
+	(void)reterr;
+	str_copy(login, sizeof(login), text_of(ctx, 0));
+	session_registry_kill_login(&srv->registry, login);
+	return 0;
+}
+
 /* ---- procession_counters ---- */
 
 /* server_counters() AS ($name, $value) */
@@ -175,6 +187,7 @@ static int server_counters(struct native_ctx *ctx, struct err *reterr)
 
 void daemon_natives_register(struct server *srv)
 {
+	catalogue_native_register(&srv->natives, "sessions_end", sessions_end, srv);
 	catalogue_native_register(&srv->natives, "session_list", give_sessions, srv);
 	catalogue_native_register(&srv->natives, "server_counters", server_counters, srv);
 	catalogue_native_register(&srv->natives, "database_states", database_states, srv);

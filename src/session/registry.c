@@ -91,6 +91,27 @@ bool session_registry_remove(struct registry *r, struct registry_entry *e)
 	return killed;
 }
 
+/* Under the lock. */
+static void kill_once(struct registry_entry *e)
+{
+	if (!e->killed && e->kill != NULL) {
+		e->killed = true;
+		e->kill(e);
+	}
+}
+
+void session_registry_kill_login(struct registry *r, const char *login)
+{
+	pthread_mutex_lock(&r->lock);
+	LIST_EACH (it, &r->entries) {
+		struct registry_entry *e = CONTAINER_OF(it, struct registry_entry, link);
+
+		if (e->shown && str_eq_nocase(str_of(e->login), str_of(login)))
+			kill_once(e);
+	}
+	pthread_mutex_unlock(&r->lock);
+}
+
 bool session_registry_kill(struct registry *r, uint16_t spid)
 {
 	bool found = false;
@@ -102,10 +123,7 @@ bool session_registry_kill(struct registry *r, uint16_t spid)
 		if (!e->shown || e->spid != spid)
 			continue;
 		found = true;
-		if (!e->killed && e->kill != NULL) {
-			e->killed = true;
-			e->kill(e);
-		}
+		kill_once(e);
 		break;
 	}
 	pthread_mutex_unlock(&r->lock);

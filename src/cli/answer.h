@@ -1,0 +1,25 @@
+/* answer.h — most commands are one call of a procedure: connect, call, show what comes back. */
+#ifndef CLI_ANSWER_H
+#define CLI_ANSWER_H
+
+#include "cli/cli.h"
+
+/* What a command may say besides the server's own results. */
+struct cli_outcome {
+	const char *const *titles; /* of the result sets, so that JSON stays one value; else NULL */
+	const char *done;          /* a sentence for people */
+	const char *login;         /* with password: a generated one that must be shown */
+	const char *password;
+	/* exit status by what came back; NULL: by the return status alone */
+	int (*judge)(const struct client_result *r);
+};
+
+/* Shows the error; gives the status. */
+int cli_answer_failed(const struct cli *cli, const struct err *e, int status);
+/* A command without a result has done its work: a sentence, or {"ok": true}. */
+void cli_answer_done(const struct cli *cli, const char *text);
+/* Connects, calls, and shows the result sets, or the outcome when there are none. o may be NULL. */
+int cli_answer_call(struct cli *cli, const char *proc, const struct client_arg *args, size_t nargs,
+		    const struct cli_outcome *o);
+
+#endif
