@@ -156,42 +156,34 @@ static void another_process_is_left_to_the_writer(void **state)
 
 struct worker {
 	struct fixture *f;
-	int base, here, elsewhere;
+	int base;
 };
 
 static void *bring_many(void *arg)
 {
 	struct worker *w = arg;
 
-	for (int i = 0; i < PER_THREAD; i++) {
-		if (bring_one(w->f, i % 8 == 7 ? P_COUNT : P_PUT, w->base + i, 1))
-			w->here++;
-		else
-			w->elsewhere++;
-	}
+	for (int i = 0; i < PER_THREAD; i++)
+		(void)bring_one(w->f, i % 8 == 7 ? P_COUNT : P_PUT, w->base + i, 1);
 	return NULL;
 }
 
 /* Each claims to be alone, as loops with one connection each do; now and then somebody runs
- * calls inline while others submit. */
+ * calls inline while others submit. How many run where depends on how busy the machine is; the
+ * other tests see to each way. */
 static void many_at_once_lose_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct worker workers[THREADS];
 	pthread_t threads[THREADS];
-	int here = 0, elsewhere = 0;
 
 	fixture_start(f);
 	for (int i = 0; i < THREADS; i++) {
 		workers[i] = (struct worker){ .f = f, .base = i * PER_THREAD };
 		assert_int_equal(pthread_create(&threads[i], NULL, bring_many, &workers[i]), 0);
 	}
-	for (int i = 0; i < THREADS; i++) {
+	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-		here += workers[i].here;
-		elsewhere += workers[i].elsewhere;
-	}
-	assert_true(here > 0 && elsewhere > 0);
 	assert_int_equal(count_items(f), THREADS * PER_THREAD / 8 * 7);
 }
 
