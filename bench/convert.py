@@ -120,6 +120,7 @@ def over_uno(bench, files):
     """Two instances that run all the time, each fed by its own client."""
     offices = []
     for i in range(2):
+        soffice(bench.folder / f"uno{i}", files[:1], bench.folder)      # its first start makes a profile, and ends
         pipe = f"procession-bench-{os.getpid()}-{i}"
         process = subprocess.Popen(
             [str(OFFICE / "soffice.bin"), "--headless", "--norestore", f"-env:UserInstallation=file://{bench.folder}/uno{i}",

@@ -2,6 +2,8 @@
  * text. */
 #include "client/client_int.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 /* nvarchar as TDS 7 has it: db-lib knows it but its header does not name it, and SYBNVARCHAR
@@ -74,6 +76,38 @@ int client_batch(struct client *c, const char *text, struct client_result *ret, 
 	memset(ret, 0, sizeof(*ret));
 	client_report_begin(&report, ret);
 	return finish(c, &report, dbcmd(c->db, text) != FAIL && dbsqlexec(c->db) != FAIL, ret, reterr);
+}
+
+/* Until the server says something: 1, or the stir came first: 0. -1: neither. */
+static int wait_for_answer(DBPROCESS *db, int stir, int limit_ms)
+{
+	struct pollfd fds[] = { { .fd = dbiordesc(db), .events = POLLIN }, { .fd = stir, .events = POLLIN } };
+	int n;
+
+	do
+		n = poll(fds, ARRAY_LEN(fds), limit_ms);
+	while (n < 0 && errno == EINTR);
+	return n <= 0 ? -1 : fds[0].revents != 0;
+}
+
+int client_batch_unless(struct client *c, const char *text, int stir, int limit_ms, struct client_result *ret,
+			struct err *reterr)
+{
+	struct report report;
+	int rc;
+
+	memset(ret, 0, sizeof(*ret));
+	client_report_begin(&report, ret);
+	if (dbcmd(c->db, text) == FAIL || dbsqlsend(c->db) == FAIL)
+		return finish(c, &report, false, ret, reterr);
+	rc = wait_for_answer(c->db, stir, limit_ms);
+	if (rc == 1)
+		return finish(c, &report, dbsqlok(c->db) != FAIL, ret, reterr);
+	if (rc == 0 && dbcancel(c->db) != FAIL)
+		return client_report_end(&report, false, c->address, reterr) < 0 ? -1 : 1;
+	if (client_report_end(&report, true, c->address, reterr) == 0 || rc < 0)
+		err_raise(reterr, 50000, 16, 1, "%s has not answered for %d ms", c->address, limit_ms);
+	return -1;
 }
 
 int client_call(struct client *c, const char *proc, const struct client_arg *args, size_t nargs,

@@ -89,6 +89,11 @@ MUST_CHECK int client_call(struct client *c, const char *proc, const struct clie
  * in them are no business of a batch: see client_call. */
 MUST_CHECK int client_batch(struct client *c, const char *text, struct client_result *ret,
 			    struct err *reterr);
+/* The same for a batch that waits for something: 1 when it was cancelled, because `stir` (an
+ * eventfd) could be read, before its answer began. limit_ms: when the server has been silent for so
+ * long it is taken for lost. */
+MUST_CHECK int client_batch_unless(struct client *c, const char *text, int stir, int limit_ms,
+				   struct client_result *ret, struct err *reterr);
 void client_result_fini(struct client_result *r);
 /* Column of that name (any case) in a table, or -1. */
 int client_column(const struct client_table *t, const char *name);

@@ -458,6 +458,7 @@ static void destroy(struct server *srv, struct http *h)
 	net_tls_ctx_unref(srv->tls);
 	pthread_mutex_destroy(&srv->tls_lock);
 	session_registry_fini(&srv->registry);
+	session_bell_fini(&srv->bell);
 	session_accounts_fini(&srv->accounts);
 	session_colmeta_cache_fini(&srv->colmeta);
 }
@@ -482,6 +483,7 @@ int main(int argc, char **argv)
 	srv.config = config;
 	srv.started_us = clock_unix_us();
 	session_registry_init(&srv.registry);
+	session_bell_init(&srv.bell);
 	session_accounts_init(&srv.accounts, memory_limit(config), (unsigned)config->login_memory_share,
 			      (unsigned)config->session_memory_share);
 	apply_log(config);

@@ -13,6 +13,7 @@ struct database {
 	atomic_int id; /* as sys.databases shows it */
 	enum service service;
 	struct engine_database *engine; /* NULL: it is damaged and not served */
+	uint32_t announced;             /* how often work was brought to it; the bell's (session/bell.h) */
 };
 struct databases;
 

@@ -84,6 +84,8 @@ void session_invoke_returned(struct session *s)
 		session_tran_lost(s);
 	if (c->rc == 0 && inv->proc->cleanup_later)
 		session_cleanup(s);
+	if (c->rc == 0 && inv->proc->announces_work)
+		session_announce(s, inv->database);
 	/* An administration procedure changed logins or rights: what is cached of them is read
 	 * again, now that it is durable. */
 	if (c->rc == 0 && inv->proc->service == SERVICE_SYSTEM && !inv->proc->read_only)
@@ -163,6 +165,10 @@ static void submit_proc(struct session *s, struct invocation *inv, struct databa
 	assert(s->call.proc == inv->proc && s->request->inv == inv);
 	if (s->vars.fmtonly) {
 		describe_only(s, inv);
+		return;
+	}
+	if (inv->proc->waits_for_work) {
+		session_await_begin(s, inv);
 		return;
 	}
 	if (!system && session_tran_join(s, db, !inv->proc->read_only, &e) < 0) {

@@ -35,6 +35,8 @@ static void out_of_memory(struct session *s)
 
 void session_request_abandon(struct session *s)
 {
+	if (s->request != NULL && s->request->wait == WAIT_BELL)
+		(void)session_bell_leave(&s->server->bell, &s->waiter);
 	if (s->request != NULL)
 		session_frames_drop(s);
 	s->request = NULL;
@@ -533,6 +535,7 @@ static bool cancel_now(const struct session *s)
 	switch (r->wait) {
 	case WAIT_NONE:
 	case WAIT_DELAY:
+	case WAIT_BELL:
 	case WAIT_CLIENT:
 	case WAIT_WORK:
 	case WAIT_CANCEL: return true;
@@ -566,6 +569,7 @@ static void resolve_wait(struct session *s)
 	case WAIT_TRAN: tran_returned(s); break;
 	case WAIT_TM: session_tm_returned(s); break;
 	case WAIT_WORK: r->work_done(s); break;
+	case WAIT_BELL: session_await_over(s); break;
 	case WAIT_DELAY:
 		registry_doing(&s->entry, ACTIVITY_BATCH);
 		if (session_request_time_left(s) <= 0)
@@ -603,7 +607,7 @@ void session_request_continue(struct session *s)
 
 void session_request_timer(struct session *s)
 {
-	if (s->request != NULL && s->request->wait == WAIT_DELAY)
+	if (s->request != NULL && (s->request->wait == WAIT_DELAY || s->request->wait == WAIT_BELL))
 		session_request_continue(s);
 }
 

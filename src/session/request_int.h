@@ -26,6 +26,7 @@ enum request_wait {
 	WAIT_CANCEL, /* the same after an attention */
 	WAIT_DOOM,   /* rollback of a transaction that an error of the text took with it */
 	WAIT_DELAY,  /* WAITFOR */
+	WAIT_BELL,   /* procession_wait_for_work */
 	WAIT_WORK,   /* a work thread computes */
 	WAIT_CLIENT, /* the client has not read enough of the answer */
 };
@@ -135,6 +136,10 @@ void session_invoke_aborted(struct session *s);
 /* Status, outputs, DONEPROC; and the caller is told. The ERROR, if any, has been sent. */
 void session_invoke_finish(struct session *s, struct invocation *inv, const struct outcome *o);
 void session_invoke_fail(struct session *s, struct invocation *inv, struct err *e, bool abort);
+
+/* await.c */
+void session_await_begin(struct session *s, struct invocation *inv);
+void session_await_over(struct session *s);
 
 /* doom.c: transactions that end with an error. */
 void session_doom_error(struct session *s, const struct err *e);

@@ -12,6 +12,7 @@
 #include "databases/databases.h"
 #include "net/net.h"
 #include "session/accounts.h"
+#include "session/bell.h"
 #include "session/colmeta_cache.h"
 #include "session/registry.h"
 
@@ -31,6 +32,7 @@ struct server {
 	struct colmeta_cache colmeta; /* of procedures' result sets */
 	struct accounts accounts;     /* of memory */
 	struct registry registry;     /* their numbers, and who is there */
+	struct bell bell;             /* those who wait for work */
 	atomic_uint sessions;         /* open now */
 	atomic_uint slow_call_ms;     /* a call that takes as long is logged; 0: none is */
 	unsigned max_connections;     /* the setting, or as many as there are descriptors for */

@@ -167,6 +167,7 @@ void session_account(struct session *s)
 }
 
 static void kill_entry(struct registry_entry *e);
+static void rung(struct net_post *post);
 
 static bool session_enrol(struct session *s)
 {
@@ -195,6 +196,7 @@ static void *session_opened(struct net_stream *stream, void *arg)
 	s->server = srv;
 	s->stream = stream;
 	s->loop = net_stream_loop(stream);
+	s->waiter = (struct bell_waiter){ .loop = s->loop, .post.fn = rung };
 	if (!session_enrol(s)) {
 		free(s);
 		return NULL;
@@ -243,12 +245,36 @@ static void session_destroy(struct session *s)
 	free(s);
 }
 
-/* A KILL that is on its way to this loop must still find the session. */
+/* Posts that are on their way to this loop must still find the session. */
 static void session_free(struct session *s)
 {
-	s->freed = session_registry_remove(&s->server->registry, &s->entry) && !s->kill_seen;
-	if (!s->freed)
+	bool kill_comes = session_registry_remove(&s->server->registry, &s->entry) && !s->kill_seen;
+	bool bell_comes = session_bell_leave(&s->server->bell, &s->waiter);
+
+	s->awaited = (kill_comes ? 1 : 0) + (bell_comes ? 1 : 0);
+	if (s->awaited == 0)
 		session_destroy(s);
+}
+
+/* One of them has come. False: the session lives. */
+static bool was_awaited(struct session *s)
+{
+	if (s->awaited == 0)
+		return false;
+	s->awaited--;
+	if (s->awaited == 0)
+		session_destroy(s);
+	return true;
+}
+
+static void rung(struct net_post *post)
+{
+	struct session *s = CONTAINER_OF(post, struct session, waiter.post);
+
+	assert(net_loop_is_here(s->loop));
+	session_bell_came(&s->server->bell, &s->waiter);
+	if (!was_awaited(s))
+		session_await_rung(s);
 }
 
 static void killed(struct net_post *post)
@@ -257,9 +283,7 @@ static void killed(struct net_post *post)
 
 	assert(net_loop_is_here(s->loop) && !s->kill_seen);
 	s->kill_seen = true;
-	if (s->freed)
-		session_destroy(s);
-	else
+	if (!was_awaited(s))
 		session_end_now(s, "killed by an administrator");
 }
 
@@ -530,7 +554,7 @@ void session_drain(void *owner)
 {
 	struct session *s = owner;
 
-	if (s->leaving) /* session_request_drained ends it */
+	if (s->leaving || session_await_drain(s)) /* it ends with its request */
 		return;
 	if (s->phase == PHASE_READY || (s->phase < PHASE_READY && !session_login_is_checking(s)))
 		session_end(s, "server is shutting down");

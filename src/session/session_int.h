@@ -104,7 +104,8 @@ struct session {
 	uint64_t descriptor; /* of the open transaction; 0: none */
 	uint64_t last_descriptor;
 	char txn_name[33];
-	bool txn_cleanup; /* a call of the transaction left rows behind */
+	bool txn_cleanup;   /* a call of the transaction left rows behind */
+	bool txn_announces; /* or brought work */
 
 	/* the request being answered */
 	struct arena arena;
@@ -136,8 +137,10 @@ struct session {
 	bool paused;      /* input is held back */
 	bool stream_gone; /* net has let go: free when nothing is in flight */
 	const char *end_reason;
-	struct net_post kill;  /* KILL comes to the loop with it */
-	bool kill_seen, freed; /* it has come; all is over but for it */
+	struct net_post kill; /* KILL comes to the loop with it */
+	bool kill_seen;       /* it has come */
+	struct bell_waiter waiter;
+	unsigned awaited; /* all is over but for these posts, of KILL and of the bell */
 };
 
 /* session.c */
@@ -261,6 +264,14 @@ void session_call_make(struct session *s, enum call_kind kind, const struct data
 /* s->call is complete. */
 void session_call_submit(struct session *s, struct engine_database *ex);
 void session_call_cancel(struct session *s);
+
+/* await.c: waiting for work. */
+/* A call brought work to the database: rings the bell, now or when the transaction is committed. */
+void session_announce(struct session *s, struct database *db);
+/* The bell's post has come. */
+void session_await_rung(struct session *s);
+/* Ends the wait, if it waits. */
+bool session_await_drain(struct session *s);
 
 /* host.c: what the language asks the session. */
 extern const struct tsql_host_ops session_host_ops;

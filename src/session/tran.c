@@ -33,6 +33,9 @@ static void ended(struct session *s, uint8_t type)
 	if (s->txn != NULL)
 		engine_txn_free(s->txn);
 	s->txn = NULL;
+	if (s->txn_announces && type == 9)
+		session_announce(s, s->txn_database);
+	s->txn_announces = false;
 	s->txn_database = NULL;
 	s->vars.trancount = 0;
 	if (s->txn_cleanup && type == 9)
@@ -226,6 +229,7 @@ void session_tran_forget(struct session *s)
 		engine_txn_free(s->txn);
 	s->txn = NULL;
 	s->txn_database = NULL;
+	s->txn_announces = false;
 	s->vars.trancount = 0;
 	s->descriptor = 0;
 }

@@ -1,10 +1,12 @@
 /* link.c — see worker_int.h. The thread reports what ended, claims what there is room for, and
- * when nothing waits looks once in an interval. Without a server it tries again, ever more
+ * when nothing waits looks once in an interval; a server that knows how tells it of new work before
+ * (procession_wait_for_work). Without a server it tries again, ever more
  * seldom; what ended meanwhile waits here until its claim is too old. */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +17,7 @@
 
 #define BACKOFF_FIRST_MS 250
 #define BACKOFF_MAX_MS 30000
+#define REST_MAX_MS 60000 /* as long as the server waits for us */
 
 struct link {
 	const struct worker_options *o;
@@ -28,11 +31,15 @@ struct link {
 	unsigned room; /* places that are free: slots of the engine less what was claimed and not released */
 	bool eager;    /* claim without looking first: there was more the last time, or a place became free */
 	bool idle, paused, ending, ended;
+	bool resting; /* the thread waits in the server, or for stir_fd */
+	int stir_fd;
 	int64_t lost_at; /* since when there is no connection; 0: there is one, or was none needed */
 	/* the thread's own */
 	struct client *client;
 	struct claims *claims;
 	bool settled; /* since the connection was opened */
+	bool deaf;    /* this server does not tell of new work */
+	int64_t seen; /* what it told last; -1: nothing yet */
 	int64_t look_at, connect_at;
 	unsigned backoff_ms;
 };
@@ -87,6 +94,8 @@ static bool connected(struct link *l)
 			lose_connection(l, &e);
 			return false;
 		}
+		l->deaf = l->o->once || l->o->one_job;
+		l->seen = -1;
 	}
 	if (!l->settled && worker_take_settle(l->client, l->o, l->claims, &e) < 0) {
 		lose_connection(l, &e);
@@ -220,6 +229,34 @@ static void look(struct link *l, unsigned room)
 		claim(l, room); /* what others have begun may be stale */
 }
 
+/* Looks again when the server has new work or the time has come, unless stirred. Under the lock,
+ * but for the wait itself. */
+static void rest(struct link *l, int64_t until)
+{
+	int64_t ms = until - worker_link_clock();
+	enum queue_await found;
+	struct err e = { 0 };
+	uint64_t count;
+	int rc;
+
+	l->resting = true;
+	pthread_mutex_unlock(&l->lock);
+	rc = worker_take_await(l->client, l->o, (int)(ms < REST_MAX_MS ? ms : REST_MAX_MS), l->stir_fd,
+			       &l->seen, &found, &e);
+	if (rc < 0)
+		lose_connection(l, &e);
+	pthread_mutex_lock(&l->lock);
+	l->resting = false;
+	(void)!read(l->stir_fd, &count, sizeof(count));
+	if (rc < 0 || found == QUEUE_STIRRED)
+		return;
+	l->deaf = found == QUEUE_NO_BELL;
+	if (l->deaf)
+		return;
+	l->look_at = worker_link_clock() + l->o->interval_ms;
+	l->eager = l->eager || found == QUEUE_SOMETHING;
+}
+
 /* A place is filled before the last result is told: so the engine has no rest. */
 static void take_more(struct link *l, unsigned room, bool eager)
 {
@@ -309,6 +346,12 @@ static void give_back_claimed(struct link *l)
 	}
 }
 
+/* Under the lock: nothing is to be done but to look for work. */
+static bool may_rest(const struct link *l)
+{
+	return l->client != NULL && l->settled && !l->deaf && !l->ending && !l->paused && l->room > 0;
+}
+
 static void *link_main(void *arg)
 {
 	struct link *l = arg;
@@ -317,7 +360,9 @@ static void *link_main(void *arg)
 	while (!may_end(l)) {
 		int64_t when = next_time(l);
 
-		if (when > worker_link_clock())
+		if (when > worker_link_clock() && may_rest(l))
+			rest(l, when);
+		else if (when > worker_link_clock())
 			wait_until(l, when < worker_link_clock() + 1000 ? when : worker_link_clock() + 1000);
 		else
 			step(l);
@@ -342,6 +387,7 @@ int worker_link_start(const struct worker_options *o, int wake_fd, struct link *
 	l->wake_fd = wake_fd;
 	l->eager = true;
 	l->room = o->engine.slots;
+	l->stir_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	list_init(&l->reports);
 	list_init(&l->claimed);
 	list_init(&l->reported);
@@ -350,6 +396,10 @@ int worker_link_start(const struct worker_options *o, int wake_fd, struct link *
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&l->more, &monotonic);
 	pthread_condattr_destroy(&monotonic);
+	if (l->stir_fd < 0) {
+		worker_link_free(l);
+		return err_raise(reterr, 50000, 16, 1, "no descriptor is free: %s", strerror(errno));
+	}
 	if (worker_claims_open(o->state, &l->claims, reterr) < 0) {
 		worker_link_free(l);
 		return -1;
@@ -365,6 +415,16 @@ int worker_link_start(const struct worker_options *o, int wake_fd, struct link *
 
 /* --- for the main loop --- */
 
+/* Under the lock: there is something for the thread. */
+static void stir(struct link *l)
+{
+	const uint64_t one = 1;
+
+	pthread_cond_signal(&l->more);
+	if (l->resting)
+		(void)!write(l->stir_fd, &one, sizeof(one));
+}
+
 void worker_link_release(struct link *l)
 {
 	pthread_mutex_lock(&l->lock);
@@ -372,7 +432,7 @@ void worker_link_release(struct link *l)
 	assert(l->room <= l->o->engine.slots);
 	l->eager = true;
 	l->idle = false;
-	pthread_cond_signal(&l->more);
+	stir(l);
 	pthread_mutex_unlock(&l->lock);
 }
 
@@ -380,6 +440,7 @@ void worker_link_pause(struct link *l)
 {
 	pthread_mutex_lock(&l->lock);
 	l->paused = true;
+	stir(l);
 	pthread_mutex_unlock(&l->lock);
 }
 
@@ -388,7 +449,7 @@ void worker_link_report(struct link *l, struct item *i)
 	i->stage = ITEM_REPORTING;
 	pthread_mutex_lock(&l->lock);
 	list_append(&l->reports, &i->queue);
-	pthread_cond_signal(&l->more);
+	stir(l);
 	pthread_mutex_unlock(&l->lock);
 }
 
@@ -446,7 +507,7 @@ void worker_link_end(struct link *l)
 {
 	pthread_mutex_lock(&l->lock);
 	l->paused = l->ending = true;
-	pthread_cond_signal(&l->more);
+	stir(l);
 	pthread_mutex_unlock(&l->lock);
 }
 
@@ -476,6 +537,8 @@ void worker_link_free(struct link *l)
 	free_items(&l->claimed);
 	free_items(&l->reported);
 	worker_claims_close(l->claims);
+	if (l->stir_fd >= 0)
+		close(l->stir_fd);
 	pthread_mutex_destroy(&l->lock);
 	pthread_cond_destroy(&l->more);
 	free(l);

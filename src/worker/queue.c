@@ -10,6 +10,8 @@
 #include "value/datetime.h"
 #include "worker/worker_int.h"
 
+#define SILENCE_MS 60000 /* a server that has not answered so long after the wait is lost */
+
 const struct queue_service worker_queue_convert = {
 	.name = "convert",
 	.database = "WordAutomation",
@@ -180,6 +182,45 @@ int worker_queue_batch(struct client *c, const char *proc, int count, int64_t th
 
 	time_text(threshold, time);
 	return worker_queue_call_rows(c, proc, args, ARRAY_LEN(args), ret, reterr);
+}
+
+/* There is no such procedure, or it may not be called. */
+static bool has_no_bell(const struct err *e)
+{
+	return e->number == 2812 || e->number == 229;
+}
+
+static int read_awaited(const struct client_result *r, int64_t *seen, enum queue_await *ret,
+			struct err *reterr)
+{
+	if (r->ntables != 2 || r->tables[0].nrows != 1 ||
+	    !worker_queue_number(r->tables[0].cells[0], 0, INT32_MAX, seen))
+		return err_raise(reterr, 50000, 16, 1, "the server's answer to a wait cannot be understood");
+	*ret = r->tables[1].nrows > 0 ? QUEUE_SOMETHING : QUEUE_NOTHING;
+	return 0;
+}
+
+int worker_queue_await(struct client *c, const char *proc, int ms, int64_t threshold, int stir, int64_t *seen,
+		       enum queue_await *ret, struct err *reterr)
+{
+	struct client_result r;
+	char time[QUEUE_TIME_MAX], text[512];
+	int rc;
+
+	time_text(threshold, time);
+	snprintf(text, sizeof(text),
+		 "DECLARE @seen int; EXEC @seen = procession_wait_for_work @Milliseconds = %d, @Seen = %lld; "
+		 "SELECT @seen; EXEC %s @NumberOfConversionsInBatch = 1, @InProgressThreshold = '%s'",
+		 ms, (long long)*seen, proc, time);
+	rc = client_batch_unless(c, text, stir, ms + SILENCE_MS, &r, reterr);
+	if (rc == 1)
+		*ret = QUEUE_STIRRED;
+	else if (rc < 0 && has_no_bell(reterr))
+		*ret = QUEUE_NO_BELL;
+	else if (rc == 0)
+		rc = read_awaited(&r, seen, ret, reterr);
+	client_result_fini(&r);
+	return rc < 0 && !has_no_bell(reterr) ? -1 : 0;
 }
 
 void worker_queue_update_start(struct buf *xml, const struct queue_service *s)

@@ -48,6 +48,12 @@ MUST_CHECK int worker_queue_commit(struct client *c, struct err *reterr);
 /* proc: s->batch_proc, or "proc_GetConversionBatch" for all in the order of their age. */
 MUST_CHECK int worker_queue_batch(struct client *c, const char *proc, int count, int64_t threshold,
 				  struct client_result *ret, struct err *reterr);
+/* Looks whether something waits, as soon as work is brought to the database or after so many
+ * milliseconds: for servers that have procession_wait_for_work. *seen is what the last call left
+ * there; -1 for the first. `stir` ends it. */
+enum queue_await { QUEUE_STIRRED, QUEUE_NOTHING, QUEUE_SOMETHING, QUEUE_NO_BELL /* not this server */ };
+MUST_CHECK int worker_queue_await(struct client *c, const char *proc, int ms, int64_t threshold, int stir,
+				  int64_t *seen, enum queue_await *ret, struct err *reterr);
 /* The document of proc_UpdateConversionBatch, piece by piece: starts first, then failures. */
 void worker_queue_update_start(struct buf *xml, const struct queue_service *s);
 void worker_queue_update_add_start(struct buf *xml, const struct queue_key *k, const char *worker);

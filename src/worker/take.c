@@ -50,6 +50,12 @@ int worker_take_look(struct client *c, const struct worker_options *o, struct er
 	return rc;
 }
 
+int worker_take_await(struct client *c, const struct worker_options *o, int ms, int stir, int64_t *seen,
+		      enum queue_await *ret, struct err *reterr)
+{
+	return worker_queue_await(c, o->service->batch_proc, ms, look_threshold(o), stir, seen, ret, reterr);
+}
+
 /* --- claiming --- */
 
 struct round {

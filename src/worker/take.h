@@ -13,6 +13,9 @@ MUST_CHECK int worker_take_claim(struct client *c, const struct worker_options *
 /* Whether something waits: 1, 0 or -1. With one_job 0 means that it is finished, and 2 that
  * others work on the rest. */
 MUST_CHECK int worker_take_look(struct client *c, const struct worker_options *o, struct err *reterr);
+/* The same, but the server waits for us: see worker_queue_await. Not with one_job. */
+MUST_CHECK int worker_take_await(struct client *c, const struct worker_options *o, int ms, int stir,
+				 int64_t *seen, enum queue_await *ret, struct err *reterr);
 /* Claims that nobody in this process works on: given back, or reported when their output was
  * finished; those that are not ours any more are forgotten. */
 MUST_CHECK int worker_take_settle(struct client *c, const struct worker_options *o, struct claims *claims,

@@ -26,6 +26,20 @@ def test_short_documents_end_to_end(queue, folder, new_worker):
     worker.stop()
 
 
+def test_new_work_is_told_by_the_server(queue, folder, new_worker):
+    """Between two looks, which are an hour apart: whatever is submitted, also while another document is converted."""
+    folder.fill(3)
+    worker = new_worker(interval=3600000).start()
+    wait_for("the connection", lambda: worker.events("connected"))
+    jobs = [next(JOBS) for _ in folder.names]
+    for job, name in zip(jobs, folder.names):
+        queue.add(job, [name], folder.path)
+        assert queue.wait(job)["succeeded"] == 1
+    begun = time.monotonic()
+    worker.stop()
+    assert time.monotonic() - begun < 60        # nor does its end wait for the server
+
+
 def test_once_ends_when_nothing_waits(queue, folder, new_worker):
     folder.fill(2)
     job, worker = next(JOBS), new_worker()

@@ -9,7 +9,7 @@ from . import sqltext, types
 
 SERVICES = ("system", "word", "translation", "schedule", "state")
 NEEDS = {"nothing": 0, "execute": 1, "admin": 4, "server": 8}
-HEAD_WORDS = ("LOCAL", "SECTION", "SUMMARY", "SEE", "RETURNS", "NEEDS", "STATUS", "CLEANUP", "FLUSH", "SHORT", "EXAMPLE", "NOTES", "AS")
+HEAD_WORDS = ("LOCAL", "SECTION", "SUMMARY", "SEE", "RETURNS", "NEEDS", "STATUS", "CLEANUP", "FLUSH", "SHORT", "ANNOUNCES", "WAITS", "EXAMPLE", "NOTES", "AS")
 STEP_WORDS = ("RUN", "ROWS", "SET", "FETCH", "CHECK", "IF", "ELSE", "END", "RETURN", "MESSAGE", "FAIL", "NATIVE", "EACH")
 STRING = r"'((?:[^']|'')*)'"
 
@@ -60,6 +60,7 @@ class Proc:
         self.params, self.locals, self.steps = [], [], []
         self.see, self.example, self.notes = "", "", ""
         self.returns, self.needs, self.status_on_error, self.cleanup, self.flush_later, self.short = 0, "execute", False, False, False, False
+        self.announces = self.waits = False
 
     @property
     def read_only(self):
@@ -185,6 +186,14 @@ class Reader:
                 if value != "LATER":
                     self.error("the line reads FLUSH LATER", offset)
                 p.flush_later = True
+            elif word == "ANNOUNCES":
+                if value != "WORK":
+                    self.error("the line reads ANNOUNCES WORK", offset)
+                p.announces = True
+            elif word == "WAITS":
+                if value != "FOR WORK":
+                    self.error("the line reads WAITS FOR WORK", offset)
+                p.waits = True
             elif word == "SHORT":
                 if value:
                     self.error("the line reads SHORT", offset)

@@ -85,8 +85,8 @@ def page(service, proc):
 
 
 def returns(proc):
-    if any(s.kind == "RETURN" and s.stmt for s in proc.steps):
-        return "computed, see the text above"
+    if proc.waits or any(s.kind == "RETURN" and s.stmt for s in proc.steps):
+        return "computed, see the notes" if proc.waits else "computed, see the text above"
     values = sorted({s.number for s in proc.steps if s.kind == "RETURN"} | {proc.returns})
     return " or ".join(str(v) for v in values) + (" (1 after an error while it runs)" if proc.status_on_error and 1 not in values else "")
 
