@@ -69,6 +69,23 @@ def test_success_is_taken_in_any_state(db, state):
     assert db.active() == 0
 
 
+@proves("WORD-UpdateSucceededItem-07", "TRAN-UpdateSucceededItem-06", "WORD-UpdateFailedItem-06", "TRAN-UpdateFailedItem-06",
+        "WORD-UpdateConversionBatch-09", "TRAN-UpdateConversionBatch-09")
+@pytest.mark.parametrize("end", ("succeed", "fail", "report"))
+def test_an_item_that_ends_leaves_the_same_item_of_other_jobs_active(db, end):
+    for job in (1, 2, 3):
+        db.new_job(job, attempts=1)
+        db.start(1, job=job)
+    for job, active in ((2, [1, 3]), (1, [3])):
+        if end == "report":
+            db.report(failed=[(job, 1, 1, 5)])
+        else:
+            getattr(db, end)(1, job=job)
+        assert db.listed(ActiveOnly=1) == active
+    assert [db.counts(job) for job in (1, 2)] == [{"Total": 1, "Succeeded" if end == "succeed" else "Failed": 1}] * 2
+    assert db.counts(3) == {"Total": 1, "InProgress": 1}
+
+
 # proc_UpdateFailedItem
 
 

@@ -106,6 +106,24 @@ def test_a_retry_leaves_reserved_alone(db):
     assert db.item().StartTime is None and db.stored().Reserved == b"\x01"
 
 
+@proves("WORD-UpdateSucceededItem-06", "WORD-UpdateFailedItem-08")
+@pytest.mark.parametrize("end", ("succeed", "fail"))
+def test_what_is_reserved_belongs_to_one_item_of_one_group_of_one_job(db, end):
+    """Written, written over and taken away, item by item; the others keep theirs."""
+    for job in (1, 2):
+        db.add_job(job)
+        for group in (1, 2):
+            db.add_group(job, group, items=(1, 2), attempts=1)
+            db.start(1, 2, job=job, group=group)
+    wanted = dict.fromkeys(itertools.product((1, 2), (1, 2), (1, 2)))
+    for turn in ("first", "second", None):
+        for job, group, item in wanted:
+            wanted[job, group, item] = turn and f"{turn} {job} {group} {item}".encode()
+            getattr(db, end)(item, job=job, group=group, Reserved=wanted[job, group, item])
+            rows = db.reader.run("SELECT JobId, GroupId, ItemId, Reserved FROM dbo.Items").rows
+            assert {tuple(r)[:3]: r.Reserved for r in rows} == wanted
+
+
 # proc_GetItems
 
 
