@@ -74,7 +74,7 @@ def main():
             server = Procession(folder / name, program)
             stack.callback(server.stop)
             servers.append(server.start())
-            load(server, "state_fill", 512, args.seconds, args.tools)
+            load(server, "state_fill", 64, args.seconds, args.tools)
         print("| workload | calls/s before | after | ratio of calls/s | ratio of CPU a call |\n| --- | ---: | ---: | ---: | ---: |")
         for workload in args.workload or (*WORKLOADS, "select1 TLS"):
             measure(servers, workload, args)
