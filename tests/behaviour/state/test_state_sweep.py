@@ -225,6 +225,10 @@ def test_cookies_go_on_after_an_expiration(clock, db, key, seconds):
     assert lock(db, key)[3] == 4
     assert db.call("proc_UpdateItem", id=key, item=b"old", timeout=1, lockCookie=2).status == 0
     assert peek(db, key)[:2] == (None, True)
+    clock.advance(seconds=seconds)
+    clean(db)                               # a second time: what was noted of the first is written over
+    add(db, key)
+    assert lock(db, key)[3] == 6
 
 
 @proves("STATE-Model-12")
@@ -258,16 +262,19 @@ def test_more_than_can_be_kept_at_once(key):
         add(db, key, timeout=1)
         add(db, key + "-other", timeout=1)
         assert (peek(db, key)[3], peek(db, key + "-other")[3]) == (20001, 1)
-        with contextlib.closing(sqlite3.connect(server.data / "StateService.db", timeout=20)) as file, file:
-            file.execute("WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 9999) "
-                         "INSERT INTO item (id, cookie, locked, lock_time, timeout, expires, sweep) "
-                         "SELECT id || i, 1 + i % 7, 0, lock_time, timeout, expires, sweep FROM item, c WHERE id = ?", [key])
-        server.advance(minutes=3)
-        assert db.call("proc_DeleteExpiredItems").status == 0
-        for name in (key, key + "1", key + "-new"):
-            assert view(db, name) is None
-            add(db, name)
-            assert peek(db, name)[3] == 20002
+        # After the highest cookie that there is, counting begins anew, and goes on from there.
+        for turn, (highest, following) in enumerate(((20001, 20002), (8, 20002), (2147483647, 1), (8, 9))):
+            with contextlib.closing(sqlite3.connect(server.data / "StateService.db", timeout=20)) as file, file:
+                file.execute("UPDATE item SET cookie = ? WHERE id = ?", [highest, key])
+                file.execute("WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 10000) "
+                             "INSERT INTO item (id, cookie, locked, lock_time, timeout, expires, sweep) "
+                             "SELECT id || ? || i, 1 + i % 7, 0, lock_time, timeout, expires, sweep FROM item, c WHERE id = ?", [f"-{turn}-", key])
+            server.advance(minutes=3)
+            assert db.call("proc_DeleteExpiredItems").status == 0
+            for name, timeout in ((key, 1), (f"{key}-{turn}-1", 60), (f"{key}-new{turn}", 60)):
+                assert view(db, name) is None
+                add(db, name, timeout=timeout)
+                assert peek(db, name)[3] == following
 
 
 @proves("STATE-Model-12")
