@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -42,6 +43,13 @@ struct argument {
 	struct value value;
 	bool is_default; /* DEFAULT keyword or the RPC status flag */
 	bool is_output;  /* the client wants the value back */
+};
+
+/* Room for what an engine notes about a call while it has it. The engine lays a struct of its own
+ * over the bytes; nobody else looks inside. */
+union call_room {
+	unsigned char bytes[48];
+	max_align_t align;
 };
 
 struct call {
@@ -81,17 +89,13 @@ struct call {
 	 * of the monotonic clock; 0: it has not */
 	struct engine_database *submitted_to;
 	int64_t submitted_us, began_us;
-	struct list link;      /* the engine's queue */
-	int64_t deadline_ms;   /* engine: when waiting in the queue ends */
-	bool waits_for_reader; /* engine: in which queue it is */
+	struct list link; /* the engine's queue */
 	/* engine: asked by a sink that waits for its receiver, now and then; true: the call is
 	 * to end. NULL: it never is */
 	bool (*waits)(struct call *c);
-	void *runner; /* engine: for waits() */
-	/* engine: a large value that is still to be read; in the arena. NULL: none */
-	void *later;
-	void *scratch; /* what a native step keeps for the next one; in the arena */
-	int64_t now;   /* clock reading of this call, in ticks [E-COM-05] */
+	union call_room room; /* zeroed by call_begin(); from engine_submit() on the engine's */
+	void *scratch;        /* what a native step keeps for the next one; in the arena */
+	int64_t now;          /* clock reading of this call, in ticks [E-COM-05] */
 
 	struct err err; /* of rc; the last, since it is large and seldom there */
 };

@@ -13,7 +13,6 @@ void engine_call_begin(struct call *c)
 	c->status_set = c->kind == CALL_PROC;
 	c->txn_lost = false;
 	c->rows_changed = 0;
-	c->later = NULL;
 	c->now = clock_ticks(); /* [E-COM-05] */
 	if (c->began_us == 0)
 		c->began_us = clock_mono_us();

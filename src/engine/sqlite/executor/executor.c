@@ -190,12 +190,12 @@ void executor_queue_sweep(struct executor *ex)
 		struct call *c = CONTAINER_OF(it, struct call, link);
 
 		next = it->next;
-		if (c->deadline_ms <= now) {
+		if (executor_notes(c)->deadline_ms <= now) {
 			list_remove(it);
 			list_append(&late, it);
 			ex->waiting--;
-		} else if (c->deadline_ms < earliest) {
-			earliest = c->deadline_ms;
+		} else if (executor_notes(c)->deadline_ms < earliest) {
+			earliest = executor_notes(c)->deadline_ms;
 		}
 	}
 	atomic_store(&ex->next_deadline_ms, earliest);
@@ -221,15 +221,15 @@ static enum err_id enqueue(struct executor *ex, struct call *c, bool *ret_wake)
 	assert(executor_is_locked(ex));
 	if (ex->waiting >= ex->db->limits.max_queue)
 		return ERR_BUSY;
-	c->deadline_ms = 0;
+	executor_notes(c)->deadline_ms = 0;
 	if (ex->pinned != NULL) {
 		int64_t now = clock_mono_ms();
 
-		c->deadline_ms = executor_queue_deadline(ex, c, now);
-		if (c->deadline_ms <= now)
+		executor_notes(c)->deadline_ms = executor_queue_deadline(ex, c, now);
+		if (executor_notes(c)->deadline_ms <= now)
 			return ERR_LOCK_TIMEOUT;
-		if (c->deadline_ms < atomic_load(&ex->next_deadline_ms)) {
-			atomic_store(&ex->next_deadline_ms, c->deadline_ms);
+		if (executor_notes(c)->deadline_ms < atomic_load(&ex->next_deadline_ms)) {
+			atomic_store(&ex->next_deadline_ms, executor_notes(c)->deadline_ms);
 			*ret_wake = rouse(ex);
 		}
 	} else {
@@ -285,7 +285,7 @@ bool executor_submit_quietly(struct executor *ex, struct call *c)
 	executor_lock(ex);
 	if (c->txn != NULL)
 		reader = executor_snapshot_takes(c);
-	c->waits_for_reader = reader;
+	executor_notes(c)->waits_for_reader = reader;
 	refused = reader ? executor_pool_submit(ex, c) : submit_writer(ex, c, &wake, &done);
 	if (reader)
 		wake = refused == ERR_NONE && ex->idle_readers > 0;
@@ -330,7 +330,7 @@ void executor_cancel(struct executor *ex, struct call *c)
 	if (queued) {
 		list_remove(&c->link);
 		ex->waiting--;
-		if (c->waits_for_reader)
+		if (executor_notes(c)->waits_for_reader)
 			ex->reader_waiting--;
 	}
 	executor_unlock(ex);

@@ -47,6 +47,22 @@ struct runner {
 	uint64_t count;    /* rows that the last RUN changed or ROWS sent */
 };
 
+/* What the executor notes about a call between submit and complete(): in the call's own room, so
+ * that it needs no memory. */
+struct notes {
+	int64_t deadline_ms;   /* under the lock: when waiting in the queue ends; 0: not set */
+	bool waits_for_reader; /* under the lock: in which queue it is */
+	struct runner *runner; /* the reader thread that runs it, for call->waits() */
+	struct later *later;   /* a large value that is still to be read; in the arena. NULL: none */
+};
+
+_Static_assert(sizeof(struct notes) <= sizeof(union call_room), "the room of a call is too small");
+
+static inline struct notes *executor_notes(const struct call *c)
+{
+	return (struct notes *)(void *)&((struct call *)c)->room;
+}
+
 enum txn_state {
 	TXN_NEW,     /* no call has run yet; or ended */
 	TXN_READING, /* a snapshot: has read, not written; see snapshot.c */

@@ -147,7 +147,7 @@ static bool may_wait(const struct executor *ex)
 
 static bool has_later(const struct slot *s)
 {
-	return s->call->rc == 0 && s->call->later != NULL;
+	return s->call->rc == 0 && executor_notes(s->call)->later != NULL;
 }
 
 /* The group ends here, since its last call wants the state as it is now: those that have not run

@@ -54,7 +54,7 @@ int executor_later_fetch(struct runner *r, struct call *c, const struct step *s,
 	*l = (struct later){ .call = c, .step = s, .row = row, .n = n, .dst = arena_alloc_raw(c->arena, n) };
 	if (l->dst == NULL)
 		return err_nomem(reterr);
-	c->later = l;
+	executor_notes(c)->later = l;
 	return 0;
 }
 
@@ -173,7 +173,7 @@ static bool fetch_thread(struct executor *ex)
 
 void executor_later_committed(struct executor *ex, struct call *c)
 {
-	struct later *l = c->later;
+	struct later *l = executor_notes(c)->later;
 	struct fetcher *f = fetcher_take(ex);
 
 	assert(executor_is_writer(ex) && l != NULL && l->from == NULL);
@@ -183,14 +183,14 @@ void executor_later_committed(struct executor *ex, struct call *c)
 	}
 	if (f != NULL)
 		fetcher_give(ex, f);
-	c->later = NULL;
+	executor_notes(c)->later = NULL;
 	if (read_value(ex, ex->writer.conn, l) < 0)
 		engine_call_fail(c, &c->err);
 }
 
 void executor_later_complete(struct executor *ex, struct call *c)
 {
-	struct later *l = c->later;
+	struct later *l = executor_notes(c)->later;
 	bool taken;
 
 	assert(l->from != NULL);

@@ -194,7 +194,7 @@ static void tell_end(const struct executor *ex, const struct runner *r, const st
 
 bool executor_pool_must_go(struct call *c, bool stalled, int64_t now)
 {
-	struct runner *r = c->runner;
+	struct runner *r = executor_notes(c)->runner;
 	struct executor *ex = r->ex;
 	enum err_id why = ERR_NONE;
 

@@ -104,7 +104,7 @@ void *executor_reader_main(void *arg)
 		executor_deferred_wait(ex);
 		executor_unlock(ex);
 		c->waits = reader_waits;
-		c->runner = r;
+		executor_notes(c)->runner = r;
 		r->run.ended = ERR_NONE;
 		if (c->txn != NULL)
 			executor_snapshot_run(c);

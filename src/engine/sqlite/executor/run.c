@@ -7,7 +7,7 @@
  * runs on: for a snapshot these are two. */
 static enum err_id why_ended(const struct runner *r, const struct call *c)
 {
-	const struct runner *thread = c->runner;
+	const struct runner *thread = executor_notes(c)->runner;
 
 	return r->run.ended != ERR_NONE || thread == NULL ? r->run.ended : thread->run.ended;
 }
@@ -69,6 +69,7 @@ int executor_run_call(struct runner *r, struct call *c)
 	assert(r->conn != NULL && !executor_is_locked(r->ex));
 	assert(!r->writer || executor_is_writer(r->ex));
 	engine_call_begin(c);
+	executor_notes(c)->later = NULL;
 	engine_run_begin(&r->run, c);
 	r->count = 0;
 	before = store_changes(r->conn);

@@ -201,7 +201,7 @@ static int step_one(struct runner *r, struct call *c, const struct step *s, unsi
 	case STEP_FETCH:
 		if (step_fetch(r, c, s, reterr) < 0)
 			return -1;
-		if (c->later != NULL)
+		if (executor_notes(c)->later != NULL)
 			*pc = c->proc->nsteps; /* the rest follows when the value is there */
 		return 0;
 	case STEP_ROWS: return step_rows(r, c, s, reterr);

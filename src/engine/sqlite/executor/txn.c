@@ -131,10 +131,10 @@ void executor_txn_pin(struct executor *ex, struct executor_txn *t)
 	LIST_EACH (it, &ex->queue) {
 		struct call *c = CONTAINER_OF(it, struct call, link);
 
-		if (c->deadline_ms == 0)
-			c->deadline_ms = executor_queue_deadline(ex, c, now);
-		if (c->deadline_ms < earliest)
-			earliest = c->deadline_ms;
+		if (executor_notes(c)->deadline_ms == 0)
+			executor_notes(c)->deadline_ms = executor_queue_deadline(ex, c, now);
+		if (executor_notes(c)->deadline_ms < earliest)
+			earliest = executor_notes(c)->deadline_ms;
 	}
 	atomic_store(&ex->next_deadline_ms, earliest);
 }
