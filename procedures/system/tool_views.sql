@@ -2,9 +2,10 @@
 -- OVER names what the session knows and no table holds (src/metadata/rows.c); AS reads it as a table.
 -- PER LOGIN: the last column, login_name, is not shown; who is not an administrator sees the rows without one and his own.
 
-ROWS server (name, distribution, release, architecture, cpus, memory, started, up, pid, max_connections);
-ROWS sessions (spid, login_time, host, program, process, login, status, command, database, blocker, last_request, address, scheme, encrypted, isolation, transactions,
-    text_size, date_first, lock_timeout, quoted_identifier, arithabort, ansi_null_dflt_on, ansi_warnings, ansi_padding, ansi_nulls, concat_null_yields_null);
+ROWS server (name ntext, distribution ntext, release ntext, architecture ntext, cpus bigint, memory bigint, started datetime, up bigint, pid int, max_connections int);
+ROWS sessions (spid int, login_time datetime, host ntext, program ntext, process int, login ntext, status ntext, command ntext, database ntext,
+    blocker int, last_request datetime, address ntext, scheme ntext, encrypted int, isolation int, transactions int, text_size int, date_first int,
+    lock_timeout int, quoted_identifier int, arithabort int, ansi_null_dflt_on int, ansi_warnings int, ansi_padding int, ansi_nulls int, concat_null_yields_null int);
 
 -- ---- objects of the system
 
@@ -252,7 +253,7 @@ VIEW sys.dm_exec_connections OVER sessions (
 )
 SUMMARY The connections of the sessions that sys.dm_exec_sessions shows.
 AS
-SELECT s.spid, s.spid, s.login_time, 'TCP', 'TSQL', 1946157060, 4, CASE WHEN s.encrypted THEN 'TRUE' ELSE 'FALSE' END, s.scheme, 0, NULL, NULL, s.last_request,
+SELECT s.spid, s.spid, s.login_time, 'TCP', 'TSQL', 1946157060, 4, CASE WHEN s.encrypted <> 0 THEN 'TRUE' ELSE 'FALSE' END, s.scheme, 0, NULL, NULL, s.last_request,
        s.last_request, NULL, s.address, NULL, NULL, NULL, NULL, NULL, NULL
 FROM sessions s;
 

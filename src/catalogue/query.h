@@ -5,6 +5,9 @@
 
 #include "call/sink.h"
 
+/* In which SQL a query is written: that of the engine which runs it. */
+enum query_sql { QUERY_SQLITE, QUERY_POSTGRES };
+
 /* A view (or system table) that SELECT can name; declared in procedures/<service>/views.sql,
  * generated. */
 struct view {
@@ -14,6 +17,7 @@ struct view {
 	/* … or NULL: not in the store, this text stands in its place; $rows in it are those that
 	 * the session makes under the name rows, one text */
 	const char *inline_sql, *rows;
+	const char *postgres_sql; /* the same text in PostgreSQL's SQL */
 	/* system table that shows only the session's database: store column "database_name" is
 	 * filtered */
 	bool per_database;

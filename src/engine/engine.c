@@ -32,6 +32,11 @@ static void count_calls(struct engine_database *db, struct metrics *m)
 	db->metrics = metrics_database_add(m, &o);
 }
 
+enum query_sql engine_sql(const struct engine *e)
+{
+	return e->sql;
+}
+
 void engine_database_init(struct engine_database *db, const struct engine *e, const char *name,
 			  enum service service, bool literal)
 {

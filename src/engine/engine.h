@@ -13,6 +13,7 @@
 #include "base/meter.h"
 #include "call/call.h"
 #include "catalogue/proc.h"
+#include "catalogue/query.h"
 
 struct engine;           /* all databases of a server */
 struct engine_database;  /* one of them, open */
@@ -65,6 +66,8 @@ MUST_CHECK int engine_open(struct engine *e, const struct engine_open *o, struct
 void engine_close(struct engine_database *db);
 /* After all databases are closed. NULL is welcome. */
 void engine_free(struct engine *e);
+/* In which SQL it wants its queries. */
+enum query_sql engine_sql(const struct engine *e);
 
 const char *engine_name(const struct engine_database *db);
 enum service engine_service(const struct engine_database *db);

@@ -5,6 +5,7 @@
 #define ENGINE_IMPLEMENT_H
 
 #include "catalogue/native.h"
+#include "catalogue/query.h"
 #include "engine/engine.h"
 #include "metrics/metrics.h"
 
@@ -40,6 +41,7 @@ struct engine {
 	struct engine_limits limits;
 	const struct catalogue_natives *natives; /* borrowed; NULL: none */
 	struct metrics *metrics;                 /* borrowed; NULL: nothing is counted */
+	enum query_sql sql;                      /* in which it wants its queries */
 };
 
 struct engine_database {

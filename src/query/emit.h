@@ -22,10 +22,18 @@ void query_text_format(struct query_text *t, const char *fmt, ...) PRINTF_LIKE(2
 /* Keeps the value; its number, from 1. */
 size_t query_text_bind(struct query_text *t, const struct value *v);
 
+/* words.c: what all dialects write alike. */
+struct str query_join_word(enum join_kind kind);
+struct str query_comparison_sign(uint8_t op);
+struct str query_without_blanks(struct str s);
+bool query_is_text_constant(const struct query_node *n);
+/* Of a part of a date that has one length. */
+int64_t query_ticks_of(enum datepart part);
+
 struct query_dialect {
 	const char *name;
 	void (*write)(struct query_text *t, const struct query_select *s);
 };
-extern const struct query_dialect query_dialect_sqlite;
+extern const struct query_dialect query_dialect_sqlite, query_dialect_postgres;
 
 #endif

@@ -56,11 +56,9 @@ static int check(struct query_check *c, const struct select *s, int64_t most, co
 	return 0;
 }
 
-/* Every database is SQLite's so far. */
 static const struct query_dialect *dialect_of(const struct query_check *c)
 {
-	(void)c;
-	return &query_dialect_sqlite;
+	return c->host->sql == QUERY_POSTGRES ? &query_dialect_postgres : &query_dialect_sqlite;
 }
 
 static int finish(struct query_check *c, const struct query_select *checked, bool assign,

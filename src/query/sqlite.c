@@ -50,17 +50,6 @@ void query_sqlite_order(struct query_text *t, const struct query_order_item *ite
 	}
 }
 
-static struct str join_word(enum join_kind kind)
-{
-	switch (kind) {
-	case JOIN_FIRST: return STR(" FROM ");
-	case JOIN_LEFT: return STR(" LEFT JOIN ");
-	case JOIN_RIGHT: return STR(" RIGHT JOIN ");
-	case JOIN_FULL: return STR(" FULL JOIN ");
-	default: return STR(" JOIN ");
-	}
-}
-
 static void select_as(struct query_text *t, const struct query_select *s, bool as_table);
 
 /* A view that is not in the file: its text, with the rows that the session made. */
@@ -104,7 +93,7 @@ static void view(struct query_text *t, const struct query_source *src)
 
 static void source(struct query_text *t, const struct query_source *src)
 {
-	query_text_put(t, join_word(src->join));
+	query_text_put(t, query_join_word(src->join));
 	if (src->derived != NULL) {
 		query_text_put(t, STR("("));
 		select_as(t, src->derived, true);

@@ -129,21 +129,10 @@ static void expand(struct query_text *t, const char *sql, const struct query_nod
 	}
 }
 
-static int64_t ticks_of(enum datepart part)
-{
-	switch (part) {
-	case PART_WEEK: return INT64_C(7) * 86400 * 300;
-	case PART_HOUR: return 3600 * 300;
-	case PART_MINUTE: return 60 * 300;
-	case PART_SECOND: return 300;
-	default: return INT64_C(86400) * 300;
-	}
-}
-
 /* Dates are ticks in the file: adding and counting boundaries is whole-number arithmetic. */
 static void dates(struct query_text *t, const struct query_node *n)
 {
-	long long unit = ticks_of((enum datepart)n->part);
+	long long unit = query_ticks_of((enum datepart)n->part);
 
 	query_text_put(t, STR("("));
 	query_sqlite_expr(t, n->args[1]);
@@ -301,31 +290,12 @@ void query_sqlite_expr(struct query_text *t, const struct query_node *n)
 
 /* ---- conditions ---- */
 
-static struct str comparison_sign(uint8_t op)
-{
-	switch (op) {
-	case CMP_EQ: return STR(" = ");
-	case CMP_NE: return STR(" <> ");
-	case CMP_LT: return STR(" < ");
-	case CMP_LE: return STR(" <= ");
-	case CMP_GT: return STR(" > ");
-	default: return STR(" >= ");
-	}
-}
-
-static struct str without_blanks(struct str s)
-{
-	while (s.n > 0 && s.p[s.n - 1] == ' ')
-		s.n--;
-	return s;
-}
-
 /* An index of the file is in SQLite's own order, so that a comparison by tsql_exact cannot use it.
  * All texts that are equal to a constant but for blanks at the end lie between the constant
  * without its own and the same with '!', which comes after the blank: an index finds these. */
 static void near(struct query_text *t, const struct query_node *column, const struct value *constant)
 {
-	struct str s = without_blanks(constant->u.s);
+	struct str s = query_without_blanks(constant->u.s);
 	struct value low = *constant, high = *constant;
 	char *p;
 
@@ -343,11 +313,6 @@ static void near(struct query_text *t, const struct query_node *column, const st
 	query_text_format(t, " < ?%zu AND ", query_text_bind(t, &high));
 }
 
-static bool is_text_constant(const struct query_node *n)
-{
-	return n->kind == NODE_VALUE && !n->value.null && type_info(n->value.type.id)->is_text;
-}
-
 /* SQLite may build an index of its own for a join or a comparison with a constant, with a filter
  * in front of it that knows the lengths of texts only (3.38 to 3.40): texts that are equal but for
  * their blanks get lost. A plus sign keeps a column out of it. Names of a system view have no
@@ -358,9 +323,9 @@ static void operand(struct query_text *t, const struct query_node *n, bool colla
 
 	if (opaque && n->kind == NODE_COLUMN)
 		query_text_put(t, STR("+"));
-	if (!opaque && collated && is_text_constant(n)) {
+	if (!opaque && collated && query_is_text_constant(n)) {
 		trimmed = *n;
-		trimmed.value.u.s = without_blanks(n->value.u.s);
+		trimmed.value.u.s = query_without_blanks(n->value.u.s);
 		n = &trimmed;
 	}
 	query_sqlite_expr(t, n);
@@ -379,13 +344,13 @@ static void comparison(struct query_text *t, const struct query_node *n)
 
 	query_text_put(t, STR("("));
 	if (n->op == CMP_EQ && n->order == ORDER_EXACT) {
-		if (a->kind == NODE_COLUMN && is_text_constant(b))
+		if (a->kind == NODE_COLUMN && query_is_text_constant(b))
 			near(t, a, &b->value);
-		else if (b->kind == NODE_COLUMN && is_text_constant(a))
+		else if (b->kind == NODE_COLUMN && query_is_text_constant(a))
 			near(t, b, &a->value);
 	}
 	operand(t, a, n->order != ORDER_PLAIN, opaque);
-	query_text_put(t, comparison_sign(n->op));
+	query_text_put(t, query_comparison_sign(n->op));
 	operand(t, b, n->order != ORDER_PLAIN, opaque);
 	query_text_put(t, query_sqlite_collation(n->order));
 	query_text_put(t, STR(")"));

@@ -146,7 +146,8 @@ int session_describe_program(struct session *s, const struct tsql_program *progr
 	frame.host = (struct tsql_host){ .sink = &s->sink,
 					 .vars = &s->vars,
 					 .ops = &session_host_ops,
-					 .max_value = (size_t)s->server->config->max_value_size };
+					 .max_value = (size_t)s->server->config->max_value_size,
+					 .sql = (uint8_t)engine_sql(s->server->engine) };
 	return tsql_describe(program, &frame.host, m, &s->arena, ret, ret_n, reterr);
 }
 

@@ -123,7 +123,8 @@ int session_frame_push(struct session *s, const struct tsql_program *p, const st
 	f->host = (struct tsql_host){ .sink = s->results,
 				      .vars = &s->vars,
 				      .ops = &session_host_ops,
-				      .max_value = (size_t)s->server->config->max_value_size };
+				      .max_value = (size_t)s->server->config->max_value_size,
+				      .sql = (uint8_t)engine_sql(s->server->engine) };
 	f->inv = inv;
 	f->in_proc = in_proc;
 	f->trancount_before = s->vars.trancount;

@@ -71,6 +71,7 @@ struct tsql_host {
 	struct tsql_session *vars;
 	const struct tsql_host_ops *ops;
 	size_t max_value; /* no expression makes a larger one; 0: no bound */
+	uint8_t sql;      /* enum query_sql: of the engine that runs queries over views */
 };
 /* A database as names in a statement see it. */
 struct tsql_database {

@@ -81,6 +81,7 @@ class View:
         self.also, self.columns = [], []
         self.per_database = self.per_login = self.function = self.empty = False
         self.over, self.summary, self.sql = None, "", ""
+        self.over_fields, self.over_rest = [], None     # OVER: what the rows have; what is selected, and what follows FROM
 
     @property
     def inline(self):
@@ -630,7 +631,7 @@ class ViewReader:
                 return out
             rows = self.ROWS.match(self.text, pos)
             if rows:
-                self.rows[rows.group(1)] = [n.strip() for n in rows.group(2).split(",")]
+                self.rows[rows.group(1)] = read_columns(rows.group(2), lambda t, more, base=pos: self.fail(t, base + more))
                 pos = rows.end()
                 continue
             try:
@@ -701,7 +702,8 @@ class ViewReader:
         if len(parts) != len(v.columns):
             self.fail(f"{v.schema}.{v.name} has {len(v.columns)} columns and selects {len(parts)}", offset)
         selected = ", ".join(f'{p.strip()} AS "{c.name}"' for p, c in zip(parts, v.columns))
-        fields = ", ".join(f"json_extract(value, '$.{n}') AS {n}" for n in self.rows[v.over])
+        fields = ", ".join(f"json_extract(value, '$.{f.name}') AS {f.name}" for f in self.rows[v.over])
+        v.over_fields, v.over_rest = self.rows[v.over], (parts, m.group(2))
         alias = "" if m.group(2).strip() and not m.group(2).strip().upper().startswith("WHERE") else f" {v.over}"
         return f"SELECT {selected} FROM (SELECT {fields} FROM json_each($rows)){alias}{m.group(2)}"
 

@@ -1,7 +1,7 @@
 """The constant tables: catalogue_tables.c with catalogue_service_procs[], as src/catalogue/proc.h declares it."""
 import zlib
 
-from . import declare
+from . import declare, pg_schema
 
 SERVICE_ENUM = {"system": "SERVICE_SYSTEM", "word": "SERVICE_WORD", "translation": "SERVICE_TRANSLATION", "schedule": "SERVICE_SCHEDULE",
                 "state": "SERVICE_STATE"}
@@ -126,7 +126,7 @@ def view_names(view):
 def emit_view(v, schema, name, columns, oid):
     fields = [f'.schema = "{schema}", .name = "{name}", .columns = {columns}, .ncolumns = {len(v.columns)}, .object_id = {oid}']
     if v.inline:
-        fields.append(f".inline_sql = {c_string(v.sql)}")
+        fields.append(f".inline_sql = {c_string(v.sql)}, .postgres_sql = {c_string(pg_schema.inline(v))}")
     else:
         fields.append(f'.store_name = "{v.store_name}"')
     if v.over is not None:

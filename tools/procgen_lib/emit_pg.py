@@ -14,7 +14,7 @@ class Scripts:
         def read(name):
             with open(os.path.join(folder, "postgres", name), encoding="utf-8") as f:
                 return f.read()
-        self.common, self.store = read("common.sql"), read("store.sql")
+        self.common, self.store = read("common.sql") + read("tsql.sql"), read("store.sql")
 
 
 def step_kinds(step):

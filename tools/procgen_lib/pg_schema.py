@@ -5,7 +5,7 @@ ASCII letters where SQLite's NOCASE stands. A number of its own (INTEGER PRIMARY
 """
 import re
 
-from . import emit_c, pg_sql, sqltext
+from . import pg_sql, sqltext
 
 
 def tables_with(services_statements, pattern):
@@ -76,3 +76,18 @@ def views(service):
         out.append(f'GRANT SELECT ON "{v.store_name}" TO procession_reader;')
     out.append("DO $procession$ BEGIN EXECUTE format('GRANT USAGE ON SCHEMA %I TO procession_reader', current_schema()); END $procession$;")
     return "\n".join(out) + "\n"
+
+
+def inline(view):
+    """The text of a view that is not in the store, in whose place it stands in a FROM."""
+    kinds = [pg_sql.kind(c.type) for c in view.columns]
+    names = [f'"{c.name}"' for c in view.columns]
+    if view.empty:
+        return "SELECT " + ", ".join(f"CAST(NULL AS {k}) AS {n}" for k, n in zip(kinds, names)) + " WHERE false"
+    parts, rest = view.over_rest
+    fields = ", ".join(f'"{f.name}" {pg_sql.kind(f.type)}' for f in view.over_fields)
+    alias = re.match(r"\s*(?!WHERE\b)(\w+)(.*)", rest, re.S)
+    name, rest = (alias.group(1), alias.group(2)) if alias else (view.over, rest)
+    body = f"SELECT {', '.join(parts)} FROM jsonb_to_recordset(CAST($rows AS jsonb)) AS {name}({fields}){rest}"
+    shown = ", ".join(f"{pg_sql.WRAPPED[k]}(q.c{i}) AS {n}" for i, (k, n) in enumerate(zip(kinds, names), 1))
+    return f"SELECT {shown} FROM {pg_sql.wrapped(pg_sql.dialect(body), kinds)}"

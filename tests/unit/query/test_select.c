@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include "dump.h"
 #include "engine/sqlite/store/store.h"
 
 struct stores {
@@ -21,6 +22,7 @@ static void fill(const char *path, const char *sql)
 	char *message = NULL;
 	sqlite3 *db;
 
+	dump_fill(path, sql);
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
 	if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
 		fail_msg("%s", message);
@@ -99,11 +101,13 @@ static int run_query(struct host *h, struct tsql_run *r)
 		}
 		if (rc == 0 && !q->assign)
 			sink_row(&h->sink, row, q->ncolumns);
+		dump_row(row, rc == 0 ? q->ncolumns : 0);
 		rows++;
 	}
 	store_finish(s);
 	if (rc < 0)
 		line(h, "sql %s", q->sql);
+	dump_end(rc);
 	tsql_query_done(r, rc, &e, rows, rows > 0 ? row : NULL);
 	return 0;
 }
@@ -113,6 +117,7 @@ static void check(int at, const char *text, const char *expected)
 	struct host h;
 	const char *got;
 
+	dump_for_postgres(text);
 	host_init(&h);
 	h.query = run_query;
 	got = host_run(&h, text);
