@@ -34,7 +34,7 @@ struct cli {
 	const char *const *paths; /* of a command that takes any number of them */
 	size_t npaths;
 	/* of people who look after a server */
-	const char *text;
+	const char *text, *keep;
 	bool force, locked;
 	/* set by a command: where it connects; NULL: the login's own database */
 	const char *connect_database;
@@ -66,7 +66,8 @@ enum option_group {
 	OF_STATE = 1 << 16,
 	OF_FORCE = 1 << 17,
 	OF_LIST = 1 << 18,
-	OF_SQL = 1 << 19
+	OF_SQL = 1 << 19,
+	OF_BACKUP = 1 << 20
 };
 #define SCHEDULE_DATABASE "ScheduledJobs"
 struct option {
@@ -90,6 +91,10 @@ struct command {
 extern const struct command cli_commands[];
 extern const size_t cli_commands_count;
 
+/* backup.c, restore.c */
+int cli_run_backup(struct cli *cli, const struct command *cmd);
+int cli_run_backup_check(struct cli *cli, const struct command *cmd);
+int cli_run_restore(struct cli *cli, const struct command *cmd);
 /* sessions.c, state.c, sql.c, confcheck.c */
 int cli_run_ping(struct cli *cli, const struct command *cmd);
 int cli_run_session_list(struct cli *cli, const struct command *cmd);

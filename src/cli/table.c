@@ -24,9 +24,10 @@ const struct option cli_options[] = {
 	{ "--windows", NULL, OF_NEW_LOGIN, FIELD(windows),
 	  "NAME is REALM\\name or DOMAIN\\name, proved by Kerberos or NTLM; the login has no password" },
 	{ "--database", "NAME",
-	  OF_NEW_LOGIN | OF_SCHEDULE | OF_DOCUMENTS | OF_WORKER | OF_JOBS | OF_STATE | OF_SQL,
+	  OF_NEW_LOGIN | OF_SCHEDULE | OF_DOCUMENTS | OF_WORKER | OF_JOBS | OF_STATE | OF_SQL | OF_BACKUP,
 	  FIELD(database),
-	  "login add: where its sessions begin; sql, ping: where they are; else the database of the jobs or "
+	  "login add: where its sessions begin; sql, ping: where they are; backup: names, between commas, "
+	  "default all; else the database of the jobs or "
 	  "items, default ScheduledJobs, WordAutomation, Translation or StateService" },
 	{ "--password-stdin", NULL, OF_PASSWORD, FIELD(password_stdin),
 	  "first line of standard input is the new password" },
@@ -88,6 +89,8 @@ const struct option cli_options[] = {
 	{ "--partition", "GUID", OF_JOBS, FIELD(partition), "jobs of this partition" },
 	{ "--active", NULL, OF_JOBS, FIELD(active), "jobs list: only those that are not finished" },
 	{ "--failed", NULL, OF_ITEMS, FIELD(failed_only), "jobs items: only those that failed" },
+	{ "--keep", "N", OF_BACKUP, FIELD(keep),
+	  "backup: TARGET is a folder, and only the last N backups stay in it" },
 	{ "--locked", NULL, OF_LIST, FIELD(locked), "state list: only items that are locked" },
 	{ "--force", NULL, OF_FORCE, FIELD(force), "state delete: also a locked item" },
 	{ "--command", "TEXT", OF_SQL, FIELD(text),
@@ -164,6 +167,14 @@ const struct command cli_commands[] = {
 	  "shows who is connected, from where, and what they do; who is no administrator sees his own" },
 	{ "session", "end", "SESSION", 1, 0, cli_run_session_end,
 	  "ends a session: what it runs is cancelled, its transaction undone" },
+	{ "backup", "check", "FILE", 1, 0, cli_run_backup_check,
+	  "reads a whole backup and compares it with its manifest; asks no server" },
+	{ "backup", "", "TARGET", 1, OF_BACKUP, cli_run_backup,
+	  "saves all databases with logins and rights, as of one moment, into an archive; TARGET is a file, "
+	  "or "
+	  "a folder in which one is named by the time" },
+	{ "restore", "", "FILE FOLDER", 2, 0, cli_run_restore,
+	  "puts a backup into an empty folder for a server to start with; asks no server" },
 	{ "ping", "", "", 0, OF_SQL, cli_run_ping,
 	  "asks one question with any login; the exit status says whether the server answers" },
 	{ "sql", "", "", 0, OF_SQL, cli_run_sql,

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "daemon/backup.h"
 #include "daemon/cleaner.h"
 #include "daemon/files.h"
 #include "daemon/firststart.h"
@@ -316,6 +317,7 @@ static int build(struct server *srv, struct made *made, struct http **ret_http, 
 	    open_auth(srv, reterr) < 0 ||
 	    daemon_firststart_logins(srv->config, srv->databases, &made->password, reterr) < 0 ||
 	    start_cleaner(srv, reterr) < 0 ||
+	    daemon_backup_new(srv->databases, srv->config->data, &srv->backup, reterr) < 0 ||
 	    daemon_files_connections(srv, io_threads(srv->config), &srv->max_connections, reterr) < 0 ||
 	    start_net(srv, reterr) < 0 || start_http(srv, ret_http, reterr) < 0)
 		return -1;
@@ -450,6 +452,7 @@ static void destroy(struct server *srv, struct http *h)
 	if (srv->net != NULL)
 		net_stop(srv->net);
 	daemon_cleaner_stop(srv->cleaner);
+	daemon_backup_free(srv->backup);
 	auth_close(srv->auth); /* before the databases, which it asks */
 	databases_close(srv->databases);
 	engine_free(srv->engine);

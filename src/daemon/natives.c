@@ -3,10 +3,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "auth/auth.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/native.h"
+#include "daemon/backup.h"
 #include "session/list.h"
 
 static struct str text_of(const struct native_ctx *ctx, size_t i)
@@ -154,6 +156,93 @@ static int sessions_end(struct native_ctx *ctx, struct err *reterr)
 	return 0;
 }
 
+/* ---- backups ---- */
+
+#define BACKUP_PIECE ((size_t)512 * 1024)
+
+/* backup_begin(@databases) INTO @id */
+static int backup_begin(struct native_ctx *ctx, struct err *reterr)
+{
+	struct server *srv = ctx->userdata;
+	char id[BACKUP_ID];
+
+	if (daemon_backup_begin(srv->backup, text_of(ctx, 0), id, reterr) < 0)
+		return -1;
+	return give_text(ctx, 0, id, reterr);
+}
+
+struct backup_rows {
+	struct native_ctx *ctx;
+	struct err *err;
+};
+
+static int give_backup(const struct backup_view *v, void *arg)
+{
+	struct backup_rows *r = arg;
+	time_t seconds = (time_t)(v->taken_us / 1000000);
+	struct tm utc;
+	char taken[40] = "";
+	int rc = 0;
+
+	if (gmtime_r(&seconds, &utc) != NULL)
+		strftime(taken, sizeof(taken), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	for (size_t i = 0; rc == 0 && i < v->n; i++) {
+		const struct backup_file *f = &v->files[i];
+		struct value fields[] = { value_nvarchar(v->id),
+					  value_nvarchar(daemon_backup_state_name(v->state)),
+					  value_nvarchar(taken),
+					  value_nvarchar(f->name),
+					  value_nvarchar(catalogue_service_name(f->service)),
+					  value_nvarchar(f->file),
+					  value_int(TYPE_BIGINT, (int64_t)f->bytes),
+					  value_nvarchar(f->sha256),
+					  value_nvarchar(v->reason == NULL ? "" : v->reason) };
+
+		fields[8].null = v->reason == NULL;
+		rc = r->ctx->each(r->ctx, fields, ARRAY_LEN(fields), r->err);
+	}
+	return rc;
+}
+
+/* backup_files() AS ($id, $state, $taken, $name, $service, $file, $bytes, $sha256, $reason) */
+static int backup_files(struct native_ctx *ctx, struct err *reterr)
+{
+	struct server *srv = ctx->userdata;
+	struct backup_rows r = { ctx, reterr };
+
+	return daemon_backup_look(srv->backup, give_backup, &r);
+}
+
+/* backup_read(@id, @file, @offset) INTO @data */
+static int backup_read(struct native_ctx *ctx, struct err *reterr)
+{
+	struct server *srv = ctx->userdata;
+	char *piece = arena_alloc(ctx->call->arena, BACKUP_PIECE);
+	size_t n = 0;
+
+	if (piece == NULL)
+		return err_nomem(reterr);
+	if (ctx->args[2].u.i < 0)
+		return err_set(reterr, ERR_ADMIN, "The offset is 0 or more.");
+	if (daemon_backup_read(srv->backup, text_of(ctx, 0), text_of(ctx, 1), ctx->args[2].u.i, piece,
+			       BACKUP_PIECE, &n, reterr) < 0)
+		return -1;
+	ctx->results[0] = value_text(TYPE_LEN(TYPE_VARBINARY, TYPE_MAX), (struct str){ piece, n });
+	ctx->results[0].null = n == 0;
+	return 0;
+}
+
+/* backup_end(@id) INTO @done */
+static int backup_end(struct native_ctx *ctx, struct err *reterr)
+{
+	struct server *srv = ctx->userdata;
+
+	(void)reterr;
+	daemon_backup_end(srv->backup, text_of(ctx, 0));
+	ctx->results[0] = value_int(TYPE_INT, 1);
+	return 0;
+}
+
 /* ---- procession_counters ---- */
 
 /* server_counters() AS ($name, $value) */
@@ -187,6 +276,10 @@ static int server_counters(struct native_ctx *ctx, struct err *reterr)
 
 void daemon_natives_register(struct server *srv)
 {
+	catalogue_native_register(&srv->natives, "backup_begin", backup_begin, srv);
+	catalogue_native_register(&srv->natives, "backup_files", backup_files, srv);
+	catalogue_native_register(&srv->natives, "backup_read", backup_read, srv);
+	catalogue_native_register(&srv->natives, "backup_end", backup_end, srv);
 	catalogue_native_register(&srv->natives, "sessions_end", sessions_end, srv);
 	catalogue_native_register(&srv->natives, "session_list", give_sessions, srv);
 	catalogue_native_register(&srv->natives, "server_counters", server_counters, srv);

@@ -222,10 +222,30 @@ int engine_check(struct engine_database *db, char **ret_report, struct err *rete
 	return db->ops->check(db, ret_report, reterr);
 }
 
-int engine_backup(struct engine_database *db, const char *file, bool (*goes_on)(void *arg), void *arg,
+int engine_hold(struct engine_database *const *dbs, size_t n, struct engine_held **ret, struct err *reterr)
+{
+	assert(n > 0);
+	for (size_t i = 1; i < n; i++)
+		assert(dbs[i]->ops == dbs[0]->ops);
+	if (dbs[0]->ops->hold == NULL)
+		return err_raise(
+			reterr, 50021, 16, 1,
+			"The databases of this server are kept by another one. Save them by its own means: "
+			"for PostgreSQL pg_basebackup or pgBackRest, and besides them the configuration and "
+			"the certificate of this server.");
+	return dbs[0]->ops->hold(dbs, n, ret, reterr);
+}
+
+int engine_backup(struct engine_held *h, const char *file, bool (*goes_on)(void *arg), void *arg,
 		  struct err *reterr)
 {
-	return db->ops->backup(db, file, goes_on, arg, reterr);
+	return h->ops->backup(h, file, goes_on, arg, reterr);
+}
+
+void engine_release(struct engine_held *h)
+{
+	if (h != NULL)
+		h->ops->release(h);
 }
 
 unsigned engine_descriptors(struct engine *e, unsigned threads)

@@ -142,10 +142,17 @@ const char *engine_damage(const struct engine_database *db);
 /* Looks at all of it: 0 when it is sound. ret_report is from malloc, whatever the result.
  * Thread-safe; takes long. */
 MUST_CHECK int engine_check(struct engine_database *db, char **ret_report, struct err *reterr);
-/* Writes a copy of it, as it is at one moment, to a file that does not exist yet, while calls go
- * on; goes_on is asked now and then, false ends it. An engine that has better means says which. */
-MUST_CHECK int engine_backup(struct engine_database *db, const char *file, bool (*goes_on)(void *arg),
-			     void *arg, struct err *reterr);
+/* Several databases of one engine as all of them are at one moment, while calls go on: what was
+ * answered before is in it, what is committed later is not. ret[i] is dbs[i]; engine_release()
+ * each, before its database closes. An engine that has better means refuses, and says which. */
+struct engine_held;
+MUST_CHECK int engine_hold(struct engine_database *const *dbs, size_t n, struct engine_held **ret,
+			   struct err *reterr);
+/* Writes a copy of it to a file that does not exist yet. goes_on is asked now and then and may
+ * take its time; false ends it. Thread-safe, one thread a held database. */
+MUST_CHECK int engine_backup(struct engine_held *h, const char *file, bool (*goes_on)(void *arg), void *arg,
+			     struct err *reterr);
+void engine_release(struct engine_held *h); /* NULL is welcome */
 /* File descriptors that the engine may come to need beside those that are open now, when calls come
  * from so many threads. */
 unsigned engine_descriptors(struct engine *e, unsigned threads);

@@ -31,8 +31,12 @@ struct engine_ops {
 	size_t (*waits)(struct engine_database *db, struct engine_wait *dst, size_t max);
 	const char *(*damage)(const struct engine_database *db);
 	int (*check)(struct engine_database *db, char **ret_report, struct err *reterr);
-	int (*backup)(struct engine_database *db, const char *file, bool (*goes_on)(void *arg), void *arg,
+	/* NULL, with the two behind it: the engine has better means */
+	int (*hold)(struct engine_database *const *dbs, size_t n, struct engine_held **ret,
+		    struct err *reterr);
+	int (*backup)(struct engine_held *h, const char *file, bool (*goes_on)(void *arg), void *arg,
 		      struct err *reterr);
+	void (*release)(struct engine_held *h);
 	unsigned (*descriptors)(struct engine *e, unsigned threads);
 };
 
@@ -42,6 +46,10 @@ struct engine {
 	const struct catalogue_natives *natives; /* borrowed; NULL: none */
 	struct metrics *metrics;                 /* borrowed; NULL: nothing is counted */
 	enum query_sql sql;                      /* in which it wants its queries */
+};
+
+struct engine_held {
+	const struct engine_ops *ops;
 };
 
 struct engine_database {

@@ -16,6 +16,8 @@
 #include "session/colmeta_cache.h"
 #include "session/registry.h"
 
+struct backup;
+
 struct server {
 	const struct config *config;      /* as at the start; what SIGHUP may change lives below */
 	struct catalogue_natives natives; /* C functions that procedures call */
@@ -40,8 +42,9 @@ struct server {
 	atomic_uint logins_later;     /* of these: whose login waits for its turn */
 	/* rows were left behind: somebody should remove them soon. Thread-safe; may be NULL */
 	void (*cleanup)(struct server *srv);
-	void *cleaner;        /* the daemon's */
-	atomic_bool draining; /* SIGTERM: sessions end with their current request */
+	void *cleaner;         /* the daemon's */
+	struct backup *backup; /* the daemon's */
+	atomic_bool draining;  /* SIGTERM: sessions end with their current request */
 };
 
 /* A counted reference to the current TLS context, or NULL. */

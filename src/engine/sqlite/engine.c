@@ -1,5 +1,6 @@
 /* engine.c — the SQLite engine as the rest of the server sees it: databases are files in one
  * folder, each with a store (statements and files) and an executor (queues and threads). */
+#define _GNU_SOURCE /* whom a lock prefers */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +48,8 @@ static int open_store(struct sqlite_engine *e, const struct engine_open *o, cons
 				    .known = o->service == SERVICE_SYSTEM ? sqlite_place_is_used(e)
 									  : o->known,
 				    .identity = o->identity,
-				    .accept = o->accept };
+				    .accept = o->accept,
+				    .commits = &e->commits };
 
 	if (sqlite_place_is_own(e, path, o->name, reterr) < 0)
 		return -1;
@@ -139,6 +141,7 @@ static void sqlite_free(struct engine *base)
 
 	assert(e->ndatabases == 0 && list_empty(&e->databases));
 	pthread_mutex_destroy(&e->lock);
+	pthread_rwlock_destroy(&e->commits);
 	free(e->dir);
 	free(e);
 }
@@ -218,10 +221,73 @@ static int sqlite_check(struct engine_database *db, char **ret_report, struct er
 	return store_check(database_of(db)->store, ret_report, reterr);
 }
 
-static int sqlite_backup(struct engine_database *db, const char *file, bool (*goes_on)(void *arg), void *arg,
+/* ---- copies ---- */
+
+struct sqlite_held {
+	struct engine_held base;
+	struct store_conn *conn; /* owned; in a transaction that has read */
+};
+
+static void sqlite_release(struct engine_held *base)
+{
+	struct sqlite_held *h = CONTAINER_OF(base, struct sqlite_held, base);
+
+	store_release_held(h->conn);
+	free(h);
+}
+
+static int prepare_held(struct sqlite_database *db, struct engine_held **ret, struct err *reterr)
+{
+	struct sqlite_held *h = calloc(1, sizeof(*h));
+
+	if (h == NULL)
+		return err_nomem(reterr);
+	h->base.ops = db->base.ops;
+	if (store_connect(db->store, true, &h->conn, reterr) < 0) {
+		free(h);
+		return -1;
+	}
+	*ret = &h->base;
+	return 0;
+}
+
+/* The connections first; then, while nobody commits anywhere, each begins to see. */
+static int sqlite_hold(struct engine_database *const *dbs, size_t n, struct engine_held **ret,
+		       struct err *reterr)
+{
+	struct sqlite_engine *e = database_of(dbs[0])->engine;
+	size_t made = 0;
+	int rc = 0;
+
+	for (; rc == 0 && made < n; made += rc == 0)
+		rc = prepare_held(database_of(dbs[made]), &ret[made], reterr);
+	if (rc == 0) {
+		pthread_rwlock_wrlock(&e->commits);
+		for (size_t i = 0; rc == 0 && i < n; i++)
+			rc = store_hold(CONTAINER_OF(ret[i], struct sqlite_held, base)->conn, reterr);
+		pthread_rwlock_unlock(&e->commits);
+	}
+	while (rc < 0 && made > 0)
+		sqlite_release(ret[--made]);
+	return rc;
+}
+
+static int sqlite_backup(struct engine_held *h, const char *file, bool (*goes_on)(void *arg), void *arg,
 			 struct err *reterr)
 {
-	return store_backup(database_of(db)->store, file, goes_on, arg, reterr);
+	return store_backup(CONTAINER_OF(h, struct sqlite_held, base)->conn, file, goes_on, arg, reterr);
+}
+
+/* A thread that waits to hold all databases must not wait for ever behind commits that follow each
+ * other. */
+static void init_commits(pthread_rwlock_t *l)
+{
+	pthread_rwlockattr_t attr;
+
+	pthread_rwlockattr_init(&attr);
+	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(l, &attr);
+	pthread_rwlockattr_destroy(&attr);
 }
 
 /* Each database: its readers, a connection that each thread reads through, the fetchers', the
@@ -255,7 +321,9 @@ static const struct engine_ops sqlite_ops = {
 	.waits = sqlite_waits,
 	.damage = sqlite_damage,
 	.check = sqlite_check,
+	.hold = sqlite_hold,
 	.backup = sqlite_backup,
+	.release = sqlite_release,
 	.descriptors = sqlite_descriptors,
 };
 
@@ -277,6 +345,7 @@ struct engine *engine_sqlite_new(const struct engine_sqlite_options *o)
 	e->readers = o->readers;
 	e->max_wal_mib = o->max_wal_mib;
 	pthread_mutex_init(&e->lock, NULL);
+	init_commits(&e->commits);
 	list_init(&e->databases);
 	return &e->base;
 }

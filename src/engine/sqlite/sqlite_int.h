@@ -18,6 +18,9 @@ struct sqlite_engine {
 	char *dir; /* owned */
 	unsigned cache_mib, readers, max_wal_mib;
 	pthread_mutex_t lock;
+	/* shared by every commit; taken alone, nobody commits in any database: copies of one
+	 * moment */
+	pthread_rwlock_t commits;
 	struct list databases; /* under the lock: those that are open */
 	unsigned ndatabases;   /* under the lock */
 };

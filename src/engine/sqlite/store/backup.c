@@ -9,7 +9,7 @@
 
 #include "engine/sqlite/store/store_int.h"
 
-#define PAGES_AT_ONCE 256 /* 1 MiB; then whether to go on is asked */
+#define PAGES_AT_ONCE 64 /* 256 KiB; then whether to go on is asked */
 
 static int refuse(const struct store *st, const char *file, const char *why, struct err *reterr)
 {
@@ -63,40 +63,43 @@ static int copy_pages(struct store_conn *from, sqlite3 *to, const char *file, bo
 }
 
 /* A transaction sees what is committed when it first looks. */
-static int see(struct store_conn *c, struct err *reterr)
+int store_hold(struct store_conn *c, struct err *reterr)
 {
+	assert(c->read_only && !store_in_transaction(c));
 	return store_begin(c, reterr) < 0 ? -1
 					  : store_script(c, "SELECT count(*) FROM sqlite_schema", reterr);
 }
 
-static int copy(struct store *st, const char *file, bool (*goes_on)(void *arg), void *arg, struct err *reterr)
+void store_release_held(struct store_conn *c)
 {
-	struct store_conn *from = NULL;
-	sqlite3 *to = NULL;
-	int rc = store_connect(st, true, &from, reterr);
+	if (c != NULL)
+		store_rollback(c);
+	store_disconnect(c);
+}
 
-	if (rc == 0)
-		rc = see(from, reterr);
-	if (rc == 0 &&
-	    (sqlite3_open_v2(file, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK ||
-	     sqlite3_exec(to, "PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF", NULL, NULL, NULL) !=
-		     SQLITE_OK))
-		rc = refuse(st, file, sqlite3_errmsg(to), reterr);
+static int copy(struct store_conn *from, const char *file, bool (*goes_on)(void *arg), void *arg,
+		struct err *reterr)
+{
+	sqlite3 *to = NULL;
+	int rc = 0;
+
+	if (sqlite3_open_v2(file, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK ||
+	    sqlite3_exec(to, "PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF", NULL, NULL, NULL) !=
+		    SQLITE_OK)
+		rc = refuse(from->store, file, sqlite3_errmsg(to), reterr);
 	if (rc == 0)
 		rc = copy_pages(from, to, file, goes_on, arg, reterr);
 	sqlite3_close(to);
-	if (from != NULL)
-		store_rollback(from);
-	store_disconnect(from);
-	return rc == 0 ? flush_file(st, file, reterr) : -1;
+	return rc == 0 ? flush_file(from->store, file, reterr) : -1;
 }
 
-int store_backup(struct store *st, const char *file, bool (*goes_on)(void *arg), void *arg,
+int store_backup(struct store_conn *c, const char *file, bool (*goes_on)(void *arg), void *arg,
 		 struct err *reterr)
 {
-	if (make_file(st, file, reterr) < 0)
+	assert(store_in_transaction(c));
+	if (make_file(c->store, file, reterr) < 0)
 		return -1;
-	if (copy(st, file, goes_on, arg, reterr) < 0) {
+	if (copy(c, file, goes_on, arg, reterr) < 0) {
 		(void)unlink(file);
 		return -1;
 	}

@@ -45,6 +45,7 @@ int store_open(const struct store_options *o, struct store **ret, struct err *re
 	pthread_once(&once, set_process_up);
 	st->service = o->service;
 	st->cache_mib = o->cache_mib;
+	st->commits = o->commits;
 	st->lock_fd = -1;
 	store_mark_init(&st->mark);
 	if (store_file_prepare(st, o, &is_new, reterr) < 0 || store_mark_check(st, o->accept, reterr) < 0)

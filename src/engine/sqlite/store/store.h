@@ -4,6 +4,8 @@
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
+#include <pthread.h>
+
 #include "base/budget.h"
 #include "base/err.h"
 #include "catalogue/proc.h"
@@ -23,6 +25,8 @@ struct store_options {
 	const char *identity; /* that the file must have; NULL or "": whichever it has */
 	/* the file is taken whichever identity it has, and without what a damaged log has lost */
 	bool accept;
+	/* that every commit shares; NULL: none. Borrowed: outlives the store */
+	pthread_rwlock_t *commits;
 };
 #define STORE_IDENTITY 33 /* 32 hexadecimal digits and a NUL */
 
@@ -35,10 +39,14 @@ void store_disconnect(struct store_conn *c);
 /* PRAGMA integrity_check, foreign keys and checksums: 0 when sound; ret_report from malloc
  * either way. */
 MUST_CHECK int store_check(struct store *st, char **ret_report, struct err *reterr);
-/* A copy of the whole, as it is at one moment, in a file that does not exist yet; goes_on (NULL:
- * always) is asked now and then. Beside all else. */
-MUST_CHECK int store_backup(struct store *st, const char *file, bool (*goes_on)(void *arg), void *arg,
+/* A copy of the whole, as it is at one moment: store_hold begins to see, on a connection that only
+ * reads; then store_backup writes it to a file that does not exist yet, some pages at a time;
+ * goes_on (NULL: always) is asked in between. Beside all else. store_release_held also
+ * disconnects. */
+MUST_CHECK int store_hold(struct store_conn *c, struct err *reterr);
+MUST_CHECK int store_backup(struct store_conn *c, const char *file, bool (*goes_on)(void *arg), void *arg,
 			    struct err *reterr);
+void store_release_held(struct store_conn *c);
 
 /* Which database the file is: made with it, kept by every copy of it. Fixed but for renew, which
  * gives a copy an identity of its own; before others use the store. */

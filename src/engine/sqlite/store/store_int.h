@@ -38,6 +38,7 @@ struct store {
 	char *path, *name; /* owned */
 	const struct service_procs *service;
 	unsigned cache_mib;
+	pthread_rwlock_t *commits;     /* borrowed; NULL: none */
 	bool temporary;                /* the file goes away with the store */
 	int lock_fd;                   /* owned: keeps other servers from the file; -1: none */
 	char identity[STORE_IDENTITY]; /* fixed once the store is open */

@@ -30,6 +30,20 @@ int store_begin(struct store_conn *c, struct err *reterr)
 	return run_kept(c, &c->begin, c->read_only ? "BEGIN DEFERRED" : "BEGIN IMMEDIATE", reterr);
 }
 
+/* Together with commits of other databases, but not while somebody begins to see all of them. */
+static int run_commit(struct store_conn *c, struct err *reterr)
+{
+	pthread_rwlock_t *l = c->store->commits;
+	int rc;
+
+	if (l != NULL)
+		pthread_rwlock_rdlock(l);
+	rc = run_kept(c, &c->commit, "COMMIT", reterr);
+	if (l != NULL)
+		pthread_rwlock_unlock(l);
+	return rc;
+}
+
 /* One that changed nothing writes and flushes nothing. */
 static int commit(struct store_conn *c, bool flushed, struct err *reterr)
 {
@@ -37,7 +51,7 @@ static int commit(struct store_conn *c, bool flushed, struct err *reterr)
 
 	assert(!c->sandbox);
 	c->logged = false;
-	if (run_kept(c, &c->commit, "COMMIT", reterr) < 0)
+	if (run_commit(c, reterr) < 0)
 		return -1;
 	/* of an earlier commit, which this one comes behind: neither is certain */
 	error = atomic_load(&c->store->flush_error);

@@ -1,0 +1,127 @@
+/* manifest.c — see manifest.h. */
+#include "cli/manifest.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cli_archive_manifest_fini(struct archive_manifest *m)
+{
+	free(m->databases);
+	memset(m, 0, sizeof(*m));
+}
+
+char *cli_manifest_text(const struct archive_manifest *m)
+{
+	json_t *list = json_array(), *root;
+	char *text;
+
+	for (size_t i = 0; i < m->n; i++) {
+		const struct archive_database *d = &m->databases[i];
+
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:I, s:s}", "name", d->name, "service",
+						      d->service, "file", d->file, "bytes",
+						      (json_int_t)d->bytes, "sha256", d->sha256));
+	}
+	root = json_pack("{s:i, s:s, s:s, s:s, s:o}", "procession_backup", ARCHIVE_FORMAT, "version",
+			 m->version, "taken", m->taken, "server", m->server, "databases", list);
+	text = root == NULL ? NULL : json_dumps(root, JSON_INDENT(1));
+	json_decref(root);
+	return text;
+}
+
+bool cli_manifest_is_newer(const char *version, const char *than)
+{
+	unsigned a[3], b[3];
+
+	if (sscanf(version, "%u.%u.%u", &a[0], &a[1], &a[2]) != 3 ||
+	    sscanf(than, "%u.%u.%u", &b[0], &b[1], &b[2]) != 3)
+		return true;
+	for (size_t i = 0; i < 3; i++)
+		if (a[i] != b[i])
+			return a[i] > b[i];
+	return false;
+}
+
+/* A text of the manifest, whole or not at all. */
+static bool take(const json_t *from, const char *key, char *dst, size_t size)
+{
+	const char *s = json_string_value(json_object_get(from, key));
+
+	return s != NULL && snprintf(dst, size, "%s", s) < (int)size;
+}
+
+/* A name that stays in the folder it is put into. */
+static bool is_file_name(const char *s)
+{
+	size_t n = strlen(s);
+
+	return n > 3 && s[0] != '.' && strchr(s, '/') == NULL && strcmp(s + n - 3, ".db") == 0;
+}
+
+static bool take_database(const json_t *from, struct archive_database *d)
+{
+	const json_t *bytes = json_object_get(from, "bytes");
+
+	if (!take(from, "name", d->name, sizeof(d->name)) ||
+	    !take(from, "service", d->service, sizeof(d->service)) ||
+	    !take(from, "file", d->file, sizeof(d->file)) ||
+	    !take(from, "sha256", d->sha256, sizeof(d->sha256)) || !json_is_integer(bytes) ||
+	    json_integer_value(bytes) < 0 || !is_file_name(d->file) || strlen(d->sha256) != 64)
+		return false;
+	d->bytes = (uint64_t)json_integer_value(bytes);
+	return true;
+}
+
+static bool take_databases(const json_t *list, struct archive_manifest *m)
+{
+	size_t n = json_array_size(list);
+
+	if (n == 0 || n > ARCHIVE_DATABASES_MAX)
+		return false;
+	m->databases = calloc(n, sizeof(*m->databases));
+	for (; m->databases != NULL && m->n < n; m->n++) {
+		if (!take_database(json_array_get(list, m->n), &m->databases[m->n]))
+			return false;
+		for (size_t i = 0; i < m->n; i++)
+			if (strcmp(m->databases[i].file, m->databases[m->n].file) == 0)
+				return false;
+	}
+	return m->databases != NULL;
+}
+
+static int take_all(const json_t *root, struct archive_manifest *m, struct err *reterr)
+{
+	const json_t *format = json_object_get(root, "procession_backup");
+
+	if (!json_is_integer(format) || !take(root, "version", m->version, sizeof(m->version)))
+		return err_raise(reterr, 50000, 16, 1, "its manifest is not one of a Procession backup");
+	if (json_integer_value(format) > ARCHIVE_FORMAT ||
+	    cli_manifest_is_newer(m->version, PROCESSION_VERSION))
+		return err_raise(
+			reterr, 50000, 16, 1,
+			"it was made by version %s, which is newer than this program (%s); use that or "
+			"a later one",
+			m->version, PROCESSION_VERSION);
+	if (!take(root, "taken", m->taken, sizeof(m->taken)) ||
+	    !take(root, "server", m->server, sizeof(m->server)) ||
+	    !take_databases(json_object_get(root, "databases"), m))
+		return err_raise(reterr, 50000, 16, 1, "its manifest is incomplete or wrong");
+	return 0;
+}
+
+int cli_manifest_parse(const char *text, size_t n, struct archive_manifest *ret, struct err *reterr)
+{
+	struct archive_manifest m = { .n = 0 };
+	json_t *root = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
+	int rc = root == NULL ? err_raise(reterr, 50000, 16, 1, "its manifest is not JSON")
+			      : take_all(root, &m, reterr);
+
+	json_decref(root);
+	if (rc < 0)
+		cli_archive_manifest_fini(&m);
+	else
+		*ret = m;
+	return rc;
+}
