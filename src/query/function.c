@@ -26,6 +26,7 @@ static int unsupported(struct query_check *c, const struct expr *e)
 static bool may_be(const struct query_node *n, char kind)
 {
 	switch (kind) {
+	case 'e':
 	case 'q':
 	case 't': return n->kind == NODE_VALUE || query_is_text(n) || query_is_whole(n);
 	case 'n': return n->kind == NODE_VALUE || query_is_whole(n);
@@ -43,6 +44,7 @@ static int use_as(struct query_check *c, const struct query_node *n, char kind, 
 	const struct type number = TYPE_OF(TYPE_BIGINT);
 
 	switch (kind) {
+	case 'e':
 	case 'q':
 	case 't': return query_as_text(c, n, ret);
 	case 'n': return query_meet(c, n, &number, ret);
@@ -74,6 +76,7 @@ static int added(struct query_check *c, char kind, const struct query_node **ret
 	case 'D': n->value = value_text(n->type, query_current_database(c)); break;
 	case 'L': n->value = query_login(c); break;
 	case 'A': n->value = value_int(TYPE_INT, query_is_administrator(c)); break;
+	case 'e': n->value = value_text(n->type, STR("")); break;
 	default: n->value = value_text(n->type, STR("[")); break; /* of QUOTENAME */
 	}
 	*ret = n;
@@ -85,7 +88,7 @@ static size_t added_from(const char *kinds, size_t given)
 {
 	size_t n = strcspn(kinds, "DLA");
 
-	return given + 1 == n && kinds[given] == 'q' ? given : n;
+	return given + 1 == n && (kinds[given] == 'q' || kinds[given] == 'e') ? given : n;
 }
 
 /* sql_variant is for the evaluator: a column has one type, text. */

@@ -34,11 +34,15 @@ static const char *const calls[FUNCTION_COUNT] = {
 		"(SELECT s.name FROM sys_all_objects o JOIN sys_schemas s ON s.schema_id = o.schema_id AND "
 		"s.database_name = o.database_name WHERE o.object_id = $1 AND o.database_name = $2 COLLATE "
 		"NOCASE)",
+	/* No name of an object has a bracket or a quotation mark in it: those around its parts are left out. */
 	[FUNCTION_OBJECT_ID] =
 		"(SELECT o.object_id FROM sys_all_objects o JOIN sys_schemas s ON s.schema_id = o.schema_id "
-		"AND s.database_name = o.database_name WHERE o.database_name = $2 COLLATE NOCASE AND "
-		"(s.name || '.' || o.name = $1 COLLATE tsql_names OR (s.name = 'dbo' AND o.name = $1 COLLATE "
-		"tsql_names)))",
+		"AND s.database_name = o.database_name WHERE o.database_name = $3 COLLATE NOCASE AND "
+		"($2 = '' OR o.type = $2 COLLATE tsql_names) AND "
+		"replace(replace(replace($1, '[', ''), ']', ''), '\"', '') COLLATE tsql_names IN "
+		"(CASE WHEN s.name = 'dbo' OR o.type = 'P ' THEN o.name END, s.name || '.' || o.name, "
+		"o.database_name || '.' || s.name || '.' || o.name, "
+		"CASE s.name WHEN 'dbo' THEN o.database_name || '..' || o.name END))",
 	[FUNCTION_OBJECTPROPERTY] =
 		"(SELECT CASE lower($2) WHEN 'isprocedure' THEN o.type = 'P ' WHEN 'isview' THEN o.type = 'V "
 		"' "

@@ -7,6 +7,7 @@ import collections
 import json
 import os
 import pathlib
+import shutil
 import sys
 import uuid
 
@@ -16,6 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import registry  # noqa: E402
+from harness import must  # noqa: E402
 from support.server import Server, binary  # noqa: E402
 
 RESULTS = collections.defaultdict(dict)
@@ -96,6 +98,15 @@ def tls_server():
 @pytest.fixture(scope="session")
 def env(server, tls_server, tmp_path_factory):
     return Env(server, tls_server, tmp_path_factory.mktemp("drivers"))
+
+
+@pytest.fixture(scope="session")
+def node():
+    """A folder with the packages of package-lock.json: kept beside the sources, made when missing."""
+    modules = HERE / "node" / "node_modules"
+    if not (modules / "typeorm").exists():
+        must([shutil.which("npm") or "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=HERE / "node")
+    return HERE / "node"
 
 
 @pytest.fixture(scope="session", autouse=True)

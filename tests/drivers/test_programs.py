@@ -1,7 +1,6 @@
 """Drivers of other languages: one program each, built here, run once, a test for every feature it reports."""
 import os
 import pathlib
-import shutil
 
 import pytest
 
@@ -41,15 +40,6 @@ def go(env):
     must(["go", "build", "-o", str(program), str(HERE / "go" / "main.go")],
          dict(os.environ, GOPATH="/usr/share/gocode", GO111MODULE="off", GOFLAGS="", GOCACHE=str(env.folder / "gocache")))
     return run_program([str(program)], env.environment())
-
-
-@pytest.fixture(scope="module")
-def node(env):
-    """A folder with the packages of package-lock.json: kept beside the sources, made when missing."""
-    modules = HERE / "node" / "node_modules"
-    if not (modules / "mssql").exists():
-        must([shutil.which("npm") or "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=HERE / "node")
-    return HERE / "node"
 
 
 @pytest.fixture(scope="module")

@@ -100,6 +100,18 @@ def test_objects_have_the_numbers_of_the_views(db):
         assert value(db, f"OBJECT_NAME({number})") == name and value(db, f"OBJECTPROPERTY({number}, 'IsView')") == 1
 
 
+def test_objects_by_names_that_are_put_together_from_columns(db):
+    named = "SELECT OBJECT_ID({}) FROM sys.all_objects o JOIN sys.schemas s ON s.schema_id = o.schema_id WHERE o.object_id = {}"
+    number = value(db, "OBJECT_ID('Items')")
+    for form in ("o.name", "'[' + o.name + ']'", "s.name + '.' + o.name", "'[' + s.name + '].[' + o.name + ']'", "QUOTENAME(s.name) + '.' + o.name",
+                 "DB_NAME() + '.' + s.name + '.' + UPPER(o.name)", "DB_NAME() + '..' + o.name", "o.name, 'V'", "o.name, o.type", "o.name + '  '"):
+        assert db.batch(named.format(form, number)).rows == [(number,)], form
+    for form in ("o.name, 'P'", "'Translation.dbo.' + o.name", "s.name + '.' + o.name + 'x'", "'sys.' + o.name"):
+        assert db.batch(named.format(form, number)).rows == [(None,)], form
+    who = value(db, "OBJECT_ID('sp_who')")
+    assert db.batch(named.format("o.name", who)).rows == db.batch(named.format("s.name + '.' + o.name, 'P'", who)).rows == [(who,)]
+
+
 def test_objects_of_the_system(db):
     everything = {(name, schema): number for name, number, schema in
                   db.batch("SELECT name, object_id, schema_id FROM sys.all_objects").rows}

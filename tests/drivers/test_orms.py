@@ -1,0 +1,19 @@
+"""Object-relational mappers and query builders: one program each, run once, a test for every part of it."""
+import pathlib
+
+import pytest
+
+from harness import check, run_program
+
+HERE = pathlib.Path(__file__).resolve().parent
+PARTS = ("connect", "pages", "conditions", "transactions", "isolation", "procedures", "metadata")
+
+
+@pytest.fixture(scope="module", params=("knex", "sequelize", "typeorm"))
+def mapper(request, env, node):
+    return run_program(["node", str(node / f"{request.param}.js")], env.environment())
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_node(mapper, part):
+    check(mapper, part)
