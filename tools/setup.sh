@@ -51,7 +51,7 @@ may_be_root() {
     [ "$(id -u)" -eq 0 ] && return 0
     command -v sudo >/dev/null || return 1
     sudo -n true 2>/dev/null && return 0
-    [ -t 0 ] || [ -e /dev/tty ] || return 1
+    { : </dev/tty; } 2>/dev/null || return 1
     say "sudo may ask for your password, to install packages"
     sudo -v
 }

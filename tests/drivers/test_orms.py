@@ -17,3 +17,14 @@ def mapper(request, env, node):
 @pytest.mark.parametrize("part", PARTS)
 def test_node(mapper, part):
     check(mapper, part)
+
+
+@pytest.fixture(scope="module", params=("Sybase", "ODBC"))
+def dbix_class(request, env):
+    odbc = f"DRIVER=FreeTDS;SERVER={env.server.host};PORT={env.server.port};DATABASE=StateService;TDS_Version=7.4;ClientCharset=UTF-8"
+    return run_program(["perl", str(HERE / "perl" / "dbix_class.pl"), request.param], env.environment(PT_ODBC=odbc))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_dbix_class(dbix_class, part):
+    check(dbix_class, part)
