@@ -45,6 +45,7 @@ test: setup-test
 	@tools/test.sh
 
 test-long: setup-test
+	@tools/setup.sh clients
 	@LONG=1 tools/test.sh
 
 mutants: setup-test

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing: `setup.sh build`, `setup.sh build test`, `setup.sh domain`, `setup.sh bench`.
+# Installs the Debian packages that are missing: `setup.sh build`, `setup.sh build test`, `setup.sh clients`, `setup.sh bench`.
 # Does nothing when all are there. Asks for sudo's password at most once. Without a build package it fails; without a
 # package of the tests it says so and goes on, and the tests that need it are skipped.
 set -euo pipefail
@@ -15,7 +15,7 @@ test_packages=(
     libcmocka-dev python3-pytest python3-pytest-xdist
     postgresql-15 postgresql-15-plpgsql-check python3-psycopg2
     freetds-bin tdsodbc unixodbc unixodbc-dev python3-tds python3-openssl python3-pymssql python3-pyodbc python3-sqlalchemy
-    libdbd-sybase-perl php-cli php-sybase php-odbc libhikaricp-java libjtds-java default-jdk-headless
+    libdbd-sybase-perl libdbd-odbc-perl libdbix-class-perl php-cli php-sybase php-odbc libhikaricp-java libjtds-java default-jdk-headless
     mono-mcs mono-runtime libmono-system-data4.0-cil libmono-i18n-west4.0-cil golang-go golang-github-denisenkom-go-mssqldb-dev
     node=nodejs npm=npm libfaketime sqlite3 openssl pgrep=procps
     apertium apertium-eng-spa apertium-spa-cat transfuse cg3
@@ -23,11 +23,14 @@ test_packages=(
     clang-14 libclang-rt-14-dev clang-tidy cppcheck clang-format
 )
 
+# Clients of whole desktops and languages, for make test-long: 120 MB more on the disk, most of it R.
+client_packages=(g++ qtbase5-dev libqt5sql5-odbc libqt5sql5-tds libreoffice-base python3-uno r-cran-rodbc libhibernate3-java)
+
 # A domain controller for the tests of integrated logins; as programs, never as services.
 domain_packages=(samba samba-common-bin samba-ad-provision samba-dsdb-modules python3-samba winbind iproute2)
 
 # What the benchmark compares with.
-bench_packages=(libreoffice-writer python3-uno postgresql-15 postgresql-client-15 redis-server redis-tools)
+bench_packages=(libreoffice-writer python3-uno postgresql-15 postgresql-common postgresql-client-15 redis-server redis-tools)
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
@@ -46,38 +49,31 @@ missing() {
 # What is to be run by hand where we may not install: printed once, for all packages that are missing.
 by_hand() { say "run this once, as root, then try again:  apt-get update && apt-get install -y --no-install-recommends $*"; }
 
-# sudo asks for its password once, on the terminal; where it cannot, `by_hand` says what is wanted.
-may_be_root() {
-    [ "$(id -u)" -eq 0 ] && return 0
-    command -v sudo >/dev/null || return 1
-    sudo -n true 2>/dev/null && return 0
-    { : </dev/tty; } 2>/dev/null || return 1
-    say "sudo may ask for your password, to install packages"
-    sudo -v
-}
-
-as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
-
-enabled_services() { systemctl list-unit-files --type=service,socket,timer --state=enabled --no-legend 2>/dev/null | awk '{ print $1 }' | sort; }
+# ---- as root ----
 
 # Tests need servers (a KDC, Samba, PostgreSQL) as programs, which they start themselves. Debian's packages start and enable them
-# as services: policy-rc.d keeps them from being started, and what was enabled meanwhile is disabled again.
+# as services: policy-rc.d keeps them from being started, and what these packages enabled is disabled again. Units of others,
+# which came along because a package needs theirs, are not ours to touch.
 POLICY=/usr/sbin/policy-rc.d
+enabled_services() { systemctl list-unit-files --type=service,socket,timer --state=enabled --no-legend 2>/dev/null | awk '{ print $1 }' | sort; }
+units_of() { dpkg -L "$@" 2>/dev/null | sed -n -e 's|^.*/systemd/system/||p' -e 's|^/etc/init.d/\(.*\)|\1.service|p' | sort -u; }
+
 without_services() {
-    local before after new rc=0 own=no
+    local packages=$1 before new rc=0 own=no
+    shift
     before=$(enabled_services)
     if [ ! -e $POLICY ]; then
         own=yes
-        printf '#!/bin/sh\nexit 101\n' | as_root tee $POLICY >/dev/null && as_root chmod 755 $POLICY
+        printf '#!/bin/sh\nexit 101\n' >$POLICY && chmod 755 $POLICY
     fi
     "$@" || rc=$?
-    [ $own = no ] || as_root rm -f $POLICY
-    after=$(enabled_services)
-    new=$(comm -13 <(echo "$before") <(echo "$after") | tr '\n' ' ')
-    if [ -n "${new// /}" ]; then
+    [ $own = no ] || rm -f $POLICY
+    # shellcheck disable=SC2086 # lists of names
+    new=$(comm -13 <(echo "$before") <(enabled_services) | comm -12 - <(units_of $packages) | tr '\n' ' ')
+    if [ -n "$new" ]; then
         say "installed as programs only; not enabled: $new"
-        # shellcheck disable=SC2086 # a list of names
-        as_root systemctl disable --quiet $new 2>/dev/null || true
+        # shellcheck disable=SC2086
+        systemctl disable --quiet $new 2>/dev/null || true
     fi
     return $rc
 }
@@ -92,8 +88,6 @@ how_much() {
         "$(apt-cache show --no-all-versions $(echo "$list" | cut -d' ' -f1) 2>/dev/null | awk '/^Installed-Size:/ { s += $2 } END { printf "%d", s / 1e3 + 1 }')"
 }
 
-apt_install() { as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" >&2; }
-
 # Those of the packages that this system knows. The rest is said once.
 known() {
     local package unknown=()
@@ -103,40 +97,55 @@ known() {
     [ ${#unknown[@]} -eq 0 ] || say "not known to this system: ${unknown[*]}"
 }
 
-updated=no
-# install KIND word…: all in one call, so that a password is asked for once.
+apt_install() { DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" >&2; }
+
+# Installs the packages. Called by this script itself, through sudo where that is needed.
+install_as_root() {
+    local here
+    apt-get update -q >/dev/null 2>&1 || say "apt-get update failed; trying with the package lists that are here"
+    mapfile -t here < <(known "$@")
+    [ ${#here[@]} -gt 0 ] || return 0
+    say "installing ${here[*]} ($(how_much "${here[@]}"))"
+    without_services "${here[*]}" apt_install "${here[@]}"
+}
+
+# ---- as anybody ----
+
+# sudo is called once, for everything, so that it asks for a password once, whatever its settings are.
+become_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        install_as_root "$@"
+        return
+    fi
+    command -v sudo >/dev/null || return 1
+    if ! sudo -n true 2>/dev/null; then
+        # No terminal: nobody could answer.
+        { : </dev/tty; } 2>/dev/null || return 1
+        say "packages are missing; sudo may ask for your password, to install: $*"
+    fi
+    sudo "$BASH" "$PWD/tools/setup.sh" as-root "$@"
+}
+
+# install REQUIRED… -- OPTIONAL…: fails without the required ones, and only says so without the others.
 install() {
-    local kind=$1 wanted here
+    local required=() optional=() wanted
+    while [ "$1" != -- ]; do required+=("$1"); shift; done
     shift
-    mapfile -t wanted < <(missing "$@")
+    optional=("$@")
+    mapfile -t wanted < <(missing "${required[@]}" "${optional[@]}" | sort -u)
     [ ${#wanted[@]} -eq 0 ] && return 0
     if ! command -v apt-get >/dev/null; then
         say "not a Debian system; please install what these packages hold: ${wanted[*]}"
-        [ "$kind" = build ] && return 1
-        return 0
-    fi
-    if ! may_be_root; then
-        say "packages are missing, and neither root nor sudo is at hand"
+    elif ! become_root "${wanted[@]}"; then
+        mapfile -t wanted < <(missing "${required[@]}" "${optional[@]}" | sort -u)
+        [ ${#wanted[@]} -eq 0 ] && return 0
+        say "packages are missing, and they could not be installed from here"
         by_hand "${wanted[@]}"
-        [ "$kind" = build ] && return 1
-        say "what needs them is skipped"
-        return 0
     fi
-    if [ "$updated" = no ]; then
-        as_root apt-get update -q >/dev/null 2>&1 || say "apt-get update failed; trying with the package lists that are here"
-        updated=yes
-    fi
-    mapfile -t here < <(known "${wanted[@]}")
-    say "installing for $kind: ${here[*]} ($(how_much "${here[@]}"))"
-    without_services apt_install "${here[@]}" || true
-    mapfile -t wanted < <(missing "$@")
-    [ ${#wanted[@]} -eq 0 ] && return 0
-    say "could not be installed: ${wanted[*]}"
-    if [ "$kind" = build ]; then
-        by_hand "${wanted[@]}"
-        return 1
-    fi
-    say "what needs them is skipped"
+    mapfile -t wanted < <(missing "${optional[@]}")
+    [ ${#wanted[@]} -eq 0 ] || say "not installed, and what needs it is skipped: ${wanted[*]}"
+    mapfile -t wanted < <(missing "${required[@]}")
+    [ ${#wanted[@]} -eq 0 ] || { say "not installed, and nothing can be built without: ${wanted[*]}"; return 1; }
 }
 
 # The Node drivers come from npm, at the versions of the lock file.
@@ -149,17 +158,25 @@ node_drivers() {
     (cd $dir && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2) || say "npm ci failed: the Node driver tests are skipped"
 }
 
-[ $# -gt 0 ] || { echo "usage: setup.sh build|test|domain|bench …" >&2; exit 2; }
+[ $# -gt 0 ] || { echo "usage: setup.sh build|test|clients|domain|bench …" >&2; exit 2; }
+if [ "$1" = as-root ]; then
+    shift
+    install_as_root "$@"
+    exit
+fi
+required=() optional=() node=no
 for what in "$@"; do
     case $what in
-    build) install build "${build_packages[@]}" ;;
-    bench) install bench "${bench_packages[@]}" ;;
-    domain) install domain "${domain_packages[@]}" ;;
+    build) required+=("${build_packages[@]}") ;;
+    bench) optional+=("${bench_packages[@]}") ;;
+    clients) optional+=("${client_packages[@]}") ;;
+    domain) optional+=("${domain_packages[@]}") ;;
     test)
-        install test "${test_packages[@]}"
-        install domain "${domain_packages[@]}"
-        node_drivers
+        optional+=("${test_packages[@]}" "${domain_packages[@]}")
+        node=yes
         ;;
     *) say "unknown list '$what'"; exit 2 ;;
     esac
 done
+install "${required[@]}" -- "${optional[@]}"
+[ $node = no ] || node_drivers
