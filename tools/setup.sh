@@ -24,7 +24,7 @@ test_packages=(
 )
 
 # Clients of whole desktops and languages, for make test-long: 120 MB more on the disk, most of it R.
-client_packages=(g++ qtbase5-dev libqt5sql5-odbc libqt5sql5-tds libreoffice-base python3-uno r-cran-rodbc libhibernate3-java)
+client_packages=(g++ qtbase5-dev libqt5sql5-odbc libqt5sql5-tds libreoffice-base ure-java python3-uno r-cran-rodbc libhibernate3-java libjavassist-java)
 
 # A domain controller for the tests of integrated logins; as programs, never as services.
 domain_packages=(samba samba-common-bin samba-ad-provision samba-dsdb-modules python3-samba winbind iproute2)
@@ -55,8 +55,8 @@ by_hand() { say "run this once, as root, then try again:  apt-get update && apt-
 # as services: policy-rc.d keeps them from being started, and what these packages enabled is disabled again. Units of others,
 # which came along because a package needs theirs, are not ours to touch.
 POLICY=/usr/sbin/policy-rc.d
-enabled_services() { systemctl list-unit-files --type=service,socket,timer --state=enabled --no-legend 2>/dev/null | awk '{ print $1 }' | sort; }
-units_of() { dpkg -L "$@" 2>/dev/null | sed -n -e 's|^.*/systemd/system/||p' -e 's|^/etc/init.d/\(.*\)|\1.service|p' | sort -u; }
+enabled_services() { (systemctl list-unit-files --type=service,socket,timer --state=enabled --no-legend 2>/dev/null || true) | awk '{ print $1 }' | sort; }
+units_of() { (dpkg -L "$@" 2>/dev/null || true) | sed -n -e 's|^.*/systemd/system/||p' -e 's|^/etc/init.d/\(.*\)|\1.service|p' | sort -u; }
 
 without_services() {
     local packages=$1 before new rc=0 own=no
@@ -105,7 +105,7 @@ install_as_root() {
     apt-get update -q >/dev/null 2>&1 || say "apt-get update failed; trying with the package lists that are here"
     mapfile -t here < <(known "$@")
     [ ${#here[@]} -gt 0 ] || return 0
-    say "installing ${here[*]} ($(how_much "${here[@]}"))"
+    say "installing $(how_much "${here[@]}")"
     without_services "${here[*]}" apt_install "${here[@]}"
 }
 

@@ -317,13 +317,17 @@ VIEW sys.syscolumns ALSO dbo.syscolumns PER DATABASE (
     domain int NOT NULL, number smallint, colorder smallint, offset smallint, collationid int, status tinyint, type tinyint NOT NULL, usertype smallint,
     printfmt varchar(255), prec smallint, scale int, iscomputed int, isoutparam int, isnullable int, collation sysname, tdscollation binary(5)
 )
-SUMMARY The columns of views and the parameters of procedures, in the old form.
+SUMMARY The columns of views and the parameters of procedures, in the old form; type is the number that the storage had before the types of xtype came.
 AS
-SELECT name, object_id, system_type_id, 0, user_type_id, max_length, precision, scale, column_id, 0, 0, 0, 0, 0, 0, 0, column_id, 0, NULL, 8, system_type_id,
+SELECT name, object_id, system_type_id, 0, user_type_id, max_length, precision, scale, column_id, 0, 0, 0, 0, 0, 0, 0, column_id, 0, NULL, 8,
+       CASE system_type_id WHEN 104 THEN 50 WHEN 127 THEN 63 WHEN 108 THEN 63 WHEN 106 THEN 55 WHEN 98 THEN 39 WHEN 167 THEN 39 WHEN 231 THEN 39 WHEN 175 THEN 47 WHEN 239 THEN 47
+            WHEN 36 THEN 37 WHEN 165 THEN 37 WHEN 173 THEN 45 WHEN 189 THEN 45 WHEN 99 THEN 35 ELSE system_type_id END,
        user_type_id, NULL, precision, scale, 0, 0, is_nullable, collation_name, NULL, database_name
 FROM sys_columns
 UNION ALL
-SELECT name, object_id, system_type_id, 0, user_type_id, max_length, precision, scale, parameter_id, 0, 0, 0, 0, 0, 0, 1, parameter_id, 0, NULL, 8, system_type_id,
+SELECT name, object_id, system_type_id, 0, user_type_id, max_length, precision, scale, parameter_id, 0, 0, 0, 0, 0, 0, 1, parameter_id, 0, NULL, 8,
+       CASE system_type_id WHEN 104 THEN 50 WHEN 127 THEN 63 WHEN 108 THEN 63 WHEN 106 THEN 55 WHEN 98 THEN 39 WHEN 167 THEN 39 WHEN 231 THEN 39 WHEN 175 THEN 47 WHEN 239 THEN 47
+            WHEN 36 THEN 37 WHEN 165 THEN 37 WHEN 173 THEN 45 WHEN 189 THEN 45 WHEN 99 THEN 35 ELSE system_type_id END,
        user_type_id, NULL, precision, scale, 0, is_output, is_nullable, NULL, NULL, database_name
 FROM sys_parameters;
 
@@ -343,7 +347,8 @@ VIEW sys.systypes ALSO dbo.systypes (
 SUMMARY The data types, in the old form.
 AS
 SELECT t.name, t.system_type_id, 0, t.user_type_id, t.max_length, t.precision, t.scale, 0, 0, 4, 0, NULL, m.usertype, t.name IN ('varchar', 'nvarchar', 'varbinary'),
-       t.is_nullable, t.system_type_id, NULL, t.precision, t.scale, t.collation_name
+       t.is_nullable, CASE t.system_type_id WHEN 104 THEN 50 WHEN 127 THEN 63 WHEN 108 THEN 63 WHEN 106 THEN 55 WHEN 98 THEN 39 WHEN 167 THEN 39 WHEN 231 THEN 39 WHEN 175 THEN 47
+            WHEN 239 THEN 47 WHEN 36 THEN 37 WHEN 165 THEN 37 WHEN 173 THEN 45 WHEN 189 THEN 45 WHEN 99 THEN 35 ELSE t.system_type_id END, NULL, t.precision, t.scale, t.collation_name
 FROM sys_types t JOIN meta_type m ON m.name = t.name;
 
 VIEW sys.sysfiles ALSO dbo.sysfiles PER DATABASE (

@@ -34,7 +34,8 @@ static const char *const calls[FUNCTION_COUNT] = {
 		"(SELECT s.name FROM sys_all_objects o JOIN sys_schemas s ON s.schema_id = o.schema_id AND "
 		"s.database_name = o.database_name WHERE o.object_id = $1 AND o.database_name = $2 COLLATE "
 		"NOCASE)",
-	/* No name of an object has a bracket or a quotation mark in it: those around its parts are left out. */
+	/* No name of an object has a bracket or a quotation mark in it: those around its parts are
+	 * left out. */
 	[FUNCTION_OBJECT_ID] =
 		"(SELECT o.object_id FROM sys_all_objects o JOIN sys_schemas s ON s.schema_id = o.schema_id "
 		"AND s.database_name = o.database_name WHERE o.database_name = $3 COLLATE NOCASE AND "

@@ -1,0 +1,113 @@
+"""Clients of whole desktops and languages: Qt, LibreOffice Base, R, Hibernate. Their packages are those of tools/setup.sh clients."""
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from harness import check, must, run_program
+
+HERE = pathlib.Path(__file__).resolve().parent
+pytestmark = pytest.mark.long
+
+
+def odbc(env, database="StateService"):
+    return f"DRIVER=FreeTDS;SERVER={env.server.host};PORT={env.server.port};DATABASE={database};TDS_Version=7.4;ClientCharset=UTF-8"
+
+
+# Qt
+
+QT_PARTS = ("connect", "pages", "scrolls", "prepared", "transactions", "isolation", "procedures", "metadata")
+
+
+@pytest.fixture(scope="module")
+def qt_program(env):
+    if subprocess.run(["pkg-config", "--exists", "Qt5Sql"]).returncode != 0:
+        pytest.skip("qtbase5-dev is not installed (tools/setup.sh clients)")
+    program = env.folder / "qt-sql"
+    flags = must(["pkg-config", "--cflags", "--libs", "Qt5Sql", "Qt5Core"]).stdout.split()
+    must(["g++", "-std=c++17", "-fPIC", "-w", str(HERE / "qt" / "sql.cpp"), "-o", str(program), *flags])
+    return program
+
+
+@pytest.fixture(scope="module", params=("QODBC", "QTDS"))
+def qt(request, env, qt_program):
+    return run_program([str(qt_program), request.param], env.environment(PT_ODBC=odbc(env)))
+
+
+@pytest.mark.parametrize("part", QT_PARTS)
+def test_qt(qt, part):
+    check(qt, part)
+
+
+# R
+
+@pytest.fixture(scope="module")
+def rodbc(env):
+    if shutil.which("Rscript") is None:
+        pytest.skip("r-cran-rodbc is not installed (tools/setup.sh clients)")
+    return run_program(["Rscript", "--vanilla", str(HERE / "r" / "rodbc.R")], env.environment(PT_ODBC=odbc(env)))
+
+
+@pytest.mark.parametrize("part", ("connect", "pages", "transactions", "procedures", "metadata"))
+def test_rodbc(rodbc, part):
+    check(rodbc, part)
+
+
+# LibreOffice Base
+
+ODBC_PARTS = ("connect", "pages", "prepared", "row_set")              # why not more: base.py
+JDBC_PARTS = (*ODBC_PARTS, "scrolls", "transactions", "isolation", "metadata")
+
+
+def base(env, folder, environment, *url):
+    if not pathlib.Path("/usr/lib/libreoffice/program/libodbclo.so").exists():
+        pytest.skip("libreoffice-base is not installed (tools/setup.sh clients)")
+    return run_program(["/usr/bin/python3", str(HERE / "base" / "base.py"), str(folder), *url], env.environment(HOME=str(folder), **environment), timeout=300)
+
+
+@pytest.fixture(scope="module")
+def base_odbc(env, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("odbc")
+    (folder / "odbc.ini").write_text("[procession]\n" + odbc(env).replace("DRIVER=", "Driver=").replace(";", "\n") + "\n")
+    return base(env, folder, {"ODBCINI": str(folder / "odbc.ini")}, "sdbc:odbc:procession")
+
+
+@pytest.fixture(scope="module")
+def base_jdbc(env, tmp_path_factory):
+    return base(env, tmp_path_factory.mktemp("jdbc"), {}, f"jdbc:jtds:sqlserver://{env.server.host}:{env.server.port}/StateService",
+                "net.sourceforge.jtds.jdbc.Driver", "/usr/share/java/jtds.jar")
+
+
+@pytest.mark.parametrize("part", ODBC_PARTS)
+def test_base_odbc(base_odbc, part):
+    check(base_odbc, part)
+
+
+@pytest.mark.parametrize("part", JDBC_PARTS)
+def test_base_jdbc(base_jdbc, part):
+    check(base_jdbc, part)
+
+
+# Hibernate
+
+DIALECTS = ("SQLServerDialect", "SQLServer2008Dialect")
+JARS = ("hibernate3", "hibernate-commons-annotations", "geronimo-jpa_2.0_spec", "geronimo-jta-1.2-spec", "dom4j", "commons-collections3", "antlr", "javassist",
+        "slf4j-api", "slf4j-nop", "jtds")
+
+
+@pytest.fixture(scope="module")
+def hibernate(env):
+    jars = [pathlib.Path(f"/usr/share/java/{jar}.jar") for jar in JARS]
+    missing = [str(jar) for jar in jars if not jar.exists()]
+    if missing:
+        pytest.skip(f"{', '.join(missing)} not found (tools/setup.sh clients)")
+    classes, path = env.folder / "orm", ":".join(map(str, jars))
+    must(["javac", "-nowarn", "-encoding", "UTF-8", "-d", str(classes), "-cp", path, str(HERE / "java" / "Orm.java")])
+    return run_program(["java", "-XX:TieredStopAtLevel=1", "-cp", f"{classes}:{path}", "Orm", *DIALECTS], env.environment())
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("part", ("pages", "scrolls", "conditions", "transactions", "procedures"))
+def test_hibernate(hibernate, part, dialect):
+    check(hibernate, f"{part} {dialect}")
