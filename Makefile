@@ -10,7 +10,7 @@ FUZZ_TIME ?= 60
 
 MESON_DIR := build/meson
 
-.PHONY: all build run test test-long mutants bench fuzz lint format install clean help setup setup-test
+.PHONY: all build run test test-long test-documents mutants bench fuzz lint format install clean help setup setup-test
 .DEFAULT_GOAL := build
 
 all: build
@@ -20,6 +20,7 @@ help:
 	@echo 'make run           the same, then start a server; DATA=$(DATA) PORT=$(PORT) HTTP=$(HTTP)'
 	@echo 'make test          every test, with sanitizers; ends with "N passed, N failed"'
 	@echo 'make test-long     the tests that take minutes each: kept out of make test, to be run before a release'
+	@echo 'make test-documents DIR=…  converts every document of a folder, elsewhere, and prints what failed'
 	@echo 'make mutants       breaks the declarations one by one and shows what no test notices; hours; MUTANTS="--service state"'
 	@echo 'make bench         repeatable measurements beside PostgreSQL and Redis; BENCH="--only tls", BENCH=--full'
 	@echo 'make fuzz          the fuzz targets, FUZZ_TIME=$(FUZZ_TIME) seconds each (fuzz/)'
@@ -47,6 +48,9 @@ test: setup-test
 test-long: setup-test
 	@tools/setup.sh clients
 	@LONG=1 tools/test.sh
+
+test-documents: build
+	@/usr/bin/python3 tools/test_documents.py '$(DIR)'
 
 mutants: setup-test
 	@tools/build.sh plain

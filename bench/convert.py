@@ -5,6 +5,7 @@ import resource
 import shutil
 import statistics
 import subprocess
+import sys
 import threading
 import time
 
@@ -16,6 +17,8 @@ OFFICE = pathlib.Path("/usr/lib/libreoffice/program")
 SETTINGS = ("<ConversionJobSettings><OutputFormat>PDF</OutputFormat><FixedFormatSettings><IncludeDocumentStructure>false"
             "</IncludeDocumentStructure></FixedFormatSettings></ConversionJobSettings>")
 LIMIT = 600
+GROUP = "http://schemas.microsoft.com/office/server/word/2009/08/databaseJobAdd"
+ROUNDS = 40      # short documents, one after the other, end to end
 
 
 def need():
@@ -96,6 +99,58 @@ def first_document(bench, files):
         return {"way": "first", "seconds": time.monotonic() - engine.began}
     finally:
         engine.stop()
+
+
+# --- a worker and its server ---
+
+def submit(cursor, job, name, source, target):
+    cursor.execute("EXEC proc_AddJob @JobId = %s, @Settings = %s", (job, SETTINGS))
+    cursor.execute("EXEC proc_AddGroup @JobId = %s, @GroupId = 1, @InputRoot = %s, @OutputRoot = %s, @MaxAttemptsCount = 1, @JobXml = %s",
+                   (job, str(source), str(target), f'<group xmlns="{GROUP}"><item id="1" in="{name}" out="{job}.pdf"/></group>'))
+    cursor.execute("EXEC proc_SubmitJob @JobId = %s", (job,))
+
+
+def is_done(cursor, job):
+    cursor.execute("EXEC proc_GetJobStatus @JobId = %s", (job,))
+    total, *_, succeeded, failed, _ = cursor.fetchone()
+    if failed:
+        raise RuntimeError(f"job {job} failed")
+    return succeeded == total
+
+
+def one_by_one(cursor, files, target, rest):
+    """Milliseconds from the submission to the report, which is asked for every two milliseconds."""
+    took = []
+    for i in range(ROUNDS):
+        time.sleep(rest)
+        name, job = files[i % len(files)].name, int(time.time() * 1e6)
+        began = time.monotonic()
+        submit(cursor, job, name, files[0].parent, target)
+        while not is_done(cursor, job):
+            time.sleep(0.002)
+        took.append((time.monotonic() - began) * 1000)
+    return took
+
+
+def end_to_end(bench, files):
+    """Short documents submitted to a server, converted by a worker that was idle, reported."""
+    sys.path.append("/usr/lib/python3/dist-packages")
+    import pytds
+    server, target, config = bench.server("convert-server"), bench.folder / "end-to-end", bench.folder / "worker.ini"
+    target.mkdir(exist_ok=True)
+    config.write_text(f"[worker]\nroots = {bench.folder}\nslots = 1\nlog_level = error\n", encoding="ascii")
+    worker = subprocess.Popen([str(bench.tools / "src/cli/procession"), "worker", "convert", "--server", server.address, "--password-file", str(server.password),
+                               "--config", str(config), "--state", str(bench.folder / "worker-state")])
+    host, port = server.address.rsplit(":", 1)
+    try:
+        with pytds.connect(host, "WordAutomation", "sa", pathlib.Path(server.password).read_text(encoding="ascii").strip(), port=int(port), autocommit=True) as db:
+            with db.cursor() as cursor:
+                one_by_one(cursor, files[:1], target, 0)        # LibreOffice is ready
+                took = sorted(one_by_one(cursor, files, target, 0.05))
+    finally:
+        worker.terminate()
+        worker.wait(LIMIT)
+    return {"way": "end to end", "documents": len(took), "p50_ms": took[len(took) // 2], "p95_ms": took[len(took) * 95 // 100], "max_ms": took[-1]}
 
 
 # --- LibreOffice as people use it ---
@@ -179,12 +234,14 @@ def convert(bench):
         "short": lambda: by_engine(bench, kinds["short"] * 3, 1, way="engine-short"),
         "short, no jail": lambda: by_engine(bench, kinds["short"] * 3, 1, "off", way="engine-short"),
     }
-    runs = {}
+    runs = {"end to end": [end_to_end(bench, kinds["short"])]}
+    print("  end to end      p50 {p50_ms:.0f} ms, p95 {p95_ms:.0f} ms".format(**runs["end to end"][0]), flush=True)
     for _ in range(3 if bench.args.full else 2):
         for name, way in ways.items():
             result = way()
             print(f"  {name:15} {result['per_minute']:6.0f} documents a minute, {result['cpu_s_per_document']:.3f} s CPU a document", flush=True)
             runs.setdefault(name, []).append(result)
         runs.setdefault("first", []).append(first_document(bench, kinds["short"]))
-    out = [best(r) for name, r in runs.items() if name != "first"] + [min(runs["first"], key=lambda r: r["seconds"])]
+    alone = (min(runs.pop("first"), key=lambda r: r["seconds"]), runs.pop("end to end")[0])
+    out = [best(r) for r in runs.values()] + list(alone)
     bench.save("convert", [r | {"load": os.getloadavg()[0]} for r in out])

@@ -21,6 +21,8 @@ struct cli_batch_kind {
 	MUST_CHECK int (*start)(const struct cli *cli, const struct worker_settings *s, void *arg,
 				struct document_engine *ret, struct err *reterr);
 	void *start_arg;
+	/* A document of a folder that has the name of another one's output is that output. */
+	bool knows_its_outputs;
 };
 /* → exit status */
 int cli_batch_run(struct cli *cli, const struct cli_batch_kind *kind);
@@ -29,6 +31,7 @@ int cli_batch_run(struct cli *cli, const struct cli_batch_kind *kind);
 struct cli_document {
 	char *base, *input; /* a folder, and the name below it */
 	char *out_base, *output;
+	bool found; /* in a folder; else it was named */
 };
 struct cli_documents {
 	struct cli_document *list;

@@ -86,7 +86,7 @@ static int start(const struct cli *cli, const struct worker_settings *s, void *a
 int cli_run_convert(struct cli *cli, const struct command *cmd)
 {
 	static const struct cli_batch_kind kind = {
-		&worker_queue_convert, "converted", extensions, settings_of, output_of, start, NULL
+		&worker_queue_convert, "converted", extensions, settings_of, output_of, start, NULL, false
 	};
 
 	(void)cmd;

@@ -15,7 +15,8 @@ struct gathering {
 	const struct cli *cli;
 	const struct cli_batch_kind *kind;
 	struct cli_documents *d;
-	char *out; /* of --out, whole; NULL: beside the documents */
+	char *out;    /* of --out, whole; NULL: beside the documents */
+	bool walking; /* in a folder */
 	struct err *reterr;
 };
 
@@ -72,7 +73,7 @@ static int keep(struct gathering *g, struct cli_document *d)
 
 static int add(struct gathering *g, const char *base, const char *input)
 {
-	struct cli_document d = { 0 };
+	struct cli_document d = { .found = g->walking };
 
 	if (!can_be_said(base) || !can_be_said(input))
 		return err_raise(g->reterr, 50000, 16, 1,
@@ -85,11 +86,6 @@ static int add(struct gathering *g, const char *base, const char *input)
 	if (d.base == NULL || d.input == NULL || d.out_base == NULL || d.output == NULL) {
 		document_fini(&d);
 		return err_nomem(g->reterr);
-	}
-	if (g->cli->skip_existing && output_exists(&d)) {
-		document_fini(&d);
-		g->d->skipped++;
-		return 0;
 	}
 	return keep(g, &d);
 }
@@ -159,10 +155,80 @@ static int add_path(struct gathering *g, const char *path)
 	if (!S_ISDIR(st.st_mode))
 		return add_file(g, path);
 	base = realpath(path, NULL);
+	g->walking = true;
 	rc = base != NULL ? add_folder(g, base)
 			  : err_raise(g->reterr, 50000, 16, 1, "cannot read '%s': %s", path, strerror(errno));
+	g->walking = false;
 	free(base);
 	return rc;
+}
+
+/* --- what was made before --- */
+
+static int by_input_path(const void *a, const void *b)
+{
+	const struct cli_document *x = *(struct cli_document *const *)a,
+				  *y = *(struct cli_document *const *)b;
+	int folder = strcmp(x->base, y->base);
+
+	return folder != 0 ? folder : strcmp(x->input, y->input);
+}
+
+/* Marks the documents whose names are those of outputs. sorted: by input. */
+static void mark_outputs(const struct cli_documents *d, struct cli_document **sorted, bool *is_output)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		const struct cli_document key = { .base = d->list[i].out_base, .input = d->list[i].output },
+					  *wanted = &key;
+		struct cli_document **hit = bsearch((const void *)&wanted, (const void *)sorted, d->n,
+						    sizeof(struct cli_document *), by_input_path);
+
+		if (hit != NULL && (*hit)->found)
+			is_output[*hit - d->list] = true;
+	}
+}
+
+/* letter.es.docx is not translated again while letter.docx is there. */
+static int leave_outputs(struct gathering *g)
+{
+	struct cli_documents *d = g->d;
+	struct cli_document **sorted = calloc(d->n + 1, sizeof(struct cli_document *));
+	bool *is_output = calloc(d->n + 1, sizeof(bool));
+	int rc = sorted == NULL || is_output == NULL ? err_nomem(g->reterr) : 0;
+	size_t n = 0;
+
+	for (size_t i = 0; rc == 0 && i < d->n; i++)
+		sorted[i] = &d->list[i];
+	if (rc == 0) {
+		qsort((void *)sorted, d->n, sizeof(struct cli_document *), by_input_path);
+		mark_outputs(d, sorted, is_output);
+	}
+	for (size_t i = 0; rc == 0 && i < d->n; i++) {
+		if (is_output[i])
+			document_fini(&d->list[i]);
+		else
+			d->list[n++] = d->list[i];
+	}
+	if (rc == 0)
+		d->n = n;
+	free((void *)sorted);
+	free(is_output);
+	return rc;
+}
+
+/* --skip-existing */
+static void leave_existing(struct cli_documents *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n; i++) {
+		if (output_exists(&d->list[i]))
+			document_fini(&d->list[i]);
+		else
+			d->list[n++] = d->list[i];
+	}
+	d->skipped = d->n - n;
+	d->n = n;
 }
 
 /* --- names that meet --- */
@@ -235,6 +301,10 @@ int cli_documents_gather(const struct cli *cli, const struct cli_batch_kind *kin
 	}
 	for (size_t i = 0; rc == 0 && i < cli->npaths; i++)
 		rc = add_path(&g, cli->paths[i]);
+	if (rc == 0 && kind->knows_its_outputs)
+		rc = leave_outputs(&g);
+	if (rc == 0 && cli->skip_existing)
+		leave_existing(ret);
 	if (rc == 0)
 		rc = part_names(&g);
 	free(g.out);

@@ -92,7 +92,7 @@ static int add_engine(struct translate_rules *rules, const char *text, struct er
 
 /* What belongs together for as long as the engine lives: rules, and how a converter is started. */
 struct setup {
-	struct translate_rules rules;
+	struct translate_rules rules, looked_at;
 	struct convert_options converter;
 };
 
@@ -126,7 +126,7 @@ int cli_run_translate(struct cli *cli, const struct command *cmd)
 {
 	struct setup setup = { 0 };
 	const struct cli_batch_kind kind = {
-		&worker_queue_translate, "translated", extensions, settings_of, output_of, start, &setup
+		&worker_queue_translate, "translated", extensions, settings_of, output_of, start, &setup, true
 	};
 	struct err e = { 0 };
 	int status;
@@ -146,6 +146,7 @@ int cli_run_worker_translate(struct cli *cli, const struct command *cmd)
 	const struct cli_worker_kind kind = { .service = &worker_queue_translate,
 					      .section = engines_section,
 					      .section_arg = &setup.rules,
+					      .check_arg = &setup.looked_at,
 					      .start = start,
 					      .start_arg = &setup };
 	struct err e = { 0 };
@@ -157,5 +158,6 @@ int cli_run_worker_translate(struct cli *cli, const struct command *cmd)
 	else
 		status = cli_worker_run(cli, &kind);
 	translate_rules_fini(&setup.rules);
+	translate_rules_fini(&setup.looked_at);
 	return status;
 }

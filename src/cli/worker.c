@@ -1,6 +1,7 @@
 /* worker.c — see worker.h: settings, connection and engine of a worker that stays. */
 #include "cli/worker.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,14 +12,23 @@
 
 #define STATE_MAX 4096
 
+#define CMDLINE_MAX ((size_t)1 << 20)
+#define WORDS_MAX 1024
+
+/* What the worker's callbacks are given. */
+struct running {
+	struct cli *cli;
+	const struct cli_worker_kind *kind;
+};
+
 static int open_connection(void *arg, struct client **ret, struct err *reterr)
 {
-	return cli_connect(arg, ret, reterr);
+	return cli_connect(((struct running *)arg)->cli, ret, reterr);
 }
 
 /* What the command line says goes before the file. */
-static int load(const struct cli *cli, const struct cli_worker_kind *kind, struct worker_settings *s,
-		struct err *reterr)
+static int load(const struct cli *cli, const struct cli_worker_kind *kind, void *section_arg,
+		struct worker_settings *s, struct err *reterr)
 {
 	const struct {
 		const char *name, *value;
@@ -27,7 +37,7 @@ static int load(const struct cli *cli, const struct cli_worker_kind *kind, struc
 	};
 
 	if (cli->config != NULL &&
-	    worker_settings_load(s, cli->config, kind->section, kind->section_arg, reterr) < 0)
+	    worker_settings_load(s, cli->config, kind->section, section_arg, reterr) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_LEN(given); i++)
 		if (given[i].value != NULL &&
@@ -38,6 +48,43 @@ static int load(const struct cli *cli, const struct cli_worker_kind *kind, struc
 				 "a worker needs folders that it may use: --root /srv/documents, or roots "
 				 "and hosts in the file of --config");
 	return worker_settings_check(s, reterr);
+}
+
+/* SIGHUP: settings that cannot be are told, and the worker goes on with those that it has. */
+static bool renews(void *arg)
+{
+	const struct running *r = arg;
+	struct worker_settings s;
+	struct err e = { 0 };
+	int rc;
+
+	worker_settings_init(&s);
+	rc = load(r->cli, r->kind, r->kind->check_arg, &s, &e);
+	worker_settings_fini(&s);
+	if (rc < 0)
+		LOG(LOG_ERROR, NULL, "settings", F_STR("why", e.text),
+		    F_STR("effect", "those that were read before stay"));
+	return rc == 0;
+}
+
+/* The same command once more, in this process: all settings are read anew, and nothing of the old
+ * ones stays. Returns when that is not possible. */
+static void start_again(void)
+{
+	static const char self[] = "/proc/self/cmdline";
+	FILE *f = fopen(self, "re");
+	char *text = calloc(1, CMDLINE_MAX + 1), *words[WORDS_MAX + 1];
+	size_t n = f != NULL && text != NULL ? fread(text, 1, CMDLINE_MAX, f) : 0, count = 0;
+
+	if (f != NULL)
+		fclose(f);
+	for (size_t i = 0; i < n && count < WORDS_MAX; i += strlen(text + i) + 1)
+		words[count++] = text + i;
+	words[count] = NULL;
+	if (count > 0)
+		execv("/proc/self/exe", words);
+	LOG(LOG_ERROR, NULL, "renewing", F_STR("why", strerror(errno)));
+	free(text);
 }
 
 /* Where claims are remembered, and where people look for what failed. */
@@ -63,9 +110,11 @@ static int run(struct cli *cli, const struct cli_worker_kind *kind, const struct
 	       enum worker_end *ret, struct err *reterr)
 {
 	char state[STATE_MAX], history[STATE_MAX];
+	struct running running = { cli, kind };
 	struct worker_options o = { .service = kind->service,
 				    .open = open_connection,
-				    .arg = cli,
+				    .renews = renews,
+				    .arg = &running,
 				    .limit_s = s->limit_s,
 				    .stale_s = s->stale_s,
 				    .interval_ms = s->interval_ms,
@@ -98,7 +147,7 @@ int cli_worker_run(struct cli *cli, const struct cli_worker_kind *kind)
 	int rc;
 
 	worker_settings_init(&s);
-	rc = load(cli, kind, &s, &e);
+	rc = load(cli, kind, kind->section_arg, &s, &e);
 	if (rc == 0) {
 		log_set_level(s.log_level);
 		cli->connect_database = cli->database != NULL ? cli->database
@@ -111,7 +160,9 @@ int cli_worker_run(struct cli *cli, const struct cli_worker_kind *kind)
 		cli_output_error(&e, cli->json);
 		return EXIT_USAGE;
 	}
-	return end == WORKER_ENGINE_DIED   ? EXIT_REFUSED
-	       : end == WORKER_UNREACHABLE ? EXIT_UNREACHABLE
-					   : EXIT_OK;
+	if (end == WORKER_RENEWED)
+		start_again();
+	return end == WORKER_ENGINE_DIED || end == WORKER_RENEWED ? EXIT_REFUSED
+	       : end == WORKER_UNREACHABLE                        ? EXIT_UNREACHABLE
+								  : EXIT_OK;
 }

@@ -12,6 +12,7 @@ struct cli_worker_kind {
 	/* Sections of the file that are the engine's, with their argument; NULL: none. */
 	worker_section *section;
 	void *section_arg;
+	void *check_arg; /* the same, for a file that is only looked at */
 	MUST_CHECK int (*start)(const struct cli *cli, const struct worker_settings *s, void *arg,
 				struct document_engine *ret, struct err *reterr);
 	void *start_arg;

@@ -31,6 +31,7 @@ struct worker {
 	uint64_t next_id;
 	int signal_fd, wake_fd;
 	unsigned stops;    /* signals */
+	bool renewing;     /* SIGHUP: what runs may go on to its end */
 	int64_t cancel_at; /* when what runs is ended; INT64_MAX: never */
 	bool engine_died, gave_up, ending;
 	/* Items that failed here and may come again, so that the engine knows which attempt it
@@ -320,11 +321,24 @@ static void cancel_late(struct worker *w)
 	}
 }
 
+static void renew(struct worker *w)
+{
+	if (w->renewing || w->stops > 0 || !w->o->renews(w->o->arg))
+		return;
+	w->renewing = true;
+	worker_link_pause(w->link);
+	LOG(LOG_INFO, NULL, "renewing", F_STR("service", w->o->service->name), F_INT("running", w->working));
+}
+
 static void read_signals(struct worker *w)
 {
 	struct signalfd_siginfo s;
 
 	while (read(w->signal_fd, &s, sizeof(s)) == (ssize_t)sizeof(s)) {
+		if (s.ssi_signo == SIGHUP) {
+			renew(w);
+			continue;
+		}
 		w->stops++;
 		worker_link_pause(w->link);
 		w->cancel_at = w->stops > 1 ? 0 : worker_link_clock() + (int64_t)w->o->grace_s * 1000;
@@ -360,10 +374,11 @@ static bool is_finished(struct worker *w, enum worker_end *ret)
 		give_up(w);
 	*ret = w->stops > 0     ? WORKER_STOPPED
 	       : w->engine_died ? WORKER_ENGINE_DIED
+	       : w->renewing    ? WORKER_RENEWED
 	       : w->gave_up     ? WORKER_UNREACHABLE
 				: WORKER_DONE;
 	/* What could not be reported stays in the journal for the next start. */
-	if (is_stopping(w))
+	if (is_stopping(w) || w->renewing)
 		w->ending = w->nitems == 0 || (only_reports(w) && worker_link_lost_ms(w->link) > 0);
 	else
 		w->ending = limited && w->nitems == 0 && worker_link_idle(w->link);
@@ -411,6 +426,8 @@ static int open_descriptors(struct worker *w, sigset_t *ret_old, struct err *ret
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	if (w->o->renews != NULL)
+		sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, ret_old);
 	w->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	w->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

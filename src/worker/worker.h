@@ -44,11 +44,15 @@ struct worker_options {
 	bool one_job;         /* only items of this job; ends when it is finished */
 	int64_t job;
 	const struct worker_watch *watch; /* NULL: nobody looks on */
+	/* SIGHUP: whether the worker shall end, so that it can be started with other settings; it
+	 * finishes what it has. NULL: the signal is not looked at. */
+	bool (*renews)(void *arg);
 };
 
 enum worker_end {
 	WORKER_DONE,
 	WORKER_STOPPED /* by a signal */,
+	WORKER_RENEWED /* by SIGHUP */,
 	WORKER_ENGINE_DIED,
 	WORKER_UNREACHABLE /* once, one_job: the server went away for good */
 };

@@ -53,6 +53,18 @@ def test_a_folder_without_any_server(folder, home):
     assert b"grande" in made.parts_of(folder / "letter.es.docx")["word/document.xml"]
 
 
+def test_what_it_made_is_not_translated_again(folder, home):
+    before = {"letter.docx", "note.txt", "page.html", "letter.es.docx", "note.es.txt", "page.es.html"}
+    for more in (), (), ("--skip-existing",):
+        procession("translate", folder, "--from", "en", "--to", "es", *more, home=home)
+        assert {p.name for p in folder.iterdir()} == before
+    # Whoever names it means it; and without its original it is a document like others.
+    (folder / "note.txt").unlink()
+    procession("translate", folder / "letter.es.docx", "--from", "es", "--to", "ca", home=home)
+    procession("translate", folder, "--from", "es", "--to", "ca", home=home, status=1)      # page.html has no Spanish
+    assert {"letter.es.ca.docx", "note.es.ca.txt"} <= {p.name for p in folder.iterdir()}
+
+
 def test_failures_are_shown_and_counted(folder, home):
     (folder / "bad.docx").write_bytes(b"no document")
     done = procession("translate", folder / "bad.docx", folder / "note.txt", "--from", "en", "--to", "es", "--json", home=home, status=1)

@@ -1,5 +1,6 @@
 """A worker from its start to its end: it finds work, reports, gives back, and waits for its server."""
 import itertools
+import signal
 import time
 
 from support.workers import KEEP, is_whole_pdf, wait_for
@@ -124,6 +125,29 @@ def test_two_workers_never_have_the_same_item(queue, folder, new_worker):
     assert queue.counts(job)["succeeded"] == 16
     begun = [line.split(" item=")[1].split()[0] for worker in workers for line in worker.events("begun")]
     assert sorted(begun, key=int) == [str(n) for n in range(1, 17)]
+
+
+def test_sighup_reads_the_settings_again(queue, folder, new_worker):
+    """What runs is finished, nothing is given back; settings that cannot be change nothing."""
+    folder.fill(6)
+    worker = new_worker().start()
+    wait_for("the connection", lambda: worker.events("connected"))
+    good = worker.config.read_text()
+    worker.config.write_text(good + "time_limit = never\n")
+    worker.process.send_signal(signal.SIGHUP)
+    wait_for("the refusal", lambda: worker.events("settings"))
+    assert "time_limit" in worker.events("settings")[0] and not worker.events("renewing")
+    first, second = next(JOBS), next(JOBS)
+    queue.add(first, folder.names, folder.path, attempts=1)
+    wait_for("a document that runs", lambda: worker.events("begun"))
+    worker.config.write_text(good.replace(f"roots = {folder.path}", f"roots = {folder.path.parent}"))
+    (folder.path.parent / "outside.docx").write_bytes((folder.path / "d1.docx").read_bytes())
+    worker.process.send_signal(signal.SIGHUP)
+    wait_for("the new life", lambda: len(worker.events("worker")) == 2)
+    queue.add(second, ["outside.docx"], folder.path.parent)
+    assert queue.wait(first)["succeeded"] == 6 and queue.wait(second)["succeeded"] == 1
+    assert worker.process.poll() is None
+    worker.stop()
 
 
 def test_settings_that_cannot_be_are_refused(own_server, folder, new_worker):
