@@ -112,7 +112,7 @@ def submit(cursor, job, name, source, target):
 
 def is_done(cursor, job):
     cursor.execute("EXEC proc_GetJobStatus @JobId = %s", (job,))
-    total, *_, succeeded, failed, _ = cursor.fetchone()
+    total, _, _, _, succeeded, failed, *_ = cursor.fetchone()
     if failed:
         raise RuntimeError(f"job {job} failed")
     return succeeded == total

@@ -19,6 +19,9 @@ execute(const struct convert_nursery *n, const struct convert_order *o, const ch
 {
 	const struct convert_format_row *row = convert_format_of(o->format);
 	char program[CONVERT_PATH_MAX + 32], profile[CONVERT_PATH_MAX], to[1024], out[CONVERT_PATH_MAX];
+	const char *dot = strrchr(input, '.');
+	/* Opened as a web page, which soffice does by itself, it loses its first paragraph. */
+	bool html = dot != NULL && strcmp(dot, ".html") == 0;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -39,7 +42,7 @@ execute(const struct convert_nursery *n, const struct convert_order *o, const ch
 	setenv("LD_LIBRARY_PATH", out, 1);
 	snprintf(out, sizeof(out), "%s/made", folder);
 	execl(program, "soffice.bin", "--headless", "--norestore", "--nolockcheck", profile, "--convert-to",
-	      to, "--outdir", out, input, NULL);
+	      to, "--outdir", out, input, html ? "--infilter=HTML (StarWriter)" : NULL, NULL);
 	_exit(127);
 }
 

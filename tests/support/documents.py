@@ -118,7 +118,7 @@ def odt(body, kind="text", manifest_extra="", parts=None, scripts=""):
     ns = ('xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" '
           'xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:xlink="http://www.w3.org/1999/xlink" '
           'xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0" '
-          'xmlns:script="urn:oasis:names:tc:opendocument:xmlns:script:1.0" xmlns:dom="http://www.w3.org/2001/xml-events"')
+          'xmlns:script="urn:oasis:names:tc:opendocument:xmlns:script:1.0" xmlns:dom="http://www.w3.org/2001/xml-events" xmlns:ooo="http://openoffice.org/2004/office"')
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as z:
         z.writestr("mimetype", f"application/vnd.oasis.opendocument.{kind}", zipfile.ZIP_STORED)
@@ -144,10 +144,11 @@ def odt_with_macro(path):
                '"module.dtd"><script:module xmlns:script="http://openoffice.org/2000/script" script:name="M" script:language="StarBasic">'
                f'Sub Go\nDim n\nn = FreeFile\nOpen "{path}" For Output As #n\nPrint #n, "ran"\nClose #n\nEnd Sub</script:module>')
     return odt('<text:p>with a macro</text:p>',
-               scripts='<office:scripts><office:event-listeners><script:event-listener script:language="ooo:script" '
-                       'script:event-name="dom:load" xlink:type="simple" '
-                       'xlink:href="vnd.sun.star.script:Standard.M.Go?language=Basic&amp;location=document"/>'
-                       '</office:event-listeners></office:scripts>',
+               scripts='<office:scripts><office:event-listeners>' + "".join(
+                   f'<script:event-listener script:language="ooo:script" script:event-name="{event}" xlink:type="simple" '
+                   'xlink:href="vnd.sun.star.script:Standard.M.Go?language=Basic&amp;location=document"/>'
+                   for event in ("dom:load", "dom:unload", "office:load-finished", "office:view-created", "office:print", "office:copy-to",
+                                 "office:copy-to-done", "office:page-count-changed")) + '</office:event-listeners></office:scripts>',
                parts={"Basic/script-lc.xml": '<?xml version="1.0" encoding="UTF-8"?><library:libraries '
                                              'xmlns:library="http://openoffice.org/2000/library" '
                                              'xmlns:xlink="http://www.w3.org/1999/xlink"><library:library library:name="Standard" '

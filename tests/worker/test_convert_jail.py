@@ -73,9 +73,10 @@ def pictures_in(path):
 def test_links_are_not_fetched(converter, tmp_path):
     with web_server(made.png()) as (address, seen):
         for name, content in linking(f"{address}/picture.png").items():
-            result = converter.convert(tmp_path, name, content, name + ".pdf")
-            assert result.error == OK, result
-            assert "linked" in pdf_text(result.output)
+            for attempt in 1, 2:        # by both ways
+                result = converter.convert(tmp_path, name, content, name + ".pdf", attempt=attempt)
+                assert result.error == OK, result
+                assert "linked" in pdf_text(result.output)
         assert seen == []
 
 
@@ -85,9 +86,10 @@ def test_files_outside_are_not_read(converter, tmp_path):
         folder.chmod(0o755)
         (folder / "secret.png").write_bytes(made.png(37, 37))
         for name, content in linking((folder / "secret.png").as_uri()).items():
-            result = converter.convert(tmp_path, name, content, name + ".pdf")
-            assert result.error == OK, result
-            assert pictures_in(result.output) == 0, name
+            for attempt in 1, 2:
+                result = converter.convert(tmp_path, name, content, name + ".pdf", attempt=attempt)
+                assert result.error == OK, result
+                assert pictures_in(result.output) == 0, name
     finally:
         shutil.rmtree(folder)
     assert pictures_in(converter.convert(tmp_path, "b.docx", made.docx_with_picture("own", size=37), "b.pdf").output) == 1
