@@ -4,6 +4,8 @@ import random
 import signal
 import time
 
+import pytest
+
 from support.workers import KEEP, Queue, is_whole_pdf, wait_for
 
 DOCUMENTS = 14
@@ -73,3 +75,40 @@ def test_kill_the_server_again_and_again(new_server, folder, new_worker):
         assert whole_or_not_there(folder)
     check(folder, queue.wait(3))
     worker.stop()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(4))
+def test_everything_is_killed_for_minutes(new_server, folder, new_worker, seed):
+    """Two workers, their engines, documents' processes and the server, in any order, until all is done: nothing is made twice or left half-made."""
+    chance, server = random.Random(seed), new_server()
+    server.settings["listen"] = f"127.0.0.1:{server.port}"
+    queue = Queue(server)
+    folder.fill(150)
+    queue.add(1, folder.names, folder.path, attempts=250)
+    workers = [new_worker(server=server).start() for _ in range(2)]
+
+    def kill_below(which):
+        below = chance.choice(workers).descendants()
+        if below:
+            try:
+                os.kill(below[which][0], signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def kill_worker():
+        worker = chance.choice(workers)
+        worker.kill()
+        worker.start()
+
+    kinds = (kill_worker, lambda: kill_below(0), lambda: kill_below(-1), lambda: server.restart(kill=True))
+    rounds = 0
+    while not queue.is_over(1):
+        time.sleep(chance.random())
+        chance.choice(kinds)()
+        rounds += 1
+        assert whole_or_not_there(folder)
+    check(folder, queue.counts(1))
+    for worker in workers:
+        worker.stop()
+    assert rounds > 10
