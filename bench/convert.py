@@ -236,7 +236,7 @@ def convert(bench):
     }
     runs = {"end to end": [end_to_end(bench, kinds["short"])]}
     print("  end to end      p50 {p50_ms:.0f} ms, p95 {p95_ms:.0f} ms".format(**runs["end to end"][0]), flush=True)
-    for _ in range(3 if bench.args.full else 2):
+    for _ in range(bench.args.rounds or (3 if bench.args.full else 2)):
         for name, way in ways.items():
             result = way()
             print(f"  {name:15} {result['per_minute']:6.0f} documents a minute, {result['cpu_s_per_document']:.3f} s CPU a document", flush=True)
