@@ -1,5 +1,7 @@
 """Floods: strangers who log in, guess and connect by the thousand keep nobody out who belongs here (docs/security.md). Each address of 127/8 is somebody else; 127.0.0.1 is this machine."""
+import os
 import resource
+import socket
 import time
 
 import pytest
@@ -186,3 +188,24 @@ def test_too_few_descriptors_are_told_at_the_start():
     limited.kill()
     assert "limit of open files" in str(e.value) and "ulimit -n" in str(e.value)
     limited.remove()
+
+
+def test_who_comes_when_no_descriptor_is_left_is_turned_away_at_once():
+    """The limit is lowered under the running server, as other files of the process would do; then it is raised again."""
+    with Server() as server, Wire(server).login() as admin:
+        pid = server.process.pid
+        usual = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (max(map(int, os.listdir(f"/proc/{pid}/fd"))) + 1, usual[1]))
+        strangers = []
+        for _ in range(100):                                    # some numbers below the highest may be free
+            strangers.append(socket.create_connection((server.host, server.port), timeout=60))
+            admin.batch("SELECT 1").ok()
+            if "event=accept " in server.log():
+                break
+        server.wait_log('level=warn event=accept error="Too many open files" remedy=')
+        assert strangers[-1].recv(1) == b""                     # and does not wait for its own time-out
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, usual)
+        with Wire(server).login() as w:
+            w.batch("SELECT 1").ok()
+        for s in strangers:
+            s.close()

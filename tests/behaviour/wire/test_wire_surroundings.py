@@ -236,6 +236,17 @@ def test_a_key_that_others_can_read_is_told(tmp_path, mode, told):
         assert bool(re.search(f"level=warn event=key_file_open path={re.escape(str(pair['tls_key']))} mode={mode:04o} remedy=", server.log())) == told
 
 
+@pytest.mark.parametrize("mode, told", [(0o600, False), (0o644, True)])
+def test_files_with_secrets_that_others_can_read_are_told(tmp_path, mode, told):
+    files = {"sa_password_file": tmp_path / "password", "ntlm_user_file": tmp_path / "users", "keytab": tmp_path / "keytab"}
+    for path, text in zip(files.values(), ("Str0ng-enough!\n", "CORP:ann:Str0ng-enough!\n", "")):
+        path.write_text(text, encoding="utf-8")
+        path.chmod(mode)
+    with Server(settings=files, config={"ntlm": "on"}, password=None) as server:
+        for name, event in (("sa_password_file", "password_file_open"), ("ntlm_user_file", "password_file_open"), ("keytab", "keytab_open")):
+            assert bool(re.search(f"level=warn event={event} path={re.escape(str(files[name]))} mode={mode:04o} remedy=", server.log())) == told
+
+
 def test_a_data_folder_that_others_can_open_is_told(new_server):
     server = new_server()
     assert stat.S_IMODE(server.data.stat().st_mode) == 0o700 and "_open " not in server.log()        # as the server makes it
