@@ -14,8 +14,8 @@ struct sizes {
 	size_t bytes;                 /* of an item's data */
 	size_t request, answer;       /* of echo */
 	uint64_t items;               /* of the one big group */
-	uint64_t jobs;                /* of the filled database … */
-	uint64_t first_job, last_job; /* … and those that are added now */
+	uint64_t jobs;                /* of the filled database */
+	uint64_t first_job, last_job; /* of those that are added now */
 	const char *text;             /* of the workload text */
 };
 

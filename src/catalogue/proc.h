@@ -127,8 +127,8 @@ struct proc {
 	/* ScheduledJobs: an error while it runs is followed by status 1 [E-COM-03] */
 	bool fails_with_status;
 	bool cleanup_later;  /* leaves rows behind that procession_clean removes in small steps */
-	bool announces_work; /* wakes those of its database that wait for work … */
-	bool waits_for_work; /* … by calling this one, which has no steps: the session waits */
+	bool announces_work; /* wakes those of its database that wait for work */
+	bool waits_for_work; /* how one waits for it: it has no steps, the session waits */
 	const struct param *params;
 	uint16_t nparams;
 	const struct param *locals; /* follow the parameters in call->values */

@@ -13,9 +13,9 @@ enum query_sql { QUERY_SQLITE, QUERY_POSTGRES };
 struct view {
 	const char *schema;     /* "dbo", "sys", "INFORMATION_SCHEMA" */
 	const char *name;       /* "Items", "procedures" */
-	const char *store_name; /* name in the store: "view_items", "sys_procedures" … */
-	/* … or NULL: not in the store, this text stands in its place; $rows in it are those that
-	 * the session makes under the name rows, one text */
+	const char *store_name; /* "view_items", "sys_procedures"; NULL: it is not in the store */
+	/* This text stands in the place of a view that is not in the store; $rows in it are those
+	 * that the session makes under the name rows, one text */
 	const char *inline_sql, *rows;
 	const char *postgres_sql; /* the same text in PostgreSQL's SQL */
 	/* system table that shows only the session's database: store column "database_name" is

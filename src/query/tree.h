@@ -82,12 +82,12 @@ struct query_source {
 	enum join_kind join;
 	unsigned id;                        /* unique in the statement */
 	struct str name;                    /* alias, or last part of the name */
-	const struct view *view;            /* or … */
-	const struct query_select *derived; /* … a SELECT of its own */
+	const struct view *view;            /* NULL: it is derived */
+	const struct query_select *derived; /* a SELECT of its own; NULL: it is a view */
 	struct value database;              /* whose rows of a view that shows one database's */
 	struct value rows;                  /* of a view over what the session knows */
-	struct value login;                 /* who looks at a view that shows logins their own … */
-	bool every_login;                   /* … unless he sees them all */
+	struct value login;                 /* who looks at a view that shows logins their own */
+	bool every_login;                   /* the login sees those of all others, too */
 	const struct query_node *on;
 	const struct column *columns;
 	size_t ncolumns;

@@ -27,9 +27,9 @@ struct xml_reader {
 	xml_row_fn row;
 	void *arg;
 	struct err *reterr;
-	bool failed; /* reterr is filled; nothing more is looked at … */
-	/* … but reading goes on: a document that is not well formed is told so before anything
-	 * else */
+	bool failed; /* reterr is filled; nothing more is looked at */
+	/* A rule of the schema is broken. Reading goes on all the same: a document that is not well
+	 * formed is told so before anything else */
 	bool invalid;
 	xmlParserCtxtPtr ctxt;
 	struct xml_open stack[XML_STACK_MAX];

@@ -51,8 +51,8 @@ struct registry_entry {
 	const char *login, *host, *program, *database, *address, *scheme;
 	uint32_t process; /* of the client, as it says */
 	bool encrypted;
-	int64_t login_time;        /* ticks; under the lock … */
-	atomic_llong last_request; /* … but this one, which the session's loop writes */
+	int64_t login_time;        /* ticks; under the lock */
+	atomic_llong last_request; /* ticks; written by the session's loop, without the lock */
 };
 
 struct registry_row {

@@ -12,8 +12,9 @@ struct special_entry {
 	int16_t handle, declarations, text; /* position of each, -1: not there */
 	int16_t values;                     /* first position of the statement's own values */
 	int16_t options;                    /* of sp_prepare: 1 asks for the columns; 0: not there */
-	int16_t cursor, scroll;             /* of a cursor: its handle; scrollopt, then ccopt and … */
-	bool rows;                          /* … rowcount; 0 for scroll: not there */
+	int16_t cursor;                     /* of a cursor: its handle */
+	int16_t scroll;                     /* of a cursor: scrollopt, followed by ccopt; 0: not there */
+	bool rows;                          /* of a cursor: rowcount follows ccopt */
 };
 
 static const struct special_entry entries[] = {

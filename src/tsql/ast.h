@@ -87,9 +87,8 @@ struct from_item {
 	struct str database, schema, name;
 	struct str alias; /* empty: the name */
 	const struct select *derived;
-	/* derived is one of WITH: it sees nothing of what is around it here … */
-	bool is_with;
-	const char **column_names; /* … and may have given its columns names */
+	bool is_with;              /* derived is one of WITH: it sees nothing of what is around it here */
+	const char **column_names; /* the names that WITH gave to its columns; NULL: none */
 	size_t ncolumn_names;
 	bool called; /* a function: f(…) */
 	const struct expr *on;

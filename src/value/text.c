@@ -7,8 +7,9 @@
 
 #include "base/utf.h"
 
-#define FIND_FIRST 1024u              /* bytes that are searched at once, at first … */
-#define FIND_WINDOW ((size_t)1 << 20) /* … and at last */
+/* How many bytes are searched at once: the first time, and at most. */
+#define FIND_FIRST 1024u
+#define FIND_WINDOW ((size_t)1 << 20)
 
 /* Window by window: memmem is linear, but nobody can stop it. */
 int text_find(struct str where, size_t from, struct str what, struct meter *m, size_t *ret_at)
