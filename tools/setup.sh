@@ -19,7 +19,7 @@ test_packages=(
     mono-mcs mono-runtime libmono-system-data4.0-cil libmono-i18n-west4.0-cil golang-go golang-github-denisenkom-go-mssqldb-dev
     node=nodejs npm=npm libfaketime sqlite3 openssl pgrep=procps
     apertium apertium-eng-spa apertium-spa-cat transfuse cg3
-    libreoffice-writer poppler-utils fonts-liberation util-linux
+    libreoffice-writer poppler-utils fonts-liberation util-linux chromium
     clang-14 libclang-rt-14-dev clang-tidy cppcheck clang-format
 )
 
@@ -148,14 +148,14 @@ install() {
     [ ${#wanted[@]} -eq 0 ] || { say "not installed, and nothing can be built without: ${wanted[*]}"; return 1; }
 }
 
-# The Node drivers come from npm, at the versions of the lock file.
-node_drivers() {
-    local dir=tests/drivers/node
+# What the tests take from npm, at the versions of the lock file.
+node_packages() {
+    local dir=$1
     [ -f $dir/package-lock.json ] || return 0
     [ $dir/node_modules/.package-lock.json -nt $dir/package-lock.json ] && return 0
-    command -v npm >/dev/null || { say "npm is not there: the Node driver tests are skipped"; return 0; }
+    command -v npm >/dev/null || { say "npm is not there: tests that need $dir are skipped"; return 0; }
     say "npm ci in $dir"
-    (cd $dir && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2) || say "npm ci failed: the Node driver tests are skipped"
+    (cd $dir && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2) || say "npm ci failed: tests that need $dir are skipped"
 }
 
 [ $# -gt 0 ] || { echo "usage: setup.sh build|test|clients|domain|bench …" >&2; exit 2; }
@@ -179,4 +179,4 @@ for what in "$@"; do
     esac
 done
 install "${required[@]}" -- "${optional[@]}"
-[ $node = no ] || node_drivers
+[ $node = no ] || { node_packages tests/drivers/node; node_packages tests/web/browser; }

@@ -312,6 +312,19 @@ enum auth_result auth_check_password(struct auth *a, struct str login, struct st
 	return succeeded(a, &at, &row, ret);
 }
 
+enum auth_result auth_look_up(struct auth *a, struct str login, struct auth_login *ret)
+{
+	struct auth_row row = { .disabled = false };
+	int found = auth_store_login(a, login, &row);
+
+	if (found <= 0)
+		return found < 0 ? AUTH_ERROR : AUTH_NO_LOGIN;
+	if (row.disabled)
+		return AUTH_DISABLED;
+	*ret = row.login;
+	return AUTH_OK;
+}
+
 unsigned auth_penalty_ms(struct auth *a, const char *peer)
 {
 	struct auth_digest key;

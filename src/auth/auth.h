@@ -63,6 +63,9 @@ int auth_identify(struct auth *a, const struct auth_question *q, struct auth_ide
  * that was right a moment ago is recognised by a keyed digest in memory, without hashing again. */
 enum auth_result auth_check_password(struct auth *a, struct str login, struct str password, const char *peer,
 				     struct auth_login *ret);
+/* The login as it is now, without a password: for who has shown one before. AUTH_OK, AUTH_NO_LOGIN,
+ * AUTH_DISABLED or AUTH_ERROR. Reads the store. */
+enum auth_result auth_look_up(struct auth *a, struct str login, struct auth_login *ret);
 /* A failure that another module found (a refused token): counts for the throttle. */
 void auth_failed(struct auth *a, const char *peer);
 /* A success that another module found (a token that was taken). */

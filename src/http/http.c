@@ -12,7 +12,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/history.h"
 #include "http/http_int.h"
+#include "http/visitors.h"
 
 #define PEM_MOST ((size_t)1 << 20)
 #define REAP_MS 1000
@@ -137,6 +139,29 @@ void http_reap_soon(struct http *h)
 	}
 }
 
+/* ---- the last hour ---- */
+
+/* Refused only when all ends. */
+static void sample_later(struct http *h, int64_t ms)
+{
+	bool taken = http_pool_submit(&h->work, &h->sampler, clock_mono_ms() + ms, true);
+
+	(void)taken;
+}
+
+static void sample(struct http_task *t)
+{
+	struct http *h = CONTAINER_OF(t, struct http, sampler);
+	struct metrics_snapshot *s;
+	struct err e;
+
+	if (metrics_take(h->server->metrics, &s, &e) == 0) {
+		http_history_take(h->history, s);
+		metrics_snapshot_free(s);
+	}
+	sample_later(h, HISTORY_STEP_S * 1000);
+}
+
 /* ---- up and down ---- */
 
 static int up(struct http *h, struct err *reterr)
@@ -149,8 +174,11 @@ static int up(struct http *h, struct err *reterr)
 		http_pool_stop(&h->work);
 		return -1;
 	}
-	if (start_daemon(h, reterr) == 0)
+	if (start_daemon(h, reterr) == 0) {
+		h->sampler.run = sample;
+		sample_later(h, 0);
 		return 0;
+	}
 	http_pool_stop(&h->logins);
 	http_pool_stop(&h->work);
 	return -1;
@@ -179,7 +207,14 @@ int http_start(const struct http_options *o, struct http **ret, struct err *rete
 	h->socket = -1;
 	pthread_mutex_init(&h->connections.lock, NULL);
 	pthread_mutex_init(&h->readiness.lock, NULL);
+	pthread_mutex_init(&h->streams.lock, NULL);
 	list_init(&h->connections.all);
+	h->visitors = http_visitors_new(o->server);
+	h->history = http_history_new();
+	if (h->visitors == NULL || h->history == NULL) {
+		err_nomem(reterr);
+		goto fail;
+	}
 	if (http_listen(o->listen, &h->socket, h->address, sizeof(h->address), &loopback, reterr) < 0)
 		goto fail;
 	h->tls = !loopback;
@@ -209,8 +244,11 @@ void http_stop(struct http *h)
 	down(h);
 	if (h->socket >= 0)
 		close(h->socket);
+	http_visitors_free(h->visitors);
+	http_history_free(h->history);
 	forget_pem(&h->certificate);
 	forget_pem(&h->key);
+	pthread_mutex_destroy(&h->streams.lock);
 	pthread_mutex_destroy(&h->connections.lock);
 	pthread_mutex_destroy(&h->readiness.lock);
 	free(h);

@@ -63,6 +63,8 @@ struct http_request {
 	struct buf body;
 	bool too_large, handed_over, answered;
 	unsigned delay_ms; /* by which the answer is held back */
+	unsigned again_ms; /* it could not be answered: the handler is called again after this */
+	unsigned tries;
 	char peer[72];
 	struct http_task task;
 	/* the answer */
@@ -100,8 +102,16 @@ struct http_readiness {
 	bool looking, ready; /* under the lock: somebody looks; what was found last */
 };
 
-/* metrics.c */
-http_handler http_metrics;
+/* metrics.c, files.c, login.c, api.c, events.c */
+http_handler http_metrics, http_file, http_login, http_logout, http_me, http_api_get, http_api_post,
+	http_events;
+
+struct http_visitors;
+struct http_history;
+struct http_streams {
+	pthread_mutex_t lock;
+	unsigned n; /* under the lock: open now */
+};
 
 /* listen.c */
 MUST_CHECK int http_listen(const char *text, int *ret_fd, char *ret_address, size_t size, bool *ret_loopback,
@@ -133,6 +143,10 @@ struct http {
 	struct http_task reaper;
 	bool reaping; /* under the lock of connections: the reaper is on its way */
 	struct http_readiness readiness;
+	struct http_visitors *visitors; /* owned; they outlast a reload */
+	struct http_history *history;   /* owned */
+	struct http_task sampler;
+	struct http_streams streams;
 };
 
 #endif

@@ -52,10 +52,13 @@ static void on_thread(struct http_task *t)
 	struct http_request *r = CONTAINER_OF(t, struct http_request, task);
 	struct http_pool *p = r->route->where == ROUTE_LOGIN ? &r->http->logins : &r->http->work;
 
+	r->again_ms = 0;
 	if (http_pool_is_stopping(p))
 		http_answer_text(r, MHD_HTTP_SERVICE_UNAVAILABLE, "The server is stopping.\n");
 	else
 		r->route->handler(r);
+	if (r->again_ms > 0 && http_pool_submit(p, t, clock_mono_ms() + r->again_ms, true))
+		return;
 	http_answer_later(r, r->delay_ms);
 }
 

@@ -7,6 +7,13 @@ static const struct http_route routes[] = {
 	{ "GET", "/healthz", http_health_alive, ROUTE_NOW },
 	{ "GET", "/readyz", http_health_ready, ROUTE_WORK },
 	{ "GET", "/metrics", http_metrics, ROUTE_WORK },
+	{ "POST", "/api/login", http_login, ROUTE_LOGIN },
+	{ "POST", "/api/logout", http_logout, ROUTE_WORK },
+	{ "GET", "/api/me", http_me, ROUTE_WORK },
+	{ "GET", "/api/events", http_events, ROUTE_WORK },
+	{ "GET", "/api/*", http_api_get, ROUTE_WORK },
+	{ "POST", "/api/*", http_api_post, ROUTE_WORK },
+	{ "GET", "/*", http_file, ROUTE_NOW },
 };
 
 static bool fits(const struct http_route *r, const char *path)

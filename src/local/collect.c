@@ -9,6 +9,20 @@ static struct local_run *run_of(struct sink *s)
 	return CONTAINER_OF(s, struct local_run, sink);
 }
 
+/* The columns live as long as the call, and the answer longer. */
+static const struct column *copy_columns(struct arena *a, const struct column *c, size_t n)
+{
+	struct column *copy = arena_array(a, n, sizeof(*copy));
+
+	for (size_t i = 0; copy != NULL && i < n; i++) {
+		copy[i] = c[i];
+		copy[i].name = arena_strndup(a, c[i].name, strlen(c[i].name));
+		if (copy[i].name == NULL)
+			return NULL;
+	}
+	return copy;
+}
+
 static int keep_columns(struct sink *s, const struct column *c, size_t n)
 {
 	struct local_run *r = run_of(s);
@@ -16,7 +30,9 @@ static int keep_columns(struct sink *s, const struct column *c, size_t n)
 
 	if (set == NULL)
 		return -1;
-	*set = (struct local_set){ .columns = c, .ncolumns = n };
+	*set = (struct local_set){ .columns = copy_columns(&r->arena, c, n), .ncolumns = n };
+	if (set->columns == NULL)
+		return -1;
 	if (r->last_set == NULL)
 		r->sets = set;
 	else

@@ -10,9 +10,11 @@ static struct local_run *run_of(struct tsql_host *h)
 
 uint8_t local_rights(const struct local_run *r, const struct database *db)
 {
-	if (r->client.admin)
-		return RIGHT_EXECUTE | RIGHT_SELECT | RIGHT_ADMIN;
-	return auth_rights(r->client.server->auth, r->client.login, db->name);
+	const struct metadata_client who = { .auth = r->client.server->auth,
+					     .login = r->client.login,
+					     .admin = r->client.admin };
+
+	return metadata_rights_in(&who, db);
 }
 
 static void statement_done(struct tsql_host *h, enum tsql_command cmd, bool has_count, uint64_t count,

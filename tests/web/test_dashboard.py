@@ -1,0 +1,264 @@
+"""The dashboard in a real browser, with real data and load behind it; each change is seen by another client over TDS."""
+import http.client
+import json
+import pathlib
+import socket
+import threading
+import time
+
+import pytest
+
+from dashboard import PARTITION, READER, Load, available, browse, fill, rows, sql
+from support.server import Server
+from support.wire import Wire
+from test_health import address, get, still_serves
+
+pytestmark = pytest.mark.skipif(available() is not None, reason=str(available()))
+SHOTS = pathlib.Path(__file__).resolve().parents[2] / "build" / "screenshots"
+
+
+def url(server):
+    return "%s://%s:%d/" % address(server)
+
+
+@pytest.fixture(scope="module")
+def web():
+    made = Server(settings={"http": "127.0.0.1:0", "sweep_interval": 0}).start()
+    fill(made)
+    with Load(made):
+        yield made
+    made.stop()
+    made.remove()
+
+
+# ---- in a browser ----
+
+def test_wrong_password_then_in_and_out(web):
+    cookie, = browse("wrongPassword", url(web), password=web.password)
+    assert cookie["httpOnly"] and cookie["sameSite"] == "Strict" and not cookie["secure"]
+
+
+@pytest.mark.parametrize("size, dark", [((1920, 1080), False), ((375, 800), True)], ids=["wide-light", "narrow-dark"])
+def test_every_page_with_data_and_nothing_for_axe_to_find(web, size, dark):
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    found = browse("everyPage", url(web), password=web.password, axe=True, viewport={"width": size[0], "height": size[1]}, dark=dark, shots=str(SHOTS), suffix="" if not dark else "-narrow-dark")
+    assert found == []
+
+
+@pytest.mark.long
+def test_plots_move(web):
+    assert "Calls a second" in browse("plotsMove", url(web), password=web.password)
+
+
+def test_jobs_are_found_and_cancelled(web):
+    assert browse("jobs", url(web), password=web.password, partition=PARTITION)["rows"] == 26
+    cancelled = {row[0] for row in rows(web, "WordAutomation", "SELECT JobId FROM dbo.Jobs WHERE CancelTime IS NOT NULL")}
+    assert 30 in cancelled and {36, 37, 38, 39, 40} <= cancelled and 29 not in cancelled
+
+
+def test_schedules_change(web):
+    browse("schedules", url(web), password=web.password)
+    jobs = {row[0]: row[1:] for row in rows(web, "ScheduledJobs", "SELECT DisplayName, Disabled, Class, Recurrence, NextDueTime FROM dbo.ScheduledJobs")}
+    assert jobs["Night report"][0] and not jobs["Weekly digest"][0] and jobs["Weekly digest"][3] < jobs["Cache clean-up"][3]
+    assert jobs["From the browser"][1].endswith(".UserProfileChangeJob") and jobs["From the browser"][2] == "daily at 03:30:00"
+
+
+def test_a_session_is_ended(web):
+    with Wire(web).login(database="StateService", app="to be ended") as w:
+        browse("sessions", url(web), password=web.password, program="to be ended")
+        with pytest.raises((OSError, EOFError)):
+            w.batch("SELECT 1").ok()
+
+
+@pytest.mark.long
+def test_by_keyboard(web):
+    browse("keyboard", url(web), password=web.password)
+
+
+def test_rights_of_the_login_hold(web):
+    saw = browse("reader", url(web), login=READER[0], password=READER[1])
+    assert saw["links"] == ["Overview", "Jobs", "Sessions"] and saw["cancels"] == 0
+    assert saw["status"] == {"state": 403, "logins": 403, "history": 403, "jobs": 200, "cancel": 403, "kill": 403, "grant": 403}
+
+
+@pytest.mark.long
+def test_nobody_looks_nothing_is_asked(web):
+    saw = browse("hidden", url(web), password=web.password)
+    assert saw["opened"] >= 1
+
+
+def test_logins_and_rights_change(web):
+    browse("logins", url(web), password=web.password)
+    assert rows(web, "StateService", "SELECT 1", login=("shop", "shop-Password1"))[0][0] == 1
+    with pytest.raises(Exception):
+        Wire(web).login(user=READER[0], password=READER[1], database="WordAutomation")
+
+
+def test_the_server_goes_away_and_comes_back(tmp_path):
+    server = Server(settings={"http": "127.0.0.1:0"}).start()
+    where = url(server)
+    server.settings["http"] = "%s:%d" % address(server)[1:]
+    ready, lost = tmp_path / "ready", tmp_path / "lost"
+    failed = []
+
+    def person():
+        try:
+            browse("restart", where, password=server.password, ready=str(ready), lost=str(lost))
+        except BaseException as e:      # pylint: disable=broad-except
+            failed.append(e)
+
+    thread = threading.Thread(target=person)
+    thread.start()
+
+    def wait(path):
+        deadline = time.monotonic() + 120
+        while not path.exists() and not failed:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    wait(ready)
+    server.stop()
+    wait(lost)
+    server.start()
+    thread.join(120)
+    server.stop()
+    server.remove()
+    assert not failed, failed[0]
+
+
+# ---- without a browser ----
+
+class Visitor:
+    """A logged-in client that can lie."""
+
+    def __init__(self, server, login="sa", password=None):
+        self.server = server
+        status, body, headers = get(server, "/api/login", "POST", json.dumps({"login": login, "password": password or server.password}), {"Content-Type": "application/json"})
+        assert status == 200, body
+        self.me = json.loads(body)
+        self.cookie = headers["Set-Cookie"].split(";")[0]
+
+    def get(self, path):
+        status, body, _ = get(self.server, path, headers={"Cookie": self.cookie})
+        return status, body
+
+    def post(self, path, body, **headers):
+        given = {"Cookie": self.cookie, "Content-Type": "application/json", "X-Procession-Token": self.me["token"], **{k.replace("_", "-"): v for k, v in headers.items()}}
+        status, text, _ = get(self.server, path, "POST", body if isinstance(body, (str, bytes)) else json.dumps(body), {k: v for k, v in given.items() if v is not None})
+        return status, text
+
+
+def test_forged_requests_are_refused(web):
+    v = Visitor(web)
+    body = {"name": "forged", "password": "forged-Password1"}
+    assert v.post("/api/login_add", body, X_Procession_Token=None)[0] == 403
+    assert v.post("/api/login_add", body, X_Procession_Token="0" * 64)[0] == 403
+    assert v.post("/api/login_add", body, Content_Type="text/plain")[0] == 403
+    assert v.post("/api/login_add", body, Sec_Fetch_Site="cross-site")[0] == 403
+    assert v.post("/api/login_add", body, Cookie="procession=" + "0" * 64)[0] == 401
+    assert get(web, "/api/login_add?name=forged&password=forged-Password1", headers={"Cookie": v.cookie})[0] == 404
+    assert "forged" not in v.get("/api/logins")[1]
+    assert v.post("/api/login_add", body)[0] == 200
+    assert "forged" in v.get("/api/logins")[1]
+
+
+def test_failed_logins_are_held_back_more_and_more(new_server):
+    """By the server's own throttle: 0.1 s after the first failure, 1.6 s after the fifth."""
+    server = new_server(settings={"http": "127.0.0.1:0"})
+    for _ in range(5):
+        began = time.monotonic()
+        status, _, _ = get(server, "/api/login", "POST", json.dumps({"login": "sa", "password": "wrong"}), {"Content-Type": "application/json"})
+        assert status == 403
+    assert time.monotonic() - began >= 1.6
+
+
+def test_who_is_disabled_is_out_at_once(web):
+    sql(web, "master", "EXEC procession_login_add 'brief', 'brief-Password1'")
+    v = Visitor(web, "brief", "brief-Password1")
+    assert v.get("/api/me")[0] == 200
+    sql(web, "master", "EXEC procession_login_disable 'brief'")
+    assert v.get("/api/me")[0] == 401
+
+
+def test_a_visitor_is_a_session_that_can_be_ended(web):
+    v = Visitor(web)
+    assert [row[0] for row in rows(web, "master", f"SELECT program_name FROM sys.dm_exec_sessions WHERE session_id = {v.me['session']}")] == ["dashboard"]
+    sql(web, "master", f"KILL {v.me['session']}")
+    assert v.get("/api/me")[0] == 401
+
+
+def test_values_are_values_not_text(web):
+    v = Visitor(web)
+    for bad in ("1; EXEC procession_login_list", "' OR 1=1 --", "1e400", "99999999999999999999"):
+        status, body, _ = get(web, "/api/job?" + "db=WordAutomation&id=" + bad.replace(" ", "%20").replace("'", "%27").replace(";", "%3B"), headers={"Cookie": v.cookie})
+        assert status == 400, body
+    for body in ("", "[]", "{", '{"a":{}}', '{"a":1.5}', '{"a b":1}', '{"a":1,"a":2}', b"\xff\xfe", "[" * 5000, json.dumps({f"a{n}": n for n in range(100)})):
+        assert v.post("/api/cancel", body)[0] == 400
+    assert v.post("/api/kill", {"session": "1; KILL 51"})[0] == 400
+    still_serves(web)
+
+
+def test_state_never_tells_what_is_in_it(web):
+    v = Visitor(web)
+    for view in ("state", "state_expirations", "state_locks"):
+        status, body = v.get(f"/api/{view}?db=StateService")
+        assert status == 200 and "session-" not in body and "abab" not in body
+
+
+def test_a_browser_that_never_reads_its_events_holds_nobody_up(web):
+    v = Visitor(web)
+    _, host, port = address(web)
+    held = []
+    for _ in range(20):
+        s = socket.create_connection((host, port), timeout=30)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        s.sendall(f"GET /api/events?watch=overview HTTP/1.1\r\nHost: x\r\nCookie: {v.cookie}\r\n\r\n".encode())
+        held.append(s)
+    still_serves(web)
+    assert v.get("/api/overview")[0] == 200
+    for s in held:
+        s.close()
+
+
+def test_a_thousand_browsers_are_bounded(web):
+    """Connections beyond the bound are closed; calls over TDS do not notice."""
+    v = Visitor(web)
+    _, host, port = address(web)
+    held = []
+    for _ in range(1000):
+        try:
+            s = socket.create_connection((host, port), timeout=30)
+            s.sendall(f"GET /api/events?watch=sessions HTTP/1.1\r\nHost: x\r\nCookie: {v.cookie}\r\n\r\n".encode())
+            held.append(s)
+        except OSError:
+            break
+    with Wire(web).login(database="StateService") as w:
+        w.batch("SELECT TOP 1 Bytes FROM dbo.Items").ok()
+    for s in held:
+        s.close()
+    deadline = time.monotonic() + 90
+    while True:
+        try:
+            assert Visitor(web).get("/api/me")[0] == 200
+            break
+        except (OSError, http.client.HTTPException, AssertionError):
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+
+
+def test_under_https_the_cookie_is_secure(new_server):
+    import ssl
+    server = new_server(settings={"http": "0.0.0.0:0"})
+    context = ssl.create_default_context(cafile=server.certificate)
+    context.check_hostname = False
+    connection = http.client.HTTPSConnection("127.0.0.1", address(server)[2], timeout=60, context=context)
+    connection.request("POST", "/api/login", json.dumps({"login": "sa", "password": server.password}), {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    assert answer.status == 200 and "; Secure" in answer.headers["Set-Cookie"]
+    answer.read()
+    connection.close()
+
+
+def test_all_pages_together_are_small():
+    folder = pathlib.Path(__file__).resolve().parents[2] / "src" / "http" / "web"
+    assert sum(f.stat().st_size for f in folder.iterdir()) < 150 * 1024
