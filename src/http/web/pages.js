@@ -90,7 +90,7 @@ function wrong(view) {
 
 const plots = [
   ["Calls a second", (p) => [p[0], p[1]], (p) => rate(p[1]), rate],
-  ["Time of a call", (p) => [p[0], p[2], p[3]], (p) => [h("span", { class: "key1" }, `p50 ${seconds(p[2])}`), " ", h("span", { class: "key2" }, `p99 ${seconds(p[3])}`)], seconds],
+  ["Latency", (p) => [p[0], p[2], p[3]], (p) => [h("span", { class: "key1" }, `p50 ${seconds(p[2])}`), " ", h("span", { class: "key2" }, `p99 ${seconds(p[3])}`)], seconds],
   ["Errors a second", (p) => [p[0], p[4]], (p) => rate(p[4]), rate],
   ["Calls that wait", (p) => [p[0], p[5]], (p) => number(p[5]), number],
   ["Sessions", (p) => [p[0], p[6]], (p) => number(p[6]), number],
@@ -173,10 +173,10 @@ function jobs(node, database, id) {
   const show = async (answer) => {
     const list = rows(answer).slice(0, 25), more = rows(answer).length > 25;
     if (list.length) await count(list).catch(() => {});
-    fill(out, table("Jobs", ["Job", "Name", "Created", "State", "Progress", "#Failed", ""], list.map((j) => {
+    fill(out, table("Jobs", ["Job", "Name", "State", "Progress", "#Failed", "Created", ""], list.map((j) => {
       const c = counts.get(String(j.JobId)) ?? { Items: 0, Stopped: 0, Failed: 0 }, [text, kind] = jobState(j);
-      return row(h("a", { href: `#/jobs/${encodeURIComponent(db.name)}/${j.JobId}`, "data-key": `j${j.JobId}` }, String(j.JobId)), wide(j.Name ?? "–"), time(j.CreateTime), mark(text, kind),
-        progress(`Job ${j.JobId}`, c.Items, c.Stopped, c.Failed), right(number(c.Failed)),
+      return row(h("a", { href: `#/jobs/${encodeURIComponent(db.name)}/${j.JobId}`, "data-key": `j${j.JobId}` }, String(j.JobId)), wide(j.Name ?? "–"), mark(text, kind),
+        progress(`Job ${j.JobId}`, c.Items, c.Stopped, c.Failed), right(number(c.Failed)), time(j.CreateTime),
         actions(db.may && !j.CancelTime && (j.Unfinished > 0 || !j.Submitted) && button("Cancel", `c${j.JobId}`, () => cancel(j), "danger")));
     }), "No job fits."),
     h("div", { class: "row" }, before.length > 0 && button("Newest", "first", () => { before = []; restart(); }),
