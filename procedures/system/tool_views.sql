@@ -4,8 +4,11 @@
 
 ROWS server (name ntext, distribution ntext, release ntext, architecture ntext, cpus bigint, memory bigint, started datetime, up bigint, pid int, max_connections int);
 ROWS sessions (spid int, login_time datetime, host ntext, program ntext, process int, login ntext, status ntext, command ntext, database ntext,
-    blocker int, last_request datetime, address ntext, scheme ntext, encrypted int, isolation int, transactions int, text_size int, date_first int,
+    blocker int, last_request datetime, address ntext, scheme ntext, encrypted int, isolation int, transactions int, requests bigint, text_size int, date_first int,
     lock_timeout int, quoted_identifier int, arithabort int, ansi_null_dflt_on int, ansi_warnings int, ansi_padding int, ansi_nulls int, concat_null_yields_null int);
+ROWS numbers (name ntext, database ntext, procedure ntext, label ntext, value float);
+ROWS procedures (database ntext, procedure ntext, calls bigint, errors bigint, queue_total float, queue_p50 float, queue_p99 float, run_total float, run_p50 float,
+    run_p99 float);
 
 -- ---- objects of the system
 
@@ -237,7 +240,7 @@ VIEW sys.dm_exec_sessions OVER sessions (
     original_security_id varbinary(85) NOT NULL, original_login_name nvarchar(128) NOT NULL, last_successful_logon datetime, last_unsuccessful_logon datetime,
     unsuccessful_logons bigint, group_id int NOT NULL, database_id smallint NOT NULL, authenticating_database_id int, open_transaction_count int NOT NULL
 )
-SUMMARY The sessions: all of them to administrators, to others their own. Options and transactions are those of the asking session; NULL or 0 elsewhere.
+SUMMARY The sessions: all of them to administrators and who has the right monitor, to others their own. Options and transactions are those of the asking session; NULL or 0 elsewhere.
 AS
 SELECT s.spid, s.login_time, s.host, s.program, s.process, 7, 'TDS', x'00', s.login, NULL, NULL, s.status, NULL, 0, 0, 0, 0, 4, s.last_request, s.last_request, 0,
        0, 0, 1, s.text_size, 'us_english', 'mdy', s.date_first, s.quoted_identifier, s.arithabort, s.ansi_null_dflt_on, 0, s.ansi_warnings, s.ansi_padding, s.ansi_nulls,
@@ -397,3 +400,28 @@ SUMMARY The collation of the server.
 AS
 SELECT 'SQL_Latin1_General_CP1_CI_AS', 'Latin1-General, case-insensitive, accent-sensitive';
 
+-- ---- the numbers of the server: for administrators and who has the right monitor (src/metrics)
+
+VIEW sys.procession_numbers OVER numbers (
+    name nvarchar(128) NOT NULL, database_name nvarchar(128), procedure_name nvarchar(128), label nvarchar(128), value float NOT NULL
+)
+SUMMARY All numbers of the server, as procession_stats gives them.
+AS
+SELECT n.name, n.database, n.procedure, n.label, n.value FROM numbers n;
+
+VIEW sys.procession_procedures OVER procedures (
+    database_name nvarchar(128) NOT NULL, procedure_name nvarchar(128) NOT NULL, calls bigint NOT NULL, errors bigint NOT NULL, queue_ms float NOT NULL,
+    queue_p50_ms float NOT NULL, queue_p99_ms float NOT NULL, run_ms float NOT NULL, run_p50_ms float NOT NULL, run_p99_ms float NOT NULL
+)
+SUMMARY The procedures that were called since the start, with the milliseconds that their calls waited and ran: all together, the median, and what one in a hundred exceeds.
+AS
+SELECT p.database, p.procedure, p.calls, p.errors, p.queue_total, p.queue_p50, p.queue_p99, p.run_total, p.run_p50, p.run_p99 FROM procedures p;
+
+VIEW sys.procession_sessions OVER sessions (
+    session_id smallint NOT NULL, login_name nvarchar(128) NOT NULL, host_name nvarchar(128), program_name nvarchar(128), address varchar(48),
+    database_name nvarchar(128), status nvarchar(30) NOT NULL, command nvarchar(32) NOT NULL, blocking_session_id smallint NOT NULL, requests bigint NOT NULL,
+    login_time datetime NOT NULL, last_request_time datetime NOT NULL
+)
+SUMMARY The sessions with the requests that each has made: all of them to administrators and who has the right monitor, to others their own.
+AS
+SELECT s.spid, s.login, s.host, s.program, s.address, s.database, s.status, s.command, s.blocker, s.requests, s.login_time, s.last_request FROM sessions s;

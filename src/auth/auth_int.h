@@ -13,7 +13,8 @@
 #include "base/list.h"
 
 #define AUTH_DIGEST 32
-#define AUTH_ALL_RIGHTS 7u /* every bit of enum call_right */
+/* of an administrator */
+#define AUTH_ALL_RIGHTS (RIGHT_EXECUTE | RIGHT_SELECT | RIGHT_ADMIN | RIGHT_MONITOR)
 #define AUTH_CACHE_SETS 256u
 #define AUTH_CACHE_WAYS 4u
 #define AUTH_CACHE_MS (10 * 60 * 1000) /* then the password is hashed again */

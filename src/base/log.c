@@ -1,4 +1,4 @@
-/* log.c — one logfmt line per event on stderr, built on the stack and handed on whole
+/* log.c — one line of logfmt or JSON per event on stderr, built on the stack and handed on whole
  * (log_out.c), so that lines of different threads never mix. Whatever could end a line or begin
  * a field is escaped here. */
 #include "base/log.h"
@@ -20,6 +20,7 @@ static const char *const level_names[] = { "error", "warn", "info", "debug" };
 
 /* global: one log for the process, so that logging needs no handle; so are the next two */
 static atomic_int current_level = LOG_INFO;
+static atomic_int current_format = LOG_LOGFMT; /* global: of the log */
 
 /* Volume bound. Lines are counted per second of the monotonic clock. */
 static struct {
@@ -33,11 +34,18 @@ static struct {
 struct line {
 	char text[LOG_LINE_MAX];
 	size_t n;
+	bool json; /* as the format was when it began */
+	bool full; /* something did not fit */
 };
 
 void log_set_level(enum log_level level)
 {
 	atomic_store(&current_level, (int)level);
+}
+
+void log_set_format(enum log_format format)
+{
+	atomic_store(&current_format, (int)format);
 }
 
 bool log_enabled(enum log_level level)
@@ -93,13 +101,15 @@ static bool volume_admits(unsigned long *ret_left_out)
 	return admitted;
 }
 
-/* One byte is kept for the line's end. */
+/* Two bytes are kept for the line's end. */
 static void line_put(struct line *l, const char *p, size_t n)
 {
-	size_t left = sizeof(l->text) - 1 - l->n;
+	size_t left = sizeof(l->text) - 2 - l->n;
 
-	if (n > left)
+	if (n > left) {
 		n = left;
+		l->full = true;
+	}
 	memcpy(l->text + l->n, p, n);
 	l->n += n;
 }
@@ -139,7 +149,12 @@ static void line_put_escaped(struct line *l, char c)
 	case '\n': line_put_str(l, "\\n"); break;
 	case '\r': line_put_str(l, "\\r"); break;
 	case '\t': line_put_str(l, "\\t"); break;
-	default: snprintf(hex, sizeof(hex), "\\x%02x", (unsigned char)c); line_put_str(l, hex);
+	default:
+		/* a byte that is no character is none in JSON either: the replacement character */
+		if (l->json && (unsigned char)c >= 0x80)
+			line_put_str(l, "\\ufffd");
+		else if (snprintf(hex, sizeof(hex), l->json ? "\\u%04x" : "\\x%02x", (unsigned char)c) > 0)
+			line_put_str(l, hex);
 	}
 }
 
@@ -161,7 +176,7 @@ static void line_put_value(struct line *l, const char *s)
 	size_t n = strnlen(s, VALUE_MAX_BYTES + 1);
 	bool cut = n > VALUE_MAX_BYTES;
 
-	if (!needs_quotes(s, n) && !cut) {
+	if (!l->json && !needs_quotes(s, n) && !cut) {
 		line_put(l, s, n);
 		return;
 	}
@@ -180,24 +195,41 @@ static void line_put_value(struct line *l, const char *s)
 	line_put_str(l, cut ? "…\"" : "\"");
 }
 
+static void line_put_key(struct line *l, const char *key)
+{
+	line_put_str(l, l->json ? ",\"" : " ");
+	line_put_str(l, key);
+	line_put_str(l, l->json ? "\":" : "=");
+}
+
+/* An object that is cut is none: a field that does not fit is left out as a whole. */
+static void line_end_field(struct line *l, size_t began)
+{
+	if (l->json && l->full)
+		l->n = began;
+	l->full = false;
+}
+
 static void line_put_text(struct line *l, const char *key, const char *value)
 {
+	size_t began = l->n;
+
 	if (value == NULL || value[0] == '\0')
 		return;
-	line_put(l, " ", 1);
-	line_put_str(l, key);
-	line_put(l, "=", 1);
+	line_put_key(l, key);
 	line_put_value(l, value);
+	line_end_field(l, began);
 }
 
 static void line_put_number(struct line *l, const char *key, long long number)
 {
+	size_t began = l->n;
 	char digits[24];
 
-	line_put(l, " ", 1);
-	line_put_str(l, key);
-	snprintf(digits, sizeof(digits), "=%lld", number);
+	line_put_key(l, key);
+	snprintf(digits, sizeof(digits), "%lld", number);
 	line_put_str(l, digits);
+	line_end_field(l, began);
 }
 
 static void line_begin(struct line *l, enum log_level level, const char *event)
@@ -208,17 +240,28 @@ static void line_begin(struct line *l, enum log_level level, const char *event)
 	char stamp[64];
 
 	l->n = 0;
+	l->json = atomic_load_explicit(&current_format, memory_order_relaxed) == LOG_JSON;
+	l->full = false;
 	gmtime_r(&seconds, &tm);
-	snprintf(stamp, sizeof(stamp), "time=%04d-%02d-%02dT%02d:%02d:%02d.%03dZ level=", tm.tm_year + 1900,
+	snprintf(stamp, sizeof(stamp), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", tm.tm_year + 1900,
 		 tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(us % 1000000 / 1000));
+	line_put_str(l, l->json ? "{\"time\":\"" : "time=");
 	line_put_str(l, stamp);
-	line_put_str(l, level_names[level]);
+	line_put_str(l, l->json ? "\"" : "");
+	line_put_text(l, "level", level_names[level]);
 	line_put_text(l, "event", event);
+}
+
+static void line_end(struct line *l)
+{
+	if (l->json)
+		l->text[l->n++] = '}';
+	l->text[l->n++] = '\n';
 }
 
 static void line_write(struct line *l)
 {
-	l->text[l->n++] = '\n';
+	line_end(l);
 	log_out(l->text, l->n);
 }
 
@@ -229,7 +272,7 @@ size_t log_line_dropped(char *dst, unsigned long lines)
 	line_begin(&l, LOG_WARN, "log_lines_dropped");
 	line_put_number(&l, "lines", (long long)lines);
 	line_put_text(&l, "why", "standard error was not read for so long that the lines could not be kept");
-	l.text[l.n++] = '\n';
+	line_end(&l);
 	memcpy(dst, l.text, l.n);
 	return l.n;
 }

@@ -1,5 +1,5 @@
-/* log.h — logfmt lines on stderr. One event a line; values are escaped here, so that no input
- * can forge a line.
+/* log.h — logfmt or JSON lines on stderr. One event a line; values are escaped here, so that no
+ * input can forge a line.
  *   LOG(LOG_INFO, &session->logctx, "login", F_STR("mechanism", "sql"), F_INT("attempts", n)); */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -29,6 +29,9 @@ static inline const char *log_text(const char *s)
 #define F_INT(k, v) ((struct log_field){ (k), NULL, (long long)(v) })
 
 void log_set_level(enum log_level level);
+/* LOG_JSON: each line is an object of JSON, its fields in the same order under the same names. */
+enum log_format { LOG_LOGFMT, LOG_JSON };
+void log_set_format(enum log_format format);
 /* For callers whose fields are costly to compute. */
 bool log_enabled(enum log_level level);
 bool log_parse_level(const char *name, enum log_level *ret);

@@ -34,7 +34,8 @@ enum call_right {
 	RIGHT_EXECUTE = 1,
 	RIGHT_SELECT = 2,
 	RIGHT_ADMIN = 4,
-	RIGHT_SERVER = 8 /* the server itself */
+	RIGHT_SERVER = 8,  /* the server itself */
+	RIGHT_MONITOR = 16 /* of the system database: to see the numbers of the server */
 };
 
 /* An argument as the client gave it, before binding. */

@@ -83,8 +83,11 @@ static void set_name(struct server *srv)
 	str_copy(srv->name, sizeof(srv->name), str_of(host));
 }
 
-static void apply_log(const struct config *c)
+static void apply_log(struct server *srv, const struct config *c)
 {
+	log_set_format((enum log_format)c->log_format);
+	atomic_store(&srv->log_logins, c->log_logins);
+	atomic_store(&srv->slow_call_ms, (unsigned)c->slow_call_ms);
 	log_set_level((enum log_level)c->log_level);
 	log_set_rate((unsigned)c->log_rate);
 }
@@ -352,8 +355,8 @@ static void announce(const struct server *srv, const struct http *h)
 /* What a reload takes; everything else needs a restart. */
 static bool reload_takes(const char *setting)
 {
-	return strncmp(setting, "tls_", 4) == 0 || strcmp(setting, "log_level") == 0 ||
-	       strcmp(setting, "log_rate") == 0;
+	return strncmp(setting, "tls_", 4) == 0 || strncmp(setting, "log_", 4) == 0 ||
+	       strcmp(setting, "slow_call_ms") == 0;
 }
 
 static void tell_changes(const struct config *old, const struct config *fresh)
@@ -375,11 +378,11 @@ static void reload(struct server *srv, struct http *h)
 	if (config_reload(srv->config, &fresh, &e) < 0) {
 		LOG(LOG_ERROR, NULL, "reload_failed", F_STR("reason", e.text));
 	} else {
-		apply_log(fresh);
+		apply_log(srv, fresh);
 		if (load_tls(srv, fresh, &e) < 0)
 			LOG(LOG_ERROR, NULL, "reload_failed", F_STR("reason", e.text));
 		else
-			LOG(LOG_INFO, NULL, "reload", F_STR("what", "certificate, logins, log level"));
+			LOG(LOG_INFO, NULL, "reload", F_STR("what", "certificate, logins, log"));
 		reload_http(h, fresh);
 		tell_changes(srv->config, fresh);
 		config_free(fresh);
@@ -489,7 +492,7 @@ int main(int argc, char **argv)
 	session_bell_init(&srv.bell);
 	session_accounts_init(&srv.accounts, memory_limit(config), (unsigned)config->login_memory_share,
 			      (unsigned)config->session_memory_share);
-	apply_log(config);
+	apply_log(&srv, config);
 	rc = daemon_signals_start(&e);
 	if (log_start_writer() < 0)
 		LOG(LOG_WARN, NULL, "log_writer", F_STR("why", "no thread for it"),

@@ -1,6 +1,7 @@
 /* natives.c — see natives.h. They run on threads of the engine, inside the call's transaction. */
 #include "daemon/natives.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -9,6 +10,7 @@
 #include "catalogue/catalogue.h"
 #include "catalogue/native.h"
 #include "daemon/backup.h"
+#include "metrics/snapshot.h"
 #include "session/list.h"
 
 static struct str text_of(const struct native_ctx *ctx, size_t i)
@@ -126,14 +128,14 @@ static int give_session(struct native_ctx *ctx, const struct metadata_session *s
 }
 
 /* session_list() AS ($spid, $status, $login, $host, $blocker, $database, $command): all for
- * administrators, else the caller's own. On a reader's thread. */
+ * administrators and who has the right monitor, else the caller's own. On a reader's thread. */
 static int give_sessions(struct native_ctx *ctx, struct err *reterr)
 {
-	bool admin = (ctx->call->rights & RIGHT_ADMIN) != 0;
+	bool all = (ctx->call->rights & RIGHT_MONITOR) != 0;
 	struct metadata_session *list;
 	size_t n;
 
-	if (session_list(ctx->userdata, admin ? 0 : (uint16_t)ctx->call->session, ctx->call->arena, &list, &n,
+	if (session_list(ctx->userdata, all ? 0 : (uint16_t)ctx->call->session, ctx->call->arena, &list, &n,
 			 reterr) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
@@ -274,6 +276,51 @@ static int server_counters(struct native_ctx *ctx, struct err *reterr)
 	return 0;
 }
 
+/* ---- procession_stats ---- */
+
+static struct value text_or_null(const char *text)
+{
+	struct value v = value_nvarchar(text == NULL ? "" : text);
+
+	v.null = text == NULL;
+	return v;
+}
+
+struct numbers {
+	struct native_ctx *ctx;
+	struct err *err;
+};
+
+static int give_number(const struct metrics_row *r, void *arg)
+{
+	struct numbers *n = arg;
+	struct value number = { .type = TYPE_OF(TYPE_FLOAT), .u.f = r->value };
+	char name[128];
+
+	snprintf(name, sizeof(name), "%s%s", r->name, r->suffix);
+	const struct value fields[] = { value_nvarchar(name), text_or_null(metrics_row_value(r, "database")),
+					text_or_null(metrics_row_value(r, "procedure")),
+					text_or_null(metrics_row_label(r)), number };
+
+	return n->ctx->each(n->ctx, fields, ARRAY_LEN(fields), n->err);
+}
+
+/* server_numbers(@buckets) AS ($name, $database, $procedure, $label, $value): on a reader's
+ * thread. */
+static int server_numbers(struct native_ctx *ctx, struct err *reterr)
+{
+	struct server *srv = ctx->userdata;
+	struct numbers n = { ctx, reterr };
+	struct metrics_snapshot *s;
+	int rc = metrics_take(srv->metrics, &s, reterr);
+
+	if (rc < 0)
+		return -1;
+	rc = metrics_each(s, ctx->nargs > 0 && !ctx->args[0].null && ctx->args[0].u.i != 0, give_number, &n);
+	metrics_snapshot_free(s);
+	return rc;
+}
+
 void daemon_natives_register(struct server *srv)
 {
 	catalogue_native_register(&srv->natives, "backup_begin", backup_begin, srv);
@@ -283,6 +330,7 @@ void daemon_natives_register(struct server *srv)
 	catalogue_native_register(&srv->natives, "sessions_end", sessions_end, srv);
 	catalogue_native_register(&srv->natives, "session_list", give_sessions, srv);
 	catalogue_native_register(&srv->natives, "server_counters", server_counters, srv);
+	catalogue_native_register(&srv->natives, "server_numbers", server_numbers, srv);
 	catalogue_native_register(&srv->natives, "database_states", database_states, srv);
 	catalogue_native_register(&srv->natives, "password_hash", password_hash, srv);
 	catalogue_native_register(&srv->natives, "database_create", database_create, srv);

@@ -114,7 +114,7 @@ static void question_init(struct question *q, struct engine_database *db, enum c
 	q->call.arena = &q->answer.arena;
 	q->call.sink = &q->sink;
 	q->call.txn = txn;
-	q->call.rights = RIGHT_EXECUTE | RIGHT_SELECT | RIGHT_ADMIN | RIGHT_SERVER;
+	q->call.rights = RIGHT_EXECUTE | RIGHT_SELECT | RIGHT_ADMIN | RIGHT_MONITOR | RIGHT_SERVER;
 	q->call.login = "procession";
 	q->call.database = engine_name(db);
 	q->call.lock_timeout_ms = -1;

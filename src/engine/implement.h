@@ -75,6 +75,9 @@ struct txn {
 
 /* Before it runs: its clock reading [E-COM-05], and no result yet. */
 void engine_call_begin(struct call *c);
+/* It begins to run, for the first time: what it does until its end is counted as running.
+ * engine_call_begin() says so, too. */
+void engine_call_started(struct call *c);
 /* It failed. e may be &c->err. */
 void engine_call_fail(struct call *c, const struct err *e);
 /* Before it runs a second time: outputs and locals are NULL again. */

@@ -14,6 +14,11 @@ void engine_call_begin(struct call *c)
 	c->txn_lost = false;
 	c->rows_changed = 0;
 	c->now = clock_ticks(); /* [E-COM-05] */
+	engine_call_started(c);
+}
+
+void engine_call_started(struct call *c)
+{
 	if (c->began_us == 0)
 		c->began_us = clock_mono_us();
 }

@@ -10,7 +10,7 @@
 uint8_t metadata_rights_in(const struct metadata_client *client, const struct database *db)
 {
 	if (client->admin)
-		return RIGHT_EXECUTE | RIGHT_SELECT | RIGHT_ADMIN;
+		return RIGHT_EXECUTE | RIGHT_SELECT | RIGHT_ADMIN | RIGHT_MONITOR;
 	return auth_rights(client->auth, client->login, db->name);
 }
 

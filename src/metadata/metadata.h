@@ -8,6 +8,8 @@
 #include "databases/databases.h"
 #include "tsql/tsql.h"
 
+struct metrics; /* metrics/metrics.h */
+
 /* A session as sys.dm_exec_sessions shows it. Texts live as long as the arena they were asked
  * into; times are datetime ticks. */
 struct metadata_session {
@@ -15,7 +17,8 @@ struct metadata_session {
 	const char *login, *host, *program, *database, *address, *scheme;
 	const char *status, *command;
 	int64_t login_time, last_request;
-	uint32_t process; /* of the client, as it says */
+	uint64_t requests; /* that it has made */
+	uint32_t process;  /* of the client, as it says */
 	bool encrypted;
 };
 
@@ -35,6 +38,7 @@ struct metadata_client {
 	const struct metadata_client_ops *ops;
 	struct databases *databases;
 	struct auth *auth;
+	struct metrics *metrics; /* the numbers of the server */
 	const char *server_name;
 	unsigned max_connections;
 	int64_t started;           /* the server: datetime ticks */
@@ -54,6 +58,8 @@ MUST_CHECK int metadata_value(const struct metadata_client *client, const char *
  * objects in the arena. */
 MUST_CHECK int metadata_rows(const struct metadata_client *client, const char *name, struct arena *a,
 			     struct str *ret, struct err *reterr);
+/* Who asks may see the numbers of the server, and all sessions. */
+bool metadata_may_monitor(const struct metadata_client *client);
 /* Rights (enum call_right) of who asks in a database. */
 uint8_t metadata_rights_in(const struct metadata_client *client, const struct database *db);
 

@@ -3,6 +3,7 @@
 #ifndef METADATA_METADATA_INT_H
 #define METADATA_METADATA_INT_H
 
+#include "base/buf.h"
 #include "metadata/metadata.h"
 
 struct metadata_call {
@@ -50,6 +51,13 @@ metadata_fn metadata_suser_id, metadata_suser_name, metadata_suser_sid, metadata
 
 /* rights.c: what the client may do. */
 metadata_fn metadata_has_dbaccess, metadata_has_perms;
+
+/* rows.c, numbers.c: a text as JSON; the rows of views over numbers, an array that is not closed
+ * yet. */
+void metadata_put_text(struct buf *b, const char *s);
+MUST_CHECK int metadata_put_numbers(const struct metadata_client *client, struct buf *b, struct err *reterr);
+MUST_CHECK int metadata_put_procedures(const struct metadata_client *client, struct buf *b,
+				       struct err *reterr);
 
 /* properties.c */
 metadata_fn metadata_server_property, metadata_connection_property, metadata_database_property_ex,

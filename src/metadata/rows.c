@@ -15,7 +15,7 @@
 
 /* ---- JSON ---- */
 
-static void put_text(struct buf *b, const char *s)
+void metadata_put_text(struct buf *b, const char *s)
 {
 	buf_put_u8(b, '"');
 	for (; *s != '\0'; s++) {
@@ -40,10 +40,10 @@ static void put_row(struct buf *b, bool first, const struct field *fields, size_
 	buf_put_u8(b, first ? '[' : ',');
 	for (size_t i = 0; i < n; i++) {
 		buf_put_u8(b, i == 0 ? '{' : ',');
-		put_text(b, fields[i].name);
+		metadata_put_text(b, fields[i].name);
 		buf_put_u8(b, ':');
 		if (fields[i].text != NULL)
-			put_text(b, fields[i].text);
+			metadata_put_text(b, fields[i].text);
 		else
 			buf_printf(b, "%lld", (long long)fields[i].number);
 	}
@@ -75,6 +75,7 @@ static void put_session(struct buf *b, bool first, const struct metadata_session
 		{ "encrypted", NULL, s->encrypted },
 		{ "isolation", NULL, own ? v->isolation : TSQL_READ_COMMITTED },
 		{ "transactions", NULL, own ? v->trancount : 0 },
+		{ "requests", NULL, (int64_t)s->requests },
 		{ "text_size", NULL, own ? v->textsize : -1 },
 		{ "date_first", NULL, own ? v->datefirst : 7 },
 		{ "lock_timeout", NULL, own ? v->lock_timeout_ms : -1 },
@@ -166,6 +167,10 @@ int metadata_rows(const struct metadata_client *client, const char *name, struct
 		rc = put_sessions(client, a, &b, reterr);
 	else if (strcmp(name, "server") == 0)
 		put_server(client, &b);
+	else if (strcmp(name, "numbers") == 0)
+		rc = metadata_put_numbers(client, &b, reterr);
+	else if (strcmp(name, "procedures") == 0)
+		rc = metadata_put_procedures(client, &b, reterr);
 	else
 		assert(!"a view is declared OVER rows that nobody makes");
 	buf_put_u8(&b, ']');

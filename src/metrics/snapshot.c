@@ -241,6 +241,26 @@ double metrics_quantile(const struct metrics_totals *t, double part)
 	return (double)b->upto[b->n - 1] * b->unit;
 }
 
+const char *metrics_row_value(const struct metrics_row *r, const char *name)
+{
+	for (unsigned i = 0; i < r->nlabels; i++) {
+		if (strcmp(r->labels[i].name, name) == 0)
+			return r->labels[i].value;
+	}
+	return NULL;
+}
+
+const char *metrics_row_label(const struct metrics_row *r)
+{
+	if (r->le != NULL)
+		return r->le;
+	for (unsigned i = 0; i < r->nlabels; i++) {
+		if (strcmp(r->labels[i].name, "database") != 0 && strcmp(r->labels[i].name, "procedure") != 0)
+			return r->labels[i].value;
+	}
+	return NULL;
+}
+
 struct rows {
 	int (*row)(const struct metrics_row *r, void *arg);
 	void *arg;

@@ -68,6 +68,10 @@ struct metrics_row {
 	const char *le; /* of a bucket, else NULL */
 	double value;
 };
+/* What tells it apart beside database and procedure: the bound of a bucket, a state, an outcome;
+ * NULL: nothing. */
+const char *metrics_row_label(const struct metrics_row *r);
+const char *metrics_row_value(const struct metrics_row *r, const char *name); /* NULL: it has none */
 int metrics_each(const struct metrics_snapshot *s, bool buckets,
 		 int (*row)(const struct metrics_row *r, void *arg), void *arg);
 

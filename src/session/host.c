@@ -67,8 +67,8 @@ static int64_t connections(const struct metadata_client *c)
 static int sessions(const struct metadata_client *c, struct arena *a, struct metadata_session **ret,
 		    size_t *ret_n, struct err *reterr)
 {
-	return session_list(CONTAINER_OF(c, struct asker, client)->session->server, c->admin ? 0 : c->spid, a,
-			    ret, ret_n, reterr);
+	return session_list(CONTAINER_OF(c, struct asker, client)->session->server,
+			    metadata_may_monitor(c) ? 0 : c->spid, a, ret, ret_n, reterr);
 }
 
 static const struct metadata_client_ops client_ops = { nest_level, connections, sessions };
@@ -79,6 +79,7 @@ static struct asker asker_of(struct session *s)
 			       .client = { .ops = &client_ops,
 					   .databases = s->server->databases,
 					   .auth = s->server->auth,
+					   .metrics = s->server->metrics,
 					   .server_name = s->server->name,
 					   .max_connections = (unsigned)s->server->config->max_connections,
 					   .started = s->server->registry.started,
@@ -189,6 +190,7 @@ static int host_kill(struct tsql_host *h, int64_t spid, struct err *reterr)
 		return err_set(reterr, ERR_KILL_SELF);
 	if (!session_registry_kill(&s->server->registry, (uint16_t)spid))
 		return err_set(reterr, ERR_KILL_ABSENT, (int)spid);
+	session_audit_kill(s, spid);
 	return 0;
 }
 

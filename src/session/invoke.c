@@ -88,8 +88,10 @@ void session_invoke_returned(struct session *s)
 		session_announce(s, inv->database);
 	/* An administration procedure changed logins or rights: what is cached of them is read
 	 * again, now that it is durable. */
-	if (c->rc == 0 && inv->proc->service == SERVICE_SYSTEM && !inv->proc->read_only)
+	if (c->rc == 0 && inv->proc->service == SERVICE_SYSTEM && !inv->proc->read_only) {
 		auth_reload(s->server->auth);
+		session_audit_call(s, c);
+	}
 	/* A time-out takes the transaction with it (clarification 6); where the engine saw it,
 	 * it is gone already. */
 	o = outcome_of(

@@ -44,6 +44,7 @@ static struct metadata_session shown(const struct registry_row *row, uint16_t bl
 		.command = session_activity_name(row->activity),
 		.login_time = row->login_time,
 		.last_request = row->last_request,
+		.requests = row->requests,
 		.process = row->process,
 		.encrypted = row->encrypted,
 	};

@@ -164,6 +164,8 @@ static void log_success(struct session *s, const struct login_work *w)
 	const struct tds_login7 *l = &w->login7;
 	char app[80], library[80];
 
+	if (!atomic_load(&s->server->log_logins))
+		return;
 	str_copy(app, sizeof(app), l->app);
 	str_copy(library, sizeof(library), l->library);
 	LOG(LOG_INFO, &s->log, "login", F_STR("mechanism", login_mechanism(w)),

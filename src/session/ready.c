@@ -7,7 +7,7 @@
 uint8_t session_rights(struct session *s, const struct database *db)
 {
 	if (s->admin)
-		return RIGHT_EXECUTE | RIGHT_SELECT | RIGHT_ADMIN;
+		return RIGHT_EXECUTE | RIGHT_SELECT | RIGHT_ADMIN | RIGHT_MONITOR;
 	return auth_rights(s->server->auth, s->login_name, db->name);
 }
 

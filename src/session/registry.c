@@ -135,7 +135,7 @@ void session_registry_show(struct registry *r, struct registry_entry *e)
 	pthread_mutex_lock(&r->lock);
 	e->shown = true;
 	e->login_time = clock_ticks();
-	registry_request(e, e->login_time);
+	atomic_store(&e->last_request, e->login_time);
 	pthread_mutex_unlock(&r->lock);
 }
 
@@ -209,7 +209,8 @@ static int copy_row(const struct registry_entry *e, struct arena *a, struct regi
 		.process = e->process,
 		.encrypted = e->encrypted,
 		.login_time = e->login_time,
-		.last_request = atomic_load_explicit(&e->last_request, memory_order_relaxed)
+		.last_request = atomic_load_explicit(&e->last_request, memory_order_relaxed),
+		.requests = atomic_load_explicit(&e->requests, memory_order_relaxed)
 	};
 	return ret->login == NULL || ret->host == NULL || ret->database == NULL || ret->program == NULL ||
 			       ret->address == NULL || ret->scheme == NULL

@@ -53,6 +53,7 @@ struct registry_entry {
 	bool encrypted;
 	int64_t login_time;        /* ticks; under the lock */
 	atomic_llong last_request; /* ticks; written by the session's loop, without the lock */
+	atomic_ullong requests;    /* that it has made; the same */
 };
 
 struct registry_row {
@@ -62,6 +63,7 @@ struct registry_row {
 	uint32_t process;
 	bool encrypted;
 	int64_t login_time, last_request; /* ticks */
+	uint64_t requests;
 };
 
 void session_registry_init(struct registry *r);
@@ -96,6 +98,8 @@ static inline void registry_doing(struct registry_entry *e, enum activity a)
 static inline void registry_request(struct registry_entry *e, int64_t ticks)
 {
 	atomic_store_explicit(&e->last_request, ticks, memory_order_relaxed);
+	atomic_store_explicit(&e->requests, atomic_load_explicit(&e->requests, memory_order_relaxed) + 1,
+			      memory_order_relaxed);
 }
 
 #endif

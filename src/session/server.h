@@ -36,6 +36,7 @@ struct server {
 	struct registry registry;     /* their numbers, and who is there */
 	struct bell bell;             /* those who wait for work */
 	atomic_uint sessions;         /* open now */
+	atomic_bool log_logins;       /* logins and ends of sessions are logged */
 	atomic_uint slow_call_ms;     /* a call that takes as long is logged; 0: none is */
 	unsigned max_connections;     /* the setting, or as many as there are descriptors for */
 	atomic_uint reserved;         /* places for administrators that are taken */

@@ -317,8 +317,9 @@ static void session_closed(void *owner, const char *reason)
 	assert(net_loop_is_here(s->loop) && !s->stream_gone);
 	if (!planned)
 		session_move(s, PHASE_CLOSED);
-	LOG(s->database == NULL ? LOG_DEBUG : LOG_INFO, &s->log, "disconnect",
-	    F_STR("reason", planned ? s->end_reason : reason));
+	if (atomic_load(&s->server->log_logins) || s->database == NULL)
+		LOG(s->database == NULL ? LOG_DEBUG : LOG_INFO, &s->log, "disconnect",
+		    F_STR("reason", planned ? s->end_reason : reason));
 	pthread_mutex_lock(&s->stream_lock);
 	s->stream_gone = true;
 	pthread_mutex_unlock(&s->stream_lock);

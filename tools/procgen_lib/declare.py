@@ -8,7 +8,7 @@ import re
 from . import sqltext, types
 
 SERVICES = ("system", "word", "translation", "schedule", "state")
-NEEDS = {"nothing": 0, "execute": 1, "admin": 4, "server": 8}
+NEEDS = {"nothing": 0, "execute": 1, "admin": 4, "server": 8, "monitor": 16}
 HEAD_WORDS = ("LOCAL", "SECTION", "SUMMARY", "SEE", "RETURNS", "NEEDS", "STATUS", "CLEANUP", "FLUSH", "SHORT", "ANNOUNCES", "WAITS", "EXAMPLE", "NOTES", "AS")
 STEP_WORDS = ("RUN", "ROWS", "SET", "FETCH", "CHECK", "IF", "ELSE", "END", "RETURN", "MESSAGE", "FAIL", "NATIVE", "EACH")
 STRING = r"'((?:[^']|'')*)'"

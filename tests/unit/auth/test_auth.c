@@ -336,7 +336,7 @@ static void rights_are_those_of_login_and_database(void **state)
 	assert_int_equal(auth_rights(f->a, "worker", "TRANSLATION"), 1);
 	assert_int_equal(auth_rights(f->a, "Worker", "StateService"), 3);
 	assert_int_equal(auth_rights(f->a, "Worker", "WordAutomation"), 0);
-	assert_int_equal(auth_rights(f->a, "sa", "WordAutomation"), 7);
+	assert_int_equal(auth_rights(f->a, "sa", "WordAutomation"), 7 | RIGHT_MONITOR);
 	assert_int_equal(auth_rights(f->a, "nobody", "StateService"), 0);
 	assert_int_equal(auth_rights(f->a, "old", "StateService"), 0);
 }

@@ -292,6 +292,7 @@ void executor_txn_run(struct executor *ex, struct call *c, bool first)
 	struct executor_txn *t = executor_txn_of(c);
 
 	assert(executor_is_writer(ex) && ex->pinned == t && ex->ngroup == 0);
+	engine_call_started(c);
 	answer(c, NULL);
 	if (!first || begin(ex, c) == 0)
 		run_kind(ex, t, c);
