@@ -326,6 +326,7 @@ def test_after_a_crash_items_live_as_long_as_lost_renewals_would_have_let_them(t
         assert promise(server) == (0, ticks(at(minutes=4)))
         clean(db)
         assert view(db, key) is not None and view(db, key + "-other") is None
+        assert bodies(server, key) == 1 and bodies(server) == 0         # its data stays with it
         server.advance(seconds=0.01)
         clean(db)
         assert view(db, key) is None
