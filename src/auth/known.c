@@ -4,6 +4,7 @@
  * digests; the size is fixed. */
 #include "auth/auth_int.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,5 +57,6 @@ void auth_known_put(struct auth_known *k, const struct auth_digest *set, const s
 				s = &first[i];
 		memcpy(s->key, key->bytes, sizeof(s->key));
 	}
+	assert(s >= first && s < first + AUTH_KNOWN_WAYS);
 	s->until = now + AUTH_KNOWN_MS;
 }

@@ -3,6 +3,7 @@
  * from two adjoining fixed ones: the older one weighs as much of itself as still overlaps. */
 #include "auth/auth_int.h"
 
+#include <assert.h>
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,7 @@ static void advance(const struct auth_throttle *t, struct auth_failures *f, int6
 {
 	int64_t gone = (now - f->window) / t->window_ms;
 
+	assert(t->window_ms > 0);
 	if (gone <= 0)
 		return;
 	f->before = gone == 1 ? f->now : 0;
@@ -82,6 +84,7 @@ unsigned auth_throttle_count(struct auth_throttle *t, const struct auth_digest *
 		return 0;
 	advance(t, f, now);
 	left = t->window_ms - (now - f->window);
+	assert(left > 0);
 	/* Rounded up: a failure is forgotten only when all of its window is gone. */
 	return f->now + (unsigned)(((int64_t)f->before * left + t->window_ms - 1) / t->window_ms);
 }
@@ -103,6 +106,7 @@ void auth_throttle_add(struct auth_throttle *t, const struct auth_digest *key, i
 		f->next = *p;
 		*p = f;
 		t->count++;
+		assert(t->count <= AUTH_THROTTLE_MAX);
 	}
 	advance(t, f, now);
 	if (f->now < UINT16_MAX)

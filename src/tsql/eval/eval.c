@@ -1,5 +1,7 @@
 /* eval.c — computing expressions. Recursion is bounded: the parser made no tree deeper than
  * EXPR_DEPTH. */
+#include <assert.h>
+
 #include "tsql/eval/eval.h"
 
 #include "tsql/eval/functions.h"
@@ -42,6 +44,7 @@ static int unary(struct eval *ev, const struct expr *e, struct value *ret)
 {
 	struct value v;
 
+	assert(e->nargs == 1);
 	if (tsql_eval_value(ev, e->args[0], &v) < 0)
 		return -1;
 	if (v.null) {
@@ -75,6 +78,7 @@ static int binary(struct eval *ev, const struct expr *e, struct value *ret)
 
 	if (tsql_eval_value(ev, e->args[0], &a) < 0 || tsql_eval_value(ev, e->args[1], &b) < 0)
 		return -1;
+	assert(e->nargs == 2);
 	if (joins_null(ev, e, &a, &b)) {
 		*ret = a.null ? b : a;
 		return 0;
@@ -200,11 +204,15 @@ static int call(struct eval *ev, const struct expr *e, struct value *ret)
 
 int tsql_eval_value(struct eval *ev, const struct expr *e, struct value *ret)
 {
+	assert(e->depth <= EXPR_DEPTH);
 	if (eval_spend(ev, NODE_STEPS) < 0)
 		return -1;
 	switch (e->kind) {
 	case E_LITERAL: *ret = e->literal; return 0;
-	case E_VARIABLE: *ret = ev->slots[e->var].value; return 0;
+	case E_VARIABLE:
+		assert(e->var >= 0);
+		*ret = ev->slots[e->var].value;
+		return 0;
 	case E_UNARY: return unary(ev, e, ret);
 	case E_BINARY: return binary(ev, e, ret);
 	case E_CASE: return case_value(ev, e, ret);
@@ -268,6 +276,7 @@ static int between(struct eval *ev, const struct expr *e, enum tri *ret)
 	struct value v, low, high;
 	enum tri a, b;
 
+	assert(e->nargs == 3);
 	if (tsql_eval_value(ev, e->args[0], &v) < 0 || tsql_eval_value(ev, e->args[1], &low) < 0 ||
 	    tsql_eval_value(ev, e->args[2], &high) < 0 || compare_values(ev, CMP_GE, &v, &low, &a) < 0 ||
 	    compare_values(ev, CMP_LE, &v, &high, &b) < 0)
@@ -283,6 +292,7 @@ static int in_list(struct eval *ev, const struct expr *e, enum tri *ret)
 	struct value v, w;
 	enum tri t;
 
+	assert(e->nargs >= 2);
 	*ret = TRI_FALSE;
 	if (tsql_eval_value(ev, e->args[0], &v) < 0)
 		return -1;

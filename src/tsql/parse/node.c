@@ -1,6 +1,7 @@
 /* node.c — nodes of expressions: depth, static type and flags are settled when a node is made. */
 #include "tsql/parse/parser.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "tsql/eval/functions.h"
@@ -18,6 +19,7 @@ int tsql_parse_finish_node(struct parser *p, struct expr *e)
 {
 	struct type few[8], *types = few;
 
+	assert(e->depth <= EXPR_DEPTH);
 	if (e->in_query || expr_is_predicate(e))
 		return 0;
 	if (e->nargs > ARRAY_LEN(few)) {
@@ -37,6 +39,7 @@ int tsql_parse_node(struct parser *p, enum expr_kind kind, int line, const struc
 {
 	struct expr *e = arena_alloc(p->arena, sizeof(*e));
 
+	assert(n == 0 || args != NULL);
 	if (e == NULL)
 		return p_nomem(p);
 	e->kind = (uint8_t)kind;

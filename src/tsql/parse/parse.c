@@ -2,6 +2,7 @@
  * line, growing arrays. */
 #include "tsql/parse/parser.h"
 
+#include <assert.h>
 #include <string.h>
 
 void tsql_parse_set_line(struct parser *p, int line)
@@ -154,6 +155,7 @@ int tsql_parse_enter(struct parser *p)
 
 void tsql_parse_leave(struct parser *p)
 {
+	assert(p->depth > 0);
 	p->depth--;
 }
 
@@ -162,6 +164,7 @@ int tsql_parse_grow(struct parser *p, void **array, size_t n, size_t *cap, size_
 	size_t more = n < 4 ? 8 : n * 2;
 	void *grown;
 
+	assert(n <= *cap && size > 0);
 	if (n < *cap)
 		return 0;
 	grown = arena_array(p->arena, more, size);
@@ -181,6 +184,7 @@ int tsql_parse_emit(struct parser *p, enum insn_op op, int line, struct insn **r
 
 	if (tsql_parse_grow(p, (void **)&g->insns, g->ninsns, &g->cap_insns, sizeof(*g->insns)) < 0)
 		return -1;
+	assert(g->ninsns < g->cap_insns);
 	in = &g->insns[g->ninsns++];
 	*in = (struct insn){ .op = op, .line = line, .var = -1, .assign_op = -1 };
 	if (ret != NULL)
@@ -193,6 +197,7 @@ static uint32_t *name_place(const struct parser *p, struct str name)
 {
 	size_t i = str_hash_nocase(name) & (p->cap_names - 1);
 
+	assert((p->cap_names & (p->cap_names - 1)) == 0 && p->prog->nvars < p->cap_names);
 	while (p->names[i] != 0 && !str_eq_nocase(p->prog->vars[p->names[i] - 1].name, name)) {
 		i = (i + 1) & (p->cap_names - 1);
 		/* names may be chosen to collide; tsql_parse_next says when it is enough */
@@ -239,6 +244,7 @@ int tsql_parse_variable(struct parser *p, int *ret)
 		err_set(p->err, ERR_NO_VARIABLE, name);
 		return p_fail(p, p->tok.line);
 	}
+	assert((size_t)var < p->prog->nvars);
 	*ret = var;
 	return tsql_parse_next(p);
 }

@@ -65,6 +65,7 @@ enum flow tsql_run_stop(struct tsql_run *r, enum tsql_wants how)
 
 enum flow tsql_run_hand_out(struct tsql_run *r, enum tsql_wants what)
 {
+	assert(!r->state->over && !r->state->waiting); /* invariant 6 */
 	r->state->waiting = true;
 	r->state->wants = what;
 	return FLOW_HAND_OUT;
@@ -105,6 +106,7 @@ enum flow tsql_run_error(struct tsql_run *r, const struct insn *in, enum tsql_co
 {
 	bool goes_on = ends_statement_only(r);
 
+	assert(in != NULL && r->state->scratch_live);
 	if (meter_gave_up(r->state->ev.meter))
 		return FLOW_AGAIN;
 	if (r->err.line == 0)
@@ -147,6 +149,7 @@ int tsql_run_assign(struct tsql_run *r, int var, const struct value *v)
 	char name[130];
 	struct value converted = *v;
 
+	assert(var >= 0 && (size_t)var < st->prog->nvars && st->scratch_live);
 	if (eval_spend(&st->ev, tsql_eval_size(v)) < 0)
 		return -1;
 	str_copy(name, sizeof(name), st->prog->vars[var].name);
