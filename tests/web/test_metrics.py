@@ -1,0 +1,106 @@
+"""/metrics: what promtool says of it, that it agrees with procession_stats, and that a real Prometheus reads it."""
+import http.client
+import json
+import pathlib
+import re
+import socket
+import subprocess
+import time
+import urllib.parse
+
+import pytds
+import pytest
+
+from support.server import Server
+
+RULES = pathlib.Path(__file__).resolve().parents[2] / "packaging/prometheus"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with Server(settings={"http": "127.0.0.1:0"}) as s:
+        yield s
+
+
+def get(port, path):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    assert answer.status == 200
+    return answer.read().decode()
+
+
+def http_port(server):
+    return int(re.search(r"https?://.+:(\d+)/", "\n".join(server.stdout_lines)).group(1))
+
+
+def metrics(server):
+    return get(http_port(server), "/metrics")
+
+
+def state(server):
+    return pytds.connect("127.0.0.1", port=server.port, user="sa", password=server.password, database="StateService", autocommit=True)
+
+
+def test_promtool_has_no_complaint(server):
+    with state(server) as c:
+        c.cursor().execute("EXEC proc_AddItem 'a', 0x01, 20")
+    done = subprocess.run(["promtool", "check", "metrics"], input=metrics(server), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_text_and_procedure_agree(server):
+    with state(server) as c, c.cursor() as k:
+        for i in range(5):
+            k.execute(f"EXEC proc_AddItem 'agree{i}', 0x01, 20")
+        k.execute("EXEC procession_stats @buckets = 1")
+        told = {(r[0], r[2], r[3]): r[4] for r in k.fetchall() if r[1] == "StateService" and r[2]}
+    text = {}
+    for name, procedure, le, value in re.findall(r'^(\w+)\{database="StateService",procedure="(\w+)"(?:,le="([^"]+)")?\} (\S+)$', metrics(server), re.M):
+        text[name, procedure, le or None] = float(value)
+    assert told["procession_calls_total", "proc_AddItem", None] >= 5
+    assert text.keys() == told.keys()
+    assert all(text[k] == pytest.approx(told[k], rel=1e-9) for k in told)
+
+
+def test_alert_rules_fire_when_they_should():
+    for what in (["check", "rules", "procession.rules.yml"], ["test", "rules", "procession.rules.test.yml"]):
+        done = subprocess.run(["promtool", *what], cwd=RULES, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def test_prometheus_scrapes_it(server, tmp_path):
+    port = free_port()
+    config = tmp_path / "prometheus.yml"
+    config.write_text(f"""
+global: {{scrape_interval: 1s}}
+rule_files: [{RULES}/procession.rules.yml]
+scrape_configs:
+  - job_name: procession
+    static_configs: [{{targets: ["127.0.0.1:{http_port(server)}"]}}]
+""")
+    with open(tmp_path / "log", "wb") as log:
+        prometheus = subprocess.Popen(["prometheus", f"--config.file={config}", f"--storage.tsdb.path={tmp_path}/data", f"--web.listen-address=127.0.0.1:{port}"],
+                                      stdout=log, stderr=log)
+    try:
+        query = "/api/v1/query?query=" + urllib.parse.quote('procession_build_info{job="procession"}')
+        deadline = time.monotonic() + 120
+        while True:
+            try:
+                result = json.loads(get(port, query))["data"]["result"]
+            except (OSError, AssertionError, http.client.HTTPException):     # it has not started yet
+                result = []
+            if result:
+                break
+            assert time.monotonic() < deadline and prometheus.poll() is None, (tmp_path / "log").read_text()
+            time.sleep(0.2)
+        assert result[0]["value"][1] == "1"
+    finally:
+        prometheus.terminate()
+        prometheus.wait()
