@@ -98,6 +98,10 @@ BEGIN
             IF j > length(p) THEN RETURN NULL; END IF;
             inside := substr(p, i + 1, j - i - 1);
             IF inside = '' THEN RETURN NULL; END IF;
+            WHILE inside ~ '.-.' AND ascii(substr(inside, position('-' IN substr(inside, 2)), 1)) > ascii(substr(inside, position('-' IN substr(inside, 2)) + 2, 1)) LOOP
+                inside := overlay(inside PLACING '' FROM position('-' IN substr(inside, 2)) FOR 3);     -- a range that goes backwards has nothing
+            END LOOP;
+            IF inside = '' THEN RETURN NULL; END IF;
             r := r || '[' || CASE WHEN left(inside, 1) = '^' THEN '^' || replace(replace(replace(substr(inside, 2), '\', '\\'), '[', '\['), ']', '\]')
                 ELSE replace(replace(replace(inside, '\', '\\'), '[', '\['), ']', '\]') END || ']';
             i := j;
@@ -116,46 +120,61 @@ CREATE OR REPLACE FUNCTION tsql_nlike(text, text, text) RETURNS boolean LANGUAGE
 
 -- ---- CAST
 CREATE OR REPLACE FUNCTION tsql_to_text(v text, width int8, fixed boolean) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
-$$ SELECT CASE WHEN width < 0 THEN v WHEN fixed THEN rpad(tsql_part(v, 1, width), width::int) ELSE tsql_part(v, 1, width) END $$;
-CREATE OR REPLACE FUNCTION tsql_in_range(v numeric, least_ int8, most int8, type_name text) RETURNS int8 LANGUAGE plpgsql STABLE STRICT AS $procession$
+$$ SELECT CASE WHEN width < 0 THEN v WHEN fixed THEN tsql_part(v, 1, width) || repeat(' ', greatest(width - tsql_units(v), 0)::int)
+    ELSE tsql_part(v, 1, width) END $$;
+-- A number that is too long for its text is '*', or an error.
+CREATE OR REPLACE FUNCTION tsql_number_to_text(v text, width int8, fixed boolean, star boolean, type_name text) RETURNS text LANGUAGE sql STABLE STRICT AS
+$$ SELECT CASE WHEN width < 0 OR length(v) <= width THEN tsql_to_text(v, width, fixed) WHEN star THEN tsql_to_text('*', width, fixed)
+    ELSE tsql_raise(8115, 16, 2, 'Arithmetic overflow error converting expression to data type ' || type_name || '.') END $$;
+CREATE OR REPLACE FUNCTION tsql_in_range(v numeric, least_ int8, most int8, number int, message text) RETURNS int8 LANGUAGE plpgsql STABLE STRICT AS $procession$
 BEGIN
-    IF v < least_ OR v > most THEN
-        PERFORM tsql_raise(8115, 16, 2, 'Arithmetic overflow error converting expression to data type ' || type_name || '.');
-    END IF;
+    IF v < least_ OR v > most THEN PERFORM tsql_raise(number, 16, 2, message); END IF;
     RETURN v::int8;
 END $procession$;
-CREATE OR REPLACE FUNCTION tsql_to_number(v int8, least_ int8, most int8, type_name text) RETURNS int8 LANGUAGE sql STABLE STRICT AS
-$$ SELECT CASE WHEN v BETWEEN least_ AND most THEN v ELSE tsql_in_range(v, least_, most, type_name) END $$;
-CREATE OR REPLACE FUNCTION tsql_to_number(v numeric, least_ int8, most int8, type_name text) RETURNS int8 LANGUAGE sql STABLE STRICT AS
-$$ SELECT tsql_in_range(trunc(v), least_, most, type_name) $$;
-CREATE OR REPLACE FUNCTION tsql_to_number(v float8, least_ int8, most int8, type_name text) RETURNS int8 LANGUAGE sql STABLE STRICT AS
-$$ SELECT tsql_in_range(trunc(v)::numeric, least_, most, type_name) $$;
-CREATE OR REPLACE FUNCTION tsql_to_number(v text, least_ int8, most int8, type_name text) RETURNS int8 LANGUAGE plpgsql STABLE STRICT AS $procession$
+CREATE OR REPLACE FUNCTION tsql_to_number(v int8, least_ int8, most int8, type_name text, source text) RETURNS int8 LANGUAGE sql STABLE STRICT AS
+$$ SELECT CASE WHEN v BETWEEN least_ AND most THEN v WHEN type_name IN ('tinyint', 'smallint')
+    THEN tsql_in_range(v, least_, most, 220, 'Arithmetic overflow error for data type ' || type_name || ', value = ' || v || '.')
+    ELSE tsql_in_range(v, least_, most, 8115, 'Arithmetic overflow error converting expression to data type ' || type_name || '.') END $$;
+CREATE OR REPLACE FUNCTION tsql_to_number(v numeric, least_ int8, most int8, type_name text, source text) RETURNS int8 LANGUAGE sql STABLE STRICT AS
+$$ SELECT CASE WHEN type_name IN ('tinyint', 'smallint')
+    THEN tsql_in_range(trunc(v), least_, most, 232, 'Arithmetic overflow error for type ' || type_name || ', value = ' || round(v, 6) || '.')
+    ELSE tsql_in_range(trunc(v), least_, most, 8115, 'Arithmetic overflow error converting expression to data type ' || type_name || '.') END $$;
+CREATE OR REPLACE FUNCTION tsql_to_number(v float8, least_ int8, most int8, type_name text, source text) RETURNS int8 LANGUAGE sql STABLE STRICT AS
+$$ SELECT tsql_to_number(v::numeric, least_, most, type_name, source) $$;
+CREATE OR REPLACE FUNCTION tsql_to_number(v text, least_ int8, most int8, type_name text, source text) RETURNS int8 LANGUAGE plpgsql STABLE STRICT AS $procession$
+DECLARE
+    big constant boolean := type_name = 'bigint';
 BEGIN
     IF trim(v) = '' THEN RETURN 0; END IF;
     IF trim(v) !~ '^[+-]? *[0-9]+$' THEN
-        PERFORM tsql_raise(245, 16, 1, 'Conversion failed when converting the nvarchar value ''' || v || ''' to data type ' || type_name || '.');
+        PERFORM tsql_raise(CASE WHEN big THEN 8114 ELSE 245 END, 16, CASE WHEN big THEN 5 ELSE 1 END, CASE WHEN big
+            THEN 'Error converting data type ' || source || ' to bigint.'
+            ELSE 'Conversion failed when converting the ' || source || ' value ''' || v || ''' to data type ' || type_name || '.' END);
     END IF;
-    RETURN tsql_in_range(replace(v, ' ', '')::numeric, least_, most, type_name);
+    RETURN tsql_in_range(replace(v, ' ', '')::numeric, least_, most, CASE WHEN big THEN 8115 WHEN type_name = 'int' THEN 248 ELSE 244 END,
+        CASE WHEN big THEN 'Arithmetic overflow error converting expression to data type bigint.'
+        WHEN type_name = 'int' THEN 'The conversion of the ' || source || ' value ''' || v || ''' overflowed an int column.'
+        ELSE 'The conversion of the ' || source || ' value ''' || v || ''' overflowed an INT' || CASE type_name WHEN 'tinyint' THEN '1' ELSE '2' END
+            || ' column. Use a larger integer column.' END);
 END $procession$;
 CREATE OR REPLACE FUNCTION tsql_to_bit(v text) RETURNS int8 LANGUAGE plpgsql STABLE STRICT AS $procession$
 BEGIN
     IF tsql_fold(trim(v)) IN ('true', 'false') THEN RETURN (tsql_fold(trim(v)) = 'true')::int; END IF;
-    RETURN (tsql_to_number(v, -9223372036854775807, 9223372036854775807, 'bit') <> 0)::int;
+    RETURN (tsql_to_number(v, -9223372036854775807, 9223372036854775807, 'bit', 'nvarchar') <> 0)::int;
 END $procession$;
 CREATE OR REPLACE FUNCTION tsql_to_bit(v int8) RETURNS int8 LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT (v <> 0)::int::int8 $$;
 CREATE OR REPLACE FUNCTION tsql_to_bit(v float8) RETURNS int8 LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT (v <> 0)::int::int8 $$;
 CREATE OR REPLACE FUNCTION tsql_to_bit(v numeric) RETURNS int8 LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT (v <> 0)::int::int8 $$;
-CREATE OR REPLACE FUNCTION tsql_to_float(v text) RETURNS float8 LANGUAGE plpgsql STABLE STRICT AS $procession$
+CREATE OR REPLACE FUNCTION tsql_to_float(v text, type_name text, source text) RETURNS float8 LANGUAGE plpgsql STABLE STRICT AS $procession$
 BEGIN
     IF trim(v) = '' THEN RETURN 0; END IF;
     RETURN v::float8;
 EXCEPTION WHEN data_exception THEN
-    PERFORM tsql_raise(8114, 16, 5, 'Error converting data type nvarchar to float.');
+    PERFORM tsql_raise(8114, 16, 5, 'Error converting data type ' || source || ' to ' || type_name || '.');
 END $procession$;
-CREATE OR REPLACE FUNCTION tsql_to_float(v int8) RETURNS float8 LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT v::float8 $$;
-CREATE OR REPLACE FUNCTION tsql_to_float(v float8) RETURNS float8 LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT v $$;
-CREATE OR REPLACE FUNCTION tsql_to_float(v numeric) RETURNS float8 LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT v::float8 $$;
+CREATE OR REPLACE FUNCTION tsql_to_float(v int8, type_name text, source text) RETURNS float8 LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT v::float8 $$;
+CREATE OR REPLACE FUNCTION tsql_to_float(v float8, type_name text, source text) RETURNS float8 LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT v $$;
+CREATE OR REPLACE FUNCTION tsql_to_float(v numeric, type_name text, source text) RETURNS float8 LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT v::float8 $$;
 
 -- ---- arguments of functions that take text, numbers or bytes: what does not fit names nothing
 CREATE OR REPLACE FUNCTION tsql_a_number(int8) RETURNS int8 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT $1 $$;

@@ -10,6 +10,7 @@
 #define OWN(alias, login, admin) \
 	"(" admin " <> 0 OR " alias ".login_name IS NULL OR tsql_fold(" alias \
 	".login_name) = tsql_fold(" login "))"
+#define WHOLE(argument) "CAST(trunc(CAST(" argument " AS numeric)) AS int8)"
 #define IN_DATABASE(column, argument) "tsql_fold(" column ") = tsql_fold(" argument ")"
 
 static const char *const calls[FUNCTION_COUNT] = {
@@ -19,9 +20,9 @@ static const char *const calls[FUNCTION_COUNT] = {
 	[FUNCTION_RTRIM] = "rtrim(#1, ' ')",
 	[FUNCTION_TRIM] = "btrim(#1, ' ')",
 	[FUNCTION_LEN] = "tsql_len(#1)",
-	[FUNCTION_SUBSTRING] = "tsql_substring(#1, $2, $3)",
-	[FUNCTION_LEFT] = "tsql_left(#1, $2)",
-	[FUNCTION_RIGHT] = "tsql_right(#1, $2)",
+	[FUNCTION_SUBSTRING] = "tsql_substring(#1, " WHOLE("$2") ", " WHOLE("$3") ")",
+	[FUNCTION_LEFT] = "tsql_left(#1, " WHOLE("$2") ")",
+	[FUNCTION_RIGHT] = "tsql_right(#1, " WHOLE("$2") ")",
 	[FUNCTION_REPLACE] = "tsql_replace(#1, #2, #3)",
 	[FUNCTION_CHARINDEX] = "tsql_charindex(#1, #2)",
 	[FUNCTION_ABS] = "abs($1)",
@@ -194,14 +195,24 @@ void query_postgres_call(struct query_postgres *w, const struct query_node *n)
 
 /* ---- CAST ---- */
 
+/* What T-SQL makes of a whole number that is too long for its text. */
+static bool becomes_star(const struct query_node *n)
+{
+	return n->args[0]->type.id <= TYPE_INT && !type_info(n->type.id)->is_unicode;
+}
+
 static void to_text(struct query_postgres *w, const struct query_node *n)
 {
 	bool fixed = n->type.id == TYPE_CHAR || n->type.id == TYPE_NCHAR;
 
-	query_text_put(w->t, STR("tsql_to_text("));
+	query_text_put(w->t, query_is_text(n->args[0]) ? STR("tsql_to_text(") : STR("tsql_number_to_text("));
 	query_postgres_as_text(w, n->args[0]);
-	query_text_format(w->t, ", %d, %s)", type_is_max(&n->type) ? -1 : (int)n->type.length,
+	query_text_format(w->t, ", %d, %s", type_is_max(&n->type) ? -1 : (int)n->type.length,
 			  fixed ? "true" : "false");
+	if (!query_is_text(n->args[0]))
+		query_text_format(w->t, ", %s, '%s'", becomes_star(n) ? "true" : "false",
+				  type_info(n->type.id)->name);
+	query_text_put(w->t, STR(")"));
 }
 
 static void to_number(struct query_postgres *w, const struct query_node *n)
@@ -217,18 +228,24 @@ static void to_number(struct query_postgres *w, const struct query_node *n)
 
 	query_text_put(w->t, STR("tsql_to_number("));
 	query_postgres_expr(w, n->args[0]);
-	query_text_format(w->t, ", %" PRId64 ", %" PRId64 ", '%s')", bounds[n->type.id].least,
-			  bounds[n->type.id].most, type_info(n->type.id)->name);
+	query_text_format(w->t, ", %" PRId64 ", %" PRId64 ", '%s', '%s')", bounds[n->type.id].least,
+			  bounds[n->type.id].most, type_info(n->type.id)->name,
+			  type_info(n->args[0]->type.id)->name);
 }
 
 void query_postgres_cast(struct query_postgres *w, const struct query_node *n)
 {
 	if (type_info(n->type.id)->is_text) {
 		to_text(w, n);
-	} else if (n->type.id == TYPE_BIT || n->type.id == TYPE_FLOAT || n->type.id == TYPE_REAL) {
-		query_text_put(w->t, n->type.id == TYPE_BIT ? STR("tsql_to_bit(") : STR("tsql_to_float("));
+	} else if (n->type.id == TYPE_BIT) {
+		query_text_put(w->t, STR("tsql_to_bit("));
 		query_postgres_expr(w, n->args[0]);
 		query_text_put(w->t, STR(")"));
+	} else if (n->type.id == TYPE_FLOAT || n->type.id == TYPE_REAL) {
+		query_text_put(w->t, STR("tsql_to_float("));
+		query_postgres_expr(w, n->args[0]);
+		query_text_format(w->t, ", '%s', '%s')", type_info(n->type.id)->name,
+				  type_info(n->args[0]->type.id)->name);
 	} else {
 		to_number(w, n);
 	}
