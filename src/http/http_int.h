@@ -52,7 +52,8 @@ typedef void http_handler(struct http_request *r);
 struct http_route {
 	const char *method, *path;
 	http_handler *handler;
-	enum { ROUTE_NOW, ROUTE_WORK, ROUTE_LOGIN } where; /* on which thread */
+	/* on which thread; SCRAPE: as LOGIN where a password is needed, else as WORK */
+	enum { ROUTE_NOW, ROUTE_WORK, ROUTE_LOGIN, ROUTE_SCRAPE } where;
 };
 
 struct http_request {

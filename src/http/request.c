@@ -47,10 +47,18 @@ static enum MHD_Result send_answer(struct http_request *r)
 	return rc;
 }
 
+/* Passwords are checked on a thread of their own. */
+static struct http_pool *pool_of(struct http_request *r)
+{
+	bool checks = r->route->where == ROUTE_LOGIN || (r->route->where == ROUTE_SCRAPE && r->http->tls);
+
+	return checks ? &r->http->logins : &r->http->work;
+}
+
 static void on_thread(struct http_task *t)
 {
 	struct http_request *r = CONTAINER_OF(t, struct http_request, task);
-	struct http_pool *p = r->route->where == ROUTE_LOGIN ? &r->http->logins : &r->http->work;
+	struct http_pool *p = pool_of(r);
 
 	r->again_ms = 0;
 	if (http_pool_is_stopping(p))
@@ -65,7 +73,7 @@ static void on_thread(struct http_task *t)
 /* The answer is sent when the connection is resumed and the library asks again. */
 static enum MHD_Result hand_over(struct http_request *r)
 {
-	struct http_pool *p = r->route->where == ROUTE_LOGIN ? &r->http->logins : &r->http->work;
+	struct http_pool *p = pool_of(r);
 
 	r->task.run = on_thread;
 	MHD_suspend_connection(r->connection);

@@ -6,7 +6,7 @@
 static const struct http_route routes[] = {
 	{ "GET", "/healthz", http_health_alive, ROUTE_NOW },
 	{ "GET", "/readyz", http_health_ready, ROUTE_WORK },
-	{ "GET", "/metrics", http_metrics, ROUTE_WORK },
+	{ "GET", "/metrics", http_metrics, ROUTE_SCRAPE },
 	{ "POST", "/api/login", http_login, ROUTE_LOGIN },
 	{ "POST", "/api/logout", http_logout, ROUTE_WORK },
 	{ "GET", "/api/me", http_me, ROUTE_WORK },

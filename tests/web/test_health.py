@@ -1,4 +1,5 @@
 """The HTTP side without a browser: health, readiness, limits, certificates, and clients that send nonsense."""
+import base64
 import http.client
 import random
 import re
@@ -170,6 +171,25 @@ def test_elsewhere_it_is_https_with_the_servers_certificate_which_is_read_again(
     connection.request("GET", "/readyz")
     assert connection.getresponse().status == 200
     connection.close()
+
+
+def test_metrics_elsewhere_need_a_login_that_may_monitor(new_server):
+    server = new_server(settings={"http": "0.0.0.0:0"})
+    with Wire(server).login(database="master") as w:
+        w.batch("EXEC procession_login_add 'scraper', 'scraper-Password1'; EXEC procession_grant 'scraper', 'master', 'monitor'").ok()
+        w.batch("EXEC procession_login_add 'other', 'other-Password1'").ok()
+    context = ssl.create_default_context(cafile=server.certificate)
+    context.check_hostname = False
+
+    def scrape(login):
+        connection = http.client.HTTPSConnection("127.0.0.1", address(server)[2], timeout=60, context=context)
+        headers = {} if login is None else {"Authorization": "Basic " + base64.b64encode(login.encode()).decode()}
+        connection.request("GET", "/metrics", headers=headers)
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    assert [scrape(x) for x in (None, "scraper:wrong", "other:other-Password1", "nonsense", "scraper:scraper-Password1")] == [401, 401, 401, 401, 200]
 
 
 def test_plain_http_is_refused_by_https(new_server):
