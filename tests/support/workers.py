@@ -49,7 +49,7 @@ class Queue:
 
     def run(self, text, *args):
         s = self.server
-        with pytds.connect(s.host, "WordAutomation", "sa", s.password, port=s.port, autocommit=True) as db:
+        with pytds.connect(s.host, "WordAutomation", "sa", s.password, port=s.port, autocommit=True, login_timeout=10 * LIMIT) as db:      # pytds gives one try 8 % of it
             with db.cursor() as cursor:
                 cursor.execute(text, args or None)
                 return cursor.fetchall() if cursor.description else []
