@@ -75,7 +75,7 @@ static bool is_hint(struct token t)
 static int arguments(struct parser *p)
 {
 	const struct expr *ignored;
-	int rc;
+	int rc = -1;
 
 	if (tsql_parse_next(p) < 0 || (rc = tsql_parse_accept_op(p, ')')) != 0)
 		return rc < 0 ? -1 : 0;
