@@ -42,7 +42,7 @@ static void show_tables(const struct cli *cli, const struct client_result *r, co
 {
 	bool titled = cli->json && titles != NULL;
 
-	for (size_t i = 0; i < r->ntables && (!titled || i < 2); i++) {
+	for (size_t i = 0; i < r->ntables && (!titled || titles[i] != NULL); i++) {
 		if (titled)
 			printf("%s\"%s\": ", i == 0 ? "{" : ",", titles[i]);
 		else if (!cli->json && i > 0)

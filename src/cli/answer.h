@@ -6,7 +6,7 @@
 
 /* What a command may say besides the server's own results. */
 struct cli_outcome {
-	const char *const *titles; /* of the result sets, so that JSON stays one value; else NULL */
+	const char *const *titles; /* of the result sets, ended by NULL: JSON stays one value. NULL: none */
 	const char *done;          /* a sentence for people */
 	const char *login;         /* with password: a generated one that must be shown */
 	const char *password;

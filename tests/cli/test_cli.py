@@ -37,6 +37,7 @@ def test_status_names_the_server_and_its_databases(cli):
     assert answer["server"][0]["login"] == "sa"
     assert {"StateService", "WordAutomation", "Translation", "ScheduledJobs"} <= {d["name"] for d in answer["databases"]}
     assert "StateService" in cli.ok("status")
+    assert answer["certificate"][0]["days_left"] > 30 and not answer["certificate"][0]["warning"]
 
 
 def test_a_windows_name_needs_no_password(cli):
