@@ -278,6 +278,20 @@ def test_more_than_can_be_kept_at_once(key):
 
 
 @proves("STATE-Model-12")
+def test_more_than_can_be_kept_of_deleted_items(key):
+    """What proc_DeleteItem notes has the same bound: beyond it all start above the highest."""
+    with ClockServer("2025-06-15 12:00:00", settings={"sweep_interval": 0}) as server, open_path("wire", server, "StateService") as db:
+        add(db, key)
+        with contextlib.closing(sqlite3.connect(server.data / "StateService.db", timeout=20)) as file, file:
+            file.executemany("INSERT INTO gone (n, id, cookie) VALUES (?, ?, ?)", [(i, f"{key}-{i}", 1 + i % 7) for i in range(1, 10_001)])
+        assert db.call("proc_DeleteItem", id=key, lockCookie=1).status == 0
+        assert stored(server, "SELECT count(*) FROM gone") == [(0,)]
+        for name in (key, key + "-3", key + "-new"):
+            add(db, name)
+            assert peek(db, name)[3] == 8
+
+
+@proves("STATE-Model-12")
 def test_the_sweep_of_the_server_keeps_the_cookies_too(key):
     with ClockServer("2025-06-15 12:00:00", settings={"sweep_interval": 1}) as server, open_path("wire", server, "StateService") as db:
         add(db, key, timeout=1)
