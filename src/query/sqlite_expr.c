@@ -379,8 +379,38 @@ static void member(struct query_text *t, const struct query_node *n)
 		query_sqlite_expr(t, n);
 }
 
+/* A column and a few texts: comparisons one by one can use an index each, IN cannot (see near). */
+static bool are_few_texts(const struct query_node *n)
+{
+	if (n->order != ORDER_EXACT || n->args[0]->kind != NODE_COLUMN || n->nargs > 65)
+		return false;
+	for (size_t i = 1; i < n->nargs; i++) {
+		if (!query_is_text_constant(n->args[i]))
+			return false;
+	}
+	return true;
+}
+
+static void one_by_one(struct query_text *t, const struct query_node *n)
+{
+	for (size_t i = 1; i < n->nargs; i++) {
+		const struct query_node *pair[] = { n->args[0], n->args[i] };
+		const struct query_node equal = {
+			.kind = NODE_COMPARE, .op = CMP_EQ, .order = n->order, .args = pair, .nargs = 2
+		};
+
+		query_text_put(t, i == 1 ? STR("(") : STR(" OR "));
+		comparison(t, &equal);
+	}
+	query_text_put(t, STR(")"));
+}
+
 static void in_list(struct query_text *t, const struct query_node *n)
 {
+	if (are_few_texts(n)) {
+		one_by_one(t, n);
+		return;
+	}
 	query_text_put(t, STR("("));
 	query_sqlite_expr(t, n->args[0]);
 	query_text_put(t, query_sqlite_collation(n->order));
