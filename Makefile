@@ -10,7 +10,7 @@ FUZZ_TIME ?= 60
 
 MESON_DIR := build/meson
 
-.PHONY: all build run test test-long test-documents mutants bench fuzz lint format install clean help setup setup-test
+.PHONY: all build run test test-long test-documents mutants bench fuzz lint format install dist deb clean help setup setup-test
 .DEFAULT_GOAL := build
 
 all: build
@@ -27,6 +27,8 @@ help:
 	@echo 'make lint          clang-tidy, cppcheck and our own checkers'
 	@echo 'make format        clang-format over all C; make lint fails on what it would change'
 	@echo 'make install       DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)'
+	@echo 'make dist          a source archive of what is committed, in build/dist'
+	@echo 'make deb           Debian packages of what is committed, in build/deb; checked by lintian'
 	@echo 'make clean         remove build/ (data stays)'
 	@echo 'On Debian 12, missing packages are installed by tools/setup.sh (root or sudo).'
 
@@ -70,6 +72,13 @@ format: setup-test
 
 install: setup
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' tools/install.sh
+
+dist:
+	@tools/dist.sh
+
+deb: setup
+	@tools/setup.sh packages
+	@tools/deb.sh
 
 clean:
 	rm -rf build

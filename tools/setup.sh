@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing: `setup.sh build`, `setup.sh build test`, `setup.sh clients`, `setup.sh bench`.
+# Installs the Debian packages that are missing: `setup.sh build`, `setup.sh build test`, `setup.sh clients`, `setup.sh bench`, `setup.sh packages`.
 # Does nothing when all are there. Asks for sudo's password at most once. Without a build package it fails; without a
 # package of the tests it says so and goes on, and the tests that need it are skipped.
 set -euo pipefail
@@ -32,6 +32,9 @@ domain_packages=(samba samba-common-bin samba-ad-provision samba-dsdb-modules py
 
 # What the benchmark compares with.
 bench_packages=(libreoffice-writer python3-uno postgresql-15 postgresql-common postgresql-client-15 redis-server redis-tools)
+
+# What `make deb` needs besides.
+package_packages=(debhelper dpkg-dev lintian xz=xz-utils)
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
@@ -171,6 +174,7 @@ for what in "$@"; do
     build) required+=("${build_packages[@]}") ;;
     bench) optional+=("${bench_packages[@]}") ;;
     clients) optional+=("${client_packages[@]}") ;;
+    packages) optional+=("${package_packages[@]}") ;;
     domain) optional+=("${domain_packages[@]}") ;;
     test)
         optional+=("${test_packages[@]}" "${domain_packages[@]}")
