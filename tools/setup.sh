@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 # Each word is a package, or command=package where any program of that name will do.
 build_packages=(
-    cc=gcc libc6-dev meson ninja=ninja-build pkg-config python3 libuv1-dev libssl-dev libkrb5-dev libsqlite3-dev zlib1g-dev libargon2-dev
+    cc=gcc libc6-dev meson ninja=ninja-build pkg-config python3 libuv1-dev libssl-dev libkrb5-dev libsqlite3-dev libpq-dev zlib1g-dev libargon2-dev
     libinih-dev libxml2-dev libcurl4-openssl-dev libsystemd-dev freetds-dev libseccomp-dev libzip-dev libjansson-dev libmicrohttpd-dev libedit-dev libarchive-dev libreofficekit-dev
 )
 test_packages=(

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 
+enum engine_kind { ENGINE_SQLITE, ENGINE_POSTGRES };
 enum encrypt_mode { ENCRYPT_NONE /* off */, ENCRYPT_OPTIONAL /* on */, ENCRYPT_REQUIRED, ENCRYPT_STRICT };
 
 /* One field per line of settings.def; strings are owned. */

@@ -22,7 +22,7 @@ struct setting {
 
 extern const struct setting config_settings[];
 extern const size_t config_settings_count;
-#define SETTINGS_MAX 64 /* bound on config_settings_count, for small bitmaps */
+#define SETTINGS_MAX 96 /* bound on config_settings_count, for small bitmaps */
 
 /* By name as in the file; '-' counts as '_'. NULL: none. */
 const struct setting *config_setting_by_name(const char *name);

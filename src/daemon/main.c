@@ -22,6 +22,7 @@
 #include "daemon/signals.h"
 #include "daemon/warnings.h"
 #include "daemon/watchdog.h"
+#include "engine/postgres/postgres.h"
 #include "engine/sqlite/sqlite.h"
 #include "http/http.h"
 #include "metrics/metrics.h"
@@ -150,27 +151,64 @@ static void check_memory(const struct server *srv)
 		    F_STR("remedy", "lower memory_limit or cache_size"));
 }
 
-/* The one place that knows which engine there is. */
+static struct engine_limits limits(struct server *srv)
+{
+	const struct config *c = srv->config;
+
+	return (struct engine_limits){ .execution_timeout_s = (int)c->execution_timeout,
+				       .lock_timeout_ms = (int)c->lock_timeout,
+				       .transaction_idle_s = (int)c->transaction_idle_timeout,
+				       .transaction_s = (int)c->transaction_timeout,
+				       .max_queue = (unsigned)c->max_queue,
+				       .query_cost_limit = (unsigned)c->query_cost_limit,
+				       .slow_call_ms = &srv->slow_call_ms };
+}
+
+static struct engine *make_postgres(struct server *srv)
+{
+	const struct config *c = srv->config;
+	const struct engine_postgres_options o = { .conninfo = c->postgres,
+						   .connections = (unsigned)c->postgres_connections,
+						   .readers = (unsigned)c->readers,
+						   .failover_timeout_s = (int)c->failover_timeout,
+						   .name = srv->name,
+						   .limits = limits(srv),
+						   .natives = &srv->natives,
+						   .metrics = srv->metrics };
+
+	return engine_postgres_new(&o);
+}
+
+/* The one place that knows which engines there are. */
 static struct engine *make_engine(struct server *srv)
 {
 	const struct config *c = srv->config;
-	const struct engine_sqlite_options o = {
-		.dir = c->data,
-		.cache_mib = cache_mib(c),
-		.readers = (unsigned)c->readers,
-		.max_wal_mib = (unsigned)c->max_wal_size,
-		.limits = { .execution_timeout_s = (int)c->execution_timeout,
-			    .lock_timeout_ms = (int)c->lock_timeout,
-			    .transaction_idle_s = (int)c->transaction_idle_timeout,
-			    .transaction_s = (int)c->transaction_timeout,
-			    .max_queue = (unsigned)c->max_queue,
-			    .query_cost_limit = (unsigned)c->query_cost_limit,
-			    .slow_call_ms = &srv->slow_call_ms },
-		.natives = &srv->natives,
-		.metrics = srv->metrics,
-	};
+	const struct engine_sqlite_options o = { .dir = c->data,
+						 .cache_mib = cache_mib(c),
+						 .readers = (unsigned)c->readers,
+						 .max_wal_mib = (unsigned)c->max_wal_size,
+						 .limits = limits(srv),
+						 .natives = &srv->natives,
+						 .metrics = srv->metrics };
 
-	return engine_sqlite_new(&o);
+	return c->engine == ENGINE_POSTGRES ? make_postgres(srv) : engine_sqlite_new(&o);
+}
+
+/* Logins, rights and databases may be changed by another server. */
+static void others_changed(void *arg)
+{
+	struct server *srv = arg;
+
+	auth_reload(srv->auth);
+}
+
+/* The start is over, as far as it changes what servers share. */
+static void engine_is_started(struct server *srv)
+{
+	if (srv->config->engine != ENGINE_POSTGRES)
+		return;
+	engine_postgres_watch(srv->engine, others_changed, srv);
+	engine_postgres_started(srv->engine);
 }
 
 static int open_databases(struct server *srv, struct err *reterr)
@@ -318,8 +356,10 @@ static int build(struct server *srv, struct made *made, struct http **ret_http, 
 	    daemon_firststart_folder(srv->config, &made->folder, reterr) < 0 ||
 	    load_tls(srv, srv->config, reterr) < 0 || open_databases(srv, reterr) < 0 ||
 	    open_auth(srv, reterr) < 0 ||
-	    daemon_firststart_logins(srv->config, srv->databases, &made->password, reterr) < 0 ||
-	    start_cleaner(srv, reterr) < 0 ||
+	    daemon_firststart_logins(srv->config, srv->databases, &made->password, reterr) < 0)
+		return -1;
+	engine_is_started(srv);
+	if (start_cleaner(srv, reterr) < 0 ||
 	    daemon_backup_new(srv->databases, srv->config->data, &srv->backup, reterr) < 0 ||
 	    daemon_files_connections(srv, io_threads(srv->config), &srv->max_connections, reterr) < 0 ||
 	    start_net(srv, reterr) < 0 || start_http(srv, ret_http, reterr) < 0)
@@ -456,7 +496,9 @@ static void destroy(struct server *srv, struct http *h)
 		net_stop(srv->net);
 	daemon_cleaner_stop(srv->cleaner);
 	daemon_backup_free(srv->backup);
-	auth_close(srv->auth); /* before the databases, which it asks */
+	if (srv->engine != NULL && srv->config->engine == ENGINE_POSTGRES)
+		engine_postgres_watch(srv->engine, NULL, NULL); /* from here on it tells nobody */
+	auth_close(srv->auth);                                  /* before the databases, which it asks */
 	databases_close(srv->databases);
 	engine_free(srv->engine);
 	metrics_free(srv->metrics);

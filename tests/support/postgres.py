@@ -6,6 +6,7 @@
 
 fsync is off unless durable=True: most tests are not about crashes of the machine.
 """
+import contextlib
 import os
 import pathlib
 import pwd
@@ -61,6 +62,12 @@ class Postgres:
             self._run("pg_ctl", "-D", self.data, "-w", "-t", "120", "-m", mode, "stop")
             self.running = False
 
+    def synchronous(self):
+        """From now on a commit waits for a standby, which must be there already."""
+        with contextlib.closing(self.connect()) as connection:
+            connection.cursor().execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            connection.cursor().execute("SELECT pg_reload_conf()")
+
     def remove(self):
         self.stop("immediate")
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -107,3 +114,22 @@ class Postgres:
             cursor.execute(self.script(service))
         connection.close()
         return self.connect(path=f"{schema}, procession, pg_catalog")
+
+
+class Standby(Postgres):
+    """A copy of a primary that follows it, until it is promoted."""
+
+    def __init__(self, primary, **options):
+        super().__init__(**options)
+        self.primary = primary
+
+    def start(self):
+        if os.getuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
+            self.folder.chmod(0o755)
+        self._run("pg_basebackup", "-D", self.data, "-R", "-c", "fast", "-h", self.primary.folder, "-U", self.user, "--no-sync")
+        return super().start()
+
+    def promote(self):
+        self._run("pg_ctl", "-D", self.data, "-w", "-t", "60", "promote")

@@ -1,0 +1,268 @@
+/* conn.c — sessions of PostgreSQL: connecting to whichever host is the primary, and what a session
+ * is set to before its first use. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/postgres/postgres_int.h"
+
+#define ARENA_MOST ((size_t)4 << 30)
+#define PAUSE_MS 50 /* between two attempts to connect */
+
+/* ---- libpq ---- */
+
+/* What the operator does not say: silent ends of connections are noticed, and no host is waited for
+ * for long. What stands in CONNINFO, the last of these, wins. */
+static PGconn *connect_once(const struct pg_engine *e, const char *application)
+{
+	const char *const keys[] = { "connect_timeout",
+				     "keepalives_idle",
+				     "keepalives_interval",
+				     "keepalives_count",
+				     "tcp_user_timeout",
+				     "target_session_attrs",
+				     "application_name",
+				     "client_encoding",
+				     "dbname",
+				     NULL };
+	const char *const values[] = { "3",          "10",        "3",    "3",         "10000",
+				       "read-write", application, "UTF8", e->conninfo, NULL };
+
+	return PQconnectdbParams(keys, values, 1);
+}
+
+/* Its last line, without the end of line: what libpq says of the last host. */
+static void say_why(PGconn *h, char *dst, size_t size)
+{
+	const char *text = h == NULL ? "no memory" : PQerrorMessage(h);
+	size_t n = strlen(text);
+
+	while (n > 0 && text[n - 1] == '\n')
+		n--;
+	str_copy(dst, size, (struct str){ text, n });
+	for (char *p = dst; *p != '\0'; p++) {
+		if (*p == '\n')
+			*p = ' ';
+	}
+}
+
+static void ignore_notice(void *arg, const PGresult *r)
+{
+	(void)arg, (void)r;
+}
+
+PGconn *postgres_conn_plain(struct pg_engine *e, struct err *reterr)
+{
+	PGconn *h = connect_once(e, "procession");
+	char why[400];
+
+	if (PQstatus(h) == CONNECTION_OK) {
+		PQsetNoticeReceiver(h, ignore_notice, NULL);
+		return h;
+	}
+	say_why(h, why, sizeof(why));
+	PQfinish(h);
+	(void)err_raise(
+		reterr, 50021, 16, 1,
+		"PostgreSQL cannot be used (setting postgres): %s. Check host, user, password and that "
+		"one of the hosts is a primary.",
+		why);
+	return NULL;
+}
+
+int postgres_conn_script(PGconn *h, const char *sql, struct err *reterr)
+{
+	PGresult *r = PQexec(h, sql);
+	ExecStatusType s = PQresultStatus(r);
+	int rc = 0;
+
+	if (s != PGRES_COMMAND_OK && s != PGRES_TUPLES_OK && s != PGRES_EMPTY_QUERY) {
+		const char *text = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+		const char *context = PQresultErrorField(r, PG_DIAG_CONTEXT);
+
+		LOG(LOG_ERROR, NULL, "postgres_script", F_STR("error", PQresultErrorMessage(r)));
+		rc = err_raise(reterr, 50021, 16, 1,
+			       "PostgreSQL refuses the tables or functions: %s%s%.300s.",
+			       text == NULL ? "connection lost" : text, context == NULL ? "" : "; ",
+			       context == NULL ? "" : context);
+	}
+	PQclear(r);
+	return rc;
+}
+
+/* ---- one of a database ---- */
+
+int postgres_conn_new(struct pg_database *db, struct pg_conn **ret, struct err *reterr)
+{
+	struct pg_conn *c = calloc(1, sizeof(*c));
+
+	if (c == NULL)
+		return err_nomem(reterr);
+	c->db = db;
+	c->functions = calloc((size_t)db->procs->nprocs + 1, sizeof(bool));
+	c->statements = calloc((size_t)db->procs->nstatements + 1, sizeof(bool));
+	c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	arena_init(&c->arena, ARENA_MOST);
+	snprintf(c->slot, sizeof(c->slot), "%s/%u", db->engine->server,
+		 atomic_fetch_add(&db->engine->next_slot, 1));
+	if (c->functions == NULL || c->statements == NULL || c->wake_fd < 0) {
+		postgres_conn_free(c);
+		return err_nomem(reterr);
+	}
+	*ret = c;
+	return 0;
+}
+
+void postgres_conn_drop(struct pg_conn *c)
+{
+	PQfinish(c->h);
+	c->h = NULL;
+	c->expected_at = c->nexpected = 0;
+	c->cancelled = false;
+	c->may_be_lost = false;
+}
+
+void postgres_conn_free(struct pg_conn *c)
+{
+	if (c == NULL)
+		return;
+	postgres_conn_drop(c);
+	if (c->wake_fd >= 0)
+		close(c->wake_fd);
+	arena_fini(&c->arena);
+	free(c->expected);
+	free(c->functions);
+	free(c->statements);
+	free(c);
+}
+
+/* "canceling wait for synchronous replication": the commit is here, and maybe nowhere else. */
+static void on_notice(void *arg, const PGresult *r)
+{
+	struct pg_conn *c = arg;
+	const char *text = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+
+	if (text != NULL && strstr(text, "synchronous replication") != NULL)
+		c->may_be_lost = true;
+}
+
+/* Plans that do not depend on statistics, which change at night; PostgreSQL's own names first, so
+ * that nobody's function stands in for one of them. */
+static int set_up(struct pg_conn *c, char *why, size_t size)
+{
+	const struct pg_database *db = c->db;
+	char sql[1600];
+	PGresult *r;
+	int timeline = -1;
+
+	snprintf(sql, sizeof(sql),
+		 "SET search_path = \"%s\", \"%s\", procession, pg_catalog; SET lock_timeout = '1s'; "
+		 "SET plan_cache_mode = force_generic_plan; SET jit = off; "
+		 "SET max_parallel_workers_per_gather = 0; SET statement_timeout = 0; "
+		 "SET idle_in_transaction_session_timeout = 0; SET standard_conforming_strings = on; "
+		 "%s"
+		 "SELECT CASE WHEN pg_is_in_recovery() THEN -1 ELSE ('x' || substr(pg_walfile_name("
+		 "pg_current_wal_lsn()), 1, 8))::bit(32)::int END, "
+		 "greatest((SELECT max(floor) FROM clock), (SELECT max(at) FROM mark), 0)",
+		 db->code, db->schema,
+		 c->reads_queries
+			 ? ""
+			 : "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = "
+			   "off; SET enable_mergejoin = off; SET enable_material = off; ");
+	r = PQexec(c->h, sql);
+	if (PQresultStatus(r) == PGRES_TUPLES_OK) {
+		timeline = (int)strtol(PQgetvalue(r, 0, 0), NULL, 10);
+		postgres_clock_seen(c->db, strtoll(PQgetvalue(r, 0, 1), NULL, 10));
+	} else {
+		say_why(c->h, why, size);
+	}
+	PQclear(r);
+	if (timeline < 0 && why[0] == '\0')
+		snprintf(why, size, "the host is a standby");
+	c->timeline = timeline;
+	return timeline < 0 ? -1 : 0;
+}
+
+/* A host whose history ended while another one went on was a primary once: nothing that it says is
+ * true any more. */
+static bool is_deposed(struct pg_conn *c)
+{
+	int latest = atomic_load(&c->db->engine->timeline);
+
+	while (c->timeline > latest &&
+	       !atomic_compare_exchange_weak(&c->db->engine->timeline, &latest, c->timeline))
+		;
+	return c->timeline < latest;
+}
+
+static int connect_session(struct pg_conn *c, char *why, size_t size)
+{
+	char application[64];
+
+	why[0] = '\0';
+	snprintf(application, sizeof(application), "procession %.40s", c->slot);
+	c->h = connect_once(c->db->engine, application);
+	memset(c->fixed, 0, sizeof(c->fixed));
+	memset(c->functions, 0, c->db->procs->nprocs);
+	memset(c->statements, 0, c->db->procs->nstatements);
+	if (PQstatus(c->h) != CONNECTION_OK) {
+		say_why(c->h, why, size);
+		postgres_conn_drop(c);
+		return -1;
+	}
+	PQsetNoticeReceiver(c->h, on_notice, c);
+	if (set_up(c, why, size) < 0 || is_deposed(c) || PQenterPipelineMode(c->h) != 1 ||
+	    PQsetnonblocking(c->h, 1) != 0) {
+		if (why[0] == '\0')
+			snprintf(why, size, "the host was the primary before another one");
+		postgres_conn_drop(c);
+		return -1;
+	}
+	return 0;
+}
+
+static void pause_ms(int ms)
+{
+	struct timespec t = { ms / 1000, (long)(ms % 1000) * 1000000 };
+
+	nanosleep(&t, NULL);
+}
+
+int postgres_conn_ready(struct pg_conn *c, int64_t until_ms, struct err *reterr)
+{
+	const struct log_ctx ctx = { .database = c->db->base.name };
+	char why[400];
+	bool first = true;
+
+	if (c->h != NULL && PQstatus(c->h) == CONNECTION_OK && !is_deposed(c))
+		return 0;
+	postgres_conn_drop(c);
+	while (connect_session(c, why, sizeof(why)) < 0) {
+		if (first)
+			LOG(LOG_WARN, &ctx, "postgres_unreachable", F_STR("reason", why));
+		first = false;
+		if (atomic_load(&c->db->stopping))
+			return err_set(reterr, ERR_SHUTDOWN);
+		if (clock_mono_ms() >= until_ms)
+			return err_set(reterr, ERR_UNREACHABLE, c->db->base.name,
+				       c->db->engine->failover_ms / 1000, why);
+		pause_ms(PAUSE_MS);
+	}
+	if (!first)
+		LOG(LOG_INFO, &ctx, "postgres_reached", F_STR("host", PQhost(c->h)),
+		    F_STR("port", PQport(c->h)), F_INT("timeline", c->timeline));
+	return 0;
+}
+
+void postgres_clock_seen(struct pg_database *db, int64_t ticks)
+{
+	long long latest = atomic_load(&db->clock);
+
+	while (ticks > latest && !atomic_compare_exchange_weak(&db->clock, &latest, ticks))
+		;
+}

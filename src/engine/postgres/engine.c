@@ -1,0 +1,313 @@
+/* engine.c — the PostgreSQL engine as the rest of the server sees it: the table of functions,
+ * opening and closing. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/buf.h"
+#include "engine/postgres/postgres_int.h"
+
+static struct pg_database *database_of(struct engine_database *db)
+{
+	return CONTAINER_OF(db, struct pg_database, base);
+}
+
+static const struct pg_database *database_of_const(const struct engine_database *db)
+{
+	return CONTAINER_OF(db, const struct pg_database, base);
+}
+
+/* ---- opening and closing ---- */
+
+static void init_sync(struct pg_database *db)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC); /* the clock of clock_mono_ms() */
+	pthread_mutex_init(&db->lock, NULL);
+	for (int i = 0; i < 2; i++) {
+		pthread_cond_init(&db->wake[i], &attr);
+		list_init(&db->queue[i]);
+	}
+	pthread_condattr_destroy(&attr);
+	list_init(&db->link);
+	list_init(&db->txns);
+}
+
+static void forget(struct pg_database *db)
+{
+	pthread_mutex_lock(&db->engine->lock);
+	list_remove(&db->link);
+	pthread_mutex_unlock(&db->engine->lock);
+	postgres_pool_stop(db);
+	postgres_txn_end_all(db);
+	for (int i = 0; i < 2; i++)
+		pthread_cond_destroy(&db->wake[i]);
+	pthread_mutex_destroy(&db->lock);
+	engine_database_fini(&db->base);
+	free(db);
+}
+
+/* One server starts at a time, so that only the first one makes the databases and the login sa. */
+static int lock_start(struct pg_engine *e, const struct engine_open *o, struct err *reterr)
+{
+	if (o->service != SERVICE_SYSTEM)
+		return 0;
+	e->start_lock = postgres_conn_plain(e, reterr);
+	if (e->start_lock == NULL)
+		return -1;
+	return postgres_conn_script(e->start_lock,
+				    "SET lock_timeout = '120s'; SELECT pg_advisory_lock(7234017, 0)", reterr);
+}
+
+static int postgres_open(struct engine *base, const struct engine_open *o, struct engine_database **ret,
+			 struct err *reterr)
+{
+	struct pg_engine *e = CONTAINER_OF(base, struct pg_engine, base);
+	struct pg_database *db = calloc(1, sizeof(*db));
+
+	if (db == NULL)
+		return err_nomem(reterr);
+	engine_database_init(&db->base, base, o->name, o->service, o->settings.errata_literal);
+	db->engine = e;
+	db->sql = &catalogue_postgres[o->service];
+	db->procs = &catalogue_service_procs[o->service];
+	atomic_init(&db->relaxed, o->settings.relaxed);
+	init_sync(db);
+	if (lock_start(e, o, reterr) < 0 || postgres_schema_open(db, o, reterr) < 0 ||
+	    postgres_pool_start(db, reterr) < 0 || postgres_keeper_start(e, reterr) < 0) {
+		forget(db);
+		return -1;
+	}
+	pthread_mutex_lock(&e->lock);
+	list_append(&e->databases, &db->link);
+	pthread_mutex_unlock(&e->lock);
+	*ret = &db->base;
+	return 0;
+}
+
+static void postgres_close(struct engine_database *db)
+{
+	forget(database_of(db));
+}
+
+void engine_postgres_started(struct engine *base)
+{
+	struct pg_engine *e = CONTAINER_OF(base, struct pg_engine, base);
+
+	PQfinish(e->start_lock);
+	e->start_lock = NULL;
+}
+
+static void postgres_free(struct engine *base)
+{
+	struct pg_engine *e = CONTAINER_OF(base, struct pg_engine, base);
+
+	postgres_keeper_stop(e);
+	assert(list_empty(&e->databases));
+	PQfinish(e->start_lock);
+	pthread_cond_destroy(&e->told);
+	pthread_cond_destroy(&e->wake);
+	pthread_mutex_destroy(&e->lock);
+	if (e->conninfo != NULL)
+		explicit_bzero(e->conninfo, strlen(e->conninfo));
+	free(e->conninfo);
+	free(e);
+}
+
+/* ---- what a database is ---- */
+
+static const char *postgres_place(const struct engine_database *db)
+{
+	return database_of_const(db)->schema;
+}
+
+static const char *postgres_identity(const struct engine_database *db)
+{
+	return database_of_const(db)->identity;
+}
+
+static int postgres_identity_renew(struct engine_database *db, struct err *reterr)
+{
+	return postgres_schema_renew(database_of(db), reterr);
+}
+
+static void postgres_set(struct engine_database *db, const struct engine_settings *s)
+{
+	atomic_store(&db->literal, s->errata_literal);
+	atomic_store(&database_of(db)->relaxed, s->relaxed);
+}
+
+/* ---- calls and transactions ---- */
+
+static bool submit(struct engine_database *db, struct call *c)
+{
+	return postgres_submit(database_of(db), c);
+}
+
+static void wake(struct engine_database *db, bool alone)
+{
+	(void)alone;
+	postgres_wake(database_of(db));
+}
+
+static void cancel(struct engine_database *db, struct call *c)
+{
+	postgres_cancel(database_of(db), c);
+}
+
+static struct txn *begin(struct engine_database *db, bool snapshot)
+{
+	return postgres_txn_new(database_of(db), snapshot);
+}
+
+/* ---- looking at it ---- */
+
+static void postgres_statistics(struct engine_database *base, struct engine_statistics *ret)
+{
+	struct pg_database *db = database_of(base);
+	uint64_t open = 0;
+
+	pthread_mutex_lock(&db->lock);
+	LIST_EACH (it, &db->txns)
+		open++;
+	*ret = (struct engine_statistics){ .waiting = db->waiting, .transactions = open };
+	pthread_mutex_unlock(&db->lock);
+}
+
+/* Those of this server: what waits for a transaction of another one shows in pg_locks. */
+static size_t postgres_waits(struct engine_database *base, struct engine_wait *dst, size_t max)
+{
+	struct pg_database *db = database_of(base);
+	size_t n = 0;
+
+	pthread_mutex_lock(&db->lock);
+	LIST_EACH (it, &db->queue[PG_WRITER]) {
+		const struct call *c = CONTAINER_OF(it, struct call, link);
+
+		if (n < max && postgres_txn_blocks(db, c))
+			dst[n++] = (struct engine_wait){ c->session, db->pinned->session };
+	}
+	pthread_mutex_unlock(&db->lock);
+	return n;
+}
+
+static const char *postgres_damage(const struct engine_database *db)
+{
+	(void)db;
+	return NULL; /* PostgreSQL's own checks and its log tell */
+}
+
+/* Values whose checksum is wrong; PostgreSQL's own structures are pg_amcheck's matter. */
+static int postgres_check(struct engine_database *base, char **ret_report, struct err *reterr)
+{
+	struct pg_database *db = database_of(base);
+	PGconn *h = postgres_conn_plain(db->engine, reterr);
+	char sql[400];
+	struct buf text;
+	PGresult *r;
+	int rc = 0;
+
+	*ret_report = NULL;
+	if (h == NULL)
+		return -1;
+	snprintf(sql, sizeof(sql),
+		 "SET search_path = \"%s\", \"%s\", procession, pg_catalog; SELECT what FROM damaged LIMIT "
+		 "100",
+		 db->code, db->schema);
+	r = PQexec(h, sql);
+	buf_init(&text, (size_t)1 << 20);
+	for (int i = 0; i < PQntuples(r); i++)
+		buf_printf(&text, "%s%s", i == 0 ? "" : "\n", PQgetvalue(r, i, 0));
+	if (text.len > 0) {
+		*ret_report = strndup((const char *)text.data, text.len);
+		rc = err_set(reterr, ERR_DAMAGED, db->base.name, db->base.name);
+	} else if (PQresultStatus(r) == PGRES_FATAL_ERROR &&
+		   strcmp("42P01", PQresultErrorField(r, PG_DIAG_SQLSTATE)) != 0) {
+		rc = err_raise(reterr, 50021, 16, 1, "PostgreSQL: %.400s", PQresultErrorMessage(r));
+	} else {
+		*ret_report = strdup("ok");
+	}
+	buf_fini(&text);
+	PQclear(r);
+	PQfinish(h);
+	return rc;
+}
+
+static unsigned postgres_descriptors(struct engine *base, unsigned threads)
+{
+	const struct pg_engine *e = CONTAINER_OF(base, const struct pg_engine, base);
+
+	(void)threads;
+	return 8 * (e->connections + e->readers + 4); /* a socket and an event each, some databases */
+}
+
+static const struct engine_ops postgres_ops = {
+	.open = postgres_open,
+	.close = postgres_close,
+	.free = postgres_free,
+	.place = postgres_place,
+	.identity = postgres_identity,
+	.identity_renew = postgres_identity_renew,
+	.set = postgres_set,
+	.submit = submit,
+	.wake = wake,
+	.cancel = cancel,
+	.begin = begin,
+	.txn_is_lost = postgres_txn_is_lost,
+	.txn_free = postgres_txn_free,
+	.statistics = postgres_statistics,
+	.waits = postgres_waits,
+	.damage = postgres_damage,
+	.check = postgres_check,
+	.descriptors = postgres_descriptors,
+};
+
+void engine_postgres_watch(struct engine *base, void (*changed)(void *arg), void *arg)
+{
+	struct pg_engine *e = CONTAINER_OF(base, struct pg_engine, base);
+
+	pthread_mutex_lock(&e->lock);
+	while (e->telling)
+		pthread_cond_wait(&e->told, &e->lock);
+	e->changed = changed;
+	e->changed_arg = arg;
+	pthread_mutex_unlock(&e->lock);
+}
+
+struct engine *engine_postgres_new(const struct engine_postgres_options *o)
+{
+	struct pg_engine *e = calloc(1, sizeof(*e));
+	pthread_condattr_t attr;
+	uint8_t random[16];
+
+	if (e == NULL)
+		return NULL;
+	e->conninfo = strdup(o->conninfo);
+	if (e->conninfo == NULL || getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
+		free(e->conninfo);
+		free(e);
+		return NULL;
+	}
+	for (size_t i = 0; i < sizeof(random); i++)
+		snprintf(e->server + 2 * i, 3, "%02x", random[i]);
+	e->base = (struct engine){ .ops = &postgres_ops,
+				   .limits = o->limits,
+				   .natives = o->natives,
+				   .metrics = o->metrics,
+				   .sql = QUERY_POSTGRES };
+	e->connections = o->connections;
+	e->readers = o->readers;
+	e->failover_ms = o->failover_timeout_s * 1000;
+	str_copy(e->name, sizeof(e->name), str_of(o->name));
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&e->wake, &attr);
+	pthread_cond_init(&e->told, &attr);
+	pthread_condattr_destroy(&attr);
+	pthread_mutex_init(&e->lock, NULL);
+	list_init(&e->databases);
+	return &e->base;
+}

@@ -1,0 +1,388 @@
+/* group.c — group commit: the calls that were waiting go to PostgreSQL as one pipeline, in one
+ * transaction, and share its commit. All answers are read before the commit is sent, so that
+ * whatever goes wrong before is simply run again:
+ *  - another transaction was in the way (40001, 40P01): the same group again; after some attempts
+ *    with the gate to itself, so that nobody can be in the way;
+ *  - one of the calls failed in PostgreSQL: all of them again, one after another, a savepoint
+ *    each, so that only that one is undone (a broken rule of a procedure is no failure of the
+ *    statement);
+ *  - the connection was lost: on the next one, for as long as failover_timeout.
+ * When it is lost after the commit was sent, the mark tells (mark.c). Nobody has been answered
+ * yet. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/postgres/postgres_int.h"
+
+#define ATTEMPTS_TOGETHER 4 /* beside others; then alone */
+#define ATTEMPTS_MOST 40
+
+enum attempt {
+	ATTEMPT_DONE,
+	ATTEMPT_CONFLICT, /* others were in the way: again */
+	ATTEMPT_SPOILED,  /* one call failed: again, carefully */
+	ATTEMPT_LOCKED,   /* the gate was not free in time: again, for those that still have time */
+	ATTEMPT_BROKEN,   /* the connection is gone, and nothing happened */
+	ATTEMPT_FAILED    /* nothing to be done: all have their error */
+};
+
+static void fail(struct pg_slot *s, const struct err *e)
+{
+	engine_call_fail(s->call, e);
+	(void)engine_call_rewind(s->call, s->mark);
+	s->dead = true;
+}
+
+static void fail_all(struct pg_worker *w, const struct err *e)
+{
+	for (size_t i = 0; i < w->ngroup; i++) {
+		if (!w->group[i].dead)
+			fail(&w->group[i], e);
+	}
+}
+
+/* Back to the state before the attempt. */
+static void rewind_all(struct pg_worker *w)
+{
+	for (size_t i = 0; i < w->ngroup; i++) {
+		struct pg_slot *s = &w->group[i];
+
+		if (s->dead)
+			continue;
+		engine_call_reset(s->call);
+		(void)engine_call_rewind(s->call, s->mark);
+	}
+}
+
+/* ---- the transaction around ---- */
+
+static bool send_begin(struct pg_worker *w, bool alone)
+{
+	struct pg_conn *c = w->conn;
+
+	return postgres_send_fixed(c, PG_BEGIN_WRITE) &&
+	       postgres_send_fixed(c, alone ? PG_GATE_ALONE : PG_GATE) &&
+	       (!atomic_load(&w->db->relaxed) || postgres_send_fixed(c, PG_LAZY));
+}
+
+/* The results of send_begin(). */
+static enum attempt take_begin(struct pg_worker *w)
+{
+	unsigned n = atomic_load(&w->db->relaxed) ? 3 : 2;
+	PGresult *r = NULL;
+	enum pg_state s = PG_OK;
+	enum attempt result = ATTEMPT_DONE;
+	struct err err;
+
+	for (unsigned i = 0; i < n && s == PG_OK; i++) {
+		PQclear(r);
+		s = postgres_next(w->conn, &r);
+	}
+	if (s == PG_BROKEN) {
+		result = ATTEMPT_BROKEN;
+	} else if (s == PG_FAILED && postgres_is_lock_timeout(r)) {
+		result = ATTEMPT_LOCKED;
+	} else if (s == PG_FAILED && postgres_is_conflict(r)) {
+		result = ATTEMPT_CONFLICT;
+	} else if (s == PG_FAILED) {
+		postgres_error(w->conn, r, &err);
+		fail_all(w, &err);
+		result = ATTEMPT_FAILED;
+	}
+	PQclear(r);
+	return result;
+}
+
+static void in_doubt(struct pg_worker *w, int64_t until_ms, enum attempt *ret)
+{
+	const struct log_ctx ctx = { .database = w->db->base.name };
+	struct err err;
+	int happened = postgres_mark_look(w->conn, until_ms, &err);
+
+	LOG(LOG_WARN, &ctx, "commit_in_doubt", F_INT("calls", w->ngroup),
+	    F_STR("happened", happened > 0    ? "yes"
+			      : happened == 0 ? "no"
+					      : "unknown"));
+	if (happened < 0)
+		fail_all(w, &err);
+	*ret = happened > 0 ? ATTEMPT_DONE : happened == 0 ? ATTEMPT_BROKEN : ATTEMPT_FAILED;
+}
+
+/* The mark's answer has come. */
+static enum attempt commit(struct pg_worker *w, int64_t until_ms)
+{
+	enum attempt result = ATTEMPT_DONE;
+	struct err err;
+
+	switch (postgres_commit(w->conn, &err)) {
+	case PG_OK: break;
+	case PG_BROKEN: in_doubt(w, until_ms, &result); break;
+	case PG_FAILED: result = ATTEMPT_CONFLICT; break; /* as a rule; if not, it fails again */
+	}
+	return result;
+}
+
+static enum attempt end(struct pg_worker *w, enum attempt result)
+{
+	if (result != ATTEMPT_DONE && result != ATTEMPT_BROKEN && w->conn->h != NULL &&
+	    !postgres_rollback(w->conn))
+		postgres_conn_drop(w->conn);
+	if (result == ATTEMPT_BROKEN)
+		postgres_conn_drop(w->conn);
+	if (result != ATTEMPT_DONE)
+		rewind_all(w);
+	return result;
+}
+
+/* ---- all at once ---- */
+
+static enum attempt send_all(struct pg_worker *w, bool alone)
+{
+	bool broken = false;
+
+	if (!send_begin(w, alone))
+		return ATTEMPT_BROKEN;
+	for (size_t i = 0; i < w->ngroup; i++) {
+		struct pg_slot *s = &w->group[i];
+
+		if (s->dead)
+			continue;
+		engine_call_begin(s->call);
+		if (atomic_load_explicit(&s->call->cancelled, memory_order_relaxed))
+			(void)err_set(&s->call->err, ERR_CANCELLED);
+		else if (postgres_call_send(w->conn, s->call, &broken, &s->call->err) == 0)
+			continue;
+		if (broken)
+			return ATTEMPT_BROKEN;
+		fail(s, &s->call->err); /* nothing of it was sent */
+	}
+	return postgres_mark_send(w->conn) && postgres_send_flush(w->conn) ? ATTEMPT_DONE : ATTEMPT_BROKEN;
+}
+
+/* One that the client, or its time, has ended is done with; the others run again. */
+static void note_ended(struct pg_worker *w, struct pg_slot *s, const PGresult *r)
+{
+	if (!w->conn->cancelled || !postgres_has_state(r, "57014"))
+		return;
+	(void)err_set(&s->call->err, ERR_CANCELLED);
+	engine_run_explain(&w->run, &s->call->err);
+	fail(s, &s->call->err);
+}
+
+static enum attempt take_one(struct pg_worker *w, struct pg_slot *s)
+{
+	PGresult *r;
+	enum pg_state state;
+	enum attempt result = ATTEMPT_DONE;
+
+	engine_run_begin(&w->run, s->call);
+	w->conn->run = &w->run;
+	state = postgres_next(w->conn, &r);
+	w->conn->run = NULL;
+	if (state == PG_BROKEN) {
+		result = ATTEMPT_BROKEN;
+	} else if (state == PG_FAILED) {
+		result = postgres_is_conflict(r)       ? ATTEMPT_CONFLICT
+			 : postgres_is_lock_timeout(r) ? ATTEMPT_LOCKED
+						       : ATTEMPT_SPOILED;
+		note_ended(w, s, r);
+	} else if (postgres_call_take(w->conn, s->call, r, &s->call->err) < 0) {
+		/* a broken rule, which changed nothing; the others are not harmed */
+		engine_call_fail(s->call, &s->call->err);
+		(void)engine_call_rewind(s->call, s->mark);
+	}
+	engine_run_end(&w->run);
+	PQclear(r);
+	return result;
+}
+
+static enum attempt attempt_fast(struct pg_worker *w, bool alone, int64_t until_ms)
+{
+	enum attempt result = send_all(w, alone);
+	struct err err;
+
+	if (result == ATTEMPT_DONE)
+		result = take_begin(w);
+	for (size_t i = 0; result == ATTEMPT_DONE && i < w->ngroup; i++) {
+		if (!w->group[i].dead)
+			result = take_one(w, &w->group[i]);
+	}
+	if (result != ATTEMPT_DONE)
+		return end(w, result);
+	switch (postgres_skip(w->conn, &err)) { /* the mark */
+	case PG_OK: break;
+	case PG_BROKEN: return end(w, ATTEMPT_BROKEN);
+	case PG_FAILED: return end(w, ATTEMPT_CONFLICT);
+	}
+	if (w->conn->cancelled) /* it may still come, and must not find the commit */
+		return end(w, ATTEMPT_CONFLICT);
+	return end(w, commit(w, until_ms));
+}
+
+/* ---- one after another, in one transaction ---- */
+
+static enum attempt undo_one(struct pg_worker *w, struct pg_slot *s, const struct pg_outcome *out, bool saved)
+{
+	(void)engine_call_rewind(s->call, s->mark);
+	if (out->broken)
+		return ATTEMPT_BROKEN;
+	if (out->conflict)
+		return ATTEMPT_CONFLICT;
+	if (w->conn->cancelled || !saved) { /* the cancelling may come late: nothing of this goes on */
+		s->dead = true;
+		return w->ngroup == 1 ? ATTEMPT_FAILED : ATTEMPT_SPOILED;
+	}
+	if (out->failed && (!postgres_send_sync(w->conn) || postgres_synced(w->conn) != PG_OK))
+		return ATTEMPT_BROKEN;
+	if (postgres_do_fixed(w->conn, PG_BACK, NULL) != PG_OK)
+		return ATTEMPT_BROKEN;
+	return ATTEMPT_DONE;
+}
+
+static enum attempt run_one(struct pg_worker *w, struct pg_slot *s, bool saved)
+{
+	struct pg_outcome out;
+
+	if (saved && postgres_do_fixed(w->conn, PG_SAVE, NULL) != PG_OK)
+		return ATTEMPT_BROKEN;
+	out = postgres_run_call(w->conn, s->call, &w->run);
+	if (out.rc < 0)
+		return undo_one(w, s, &out, saved);
+	if (saved && postgres_do_fixed(w->conn, PG_RELEASE, NULL) != PG_OK)
+		return ATTEMPT_BROKEN;
+	return w->conn->cancelled ? ATTEMPT_CONFLICT : ATTEMPT_DONE;
+}
+
+static enum attempt attempt_slow(struct pg_worker *w, bool alone, int64_t until_ms)
+{
+	enum attempt result = ATTEMPT_DONE;
+	struct err err;
+
+	if (!send_begin(w, alone) || !postgres_send_flush(w->conn))
+		return end(w, ATTEMPT_BROKEN);
+	result = take_begin(w);
+	for (size_t i = 0; result == ATTEMPT_DONE && i < w->ngroup; i++) {
+		if (!w->group[i].dead)
+			result = run_one(w, &w->group[i], w->ngroup > 1);
+	}
+	if (result != ATTEMPT_DONE)
+		return end(w, result);
+	if (!postgres_mark_send(w->conn) || !postgres_send_flush(w->conn))
+		return end(w, ATTEMPT_BROKEN);
+	switch (postgres_skip(w->conn, &err)) {
+	case PG_OK: return end(w, commit(w, until_ms));
+	case PG_BROKEN: return end(w, ATTEMPT_BROKEN);
+	default: return end(w, ATTEMPT_CONFLICT);
+	}
+}
+
+/* ---- again and again ---- */
+
+static bool is_pipelined(const struct pg_worker *w)
+{
+	for (size_t i = 0; i < w->ngroup; i++) {
+		if (postgres_function(w->db, w->group[i].call) == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* Those that have waited too long for somebody else's transaction are answered. */
+static void refuse_late(struct pg_worker *w)
+{
+	int64_t now = clock_mono_ms();
+
+	for (size_t i = 0; i < w->ngroup; i++) {
+		struct pg_slot *s = &w->group[i];
+		bool cancelled = atomic_load_explicit(&s->call->cancelled, memory_order_relaxed);
+
+		if (s->dead || (postgres_notes(s->call)->deadline_ms > now && !cancelled))
+			continue;
+		(void)err_set(&s->call->err, cancelled ? ERR_CANCELLED : ERR_LOCK_TIMEOUT);
+		if (!cancelled && w->db->base.limits.execution_timeout_s > 0 &&
+		    engine_patience_ms(&w->db->base, s->call) ==
+			    (int64_t)w->db->base.limits.execution_timeout_s * 1000)
+			(void)err_set(&s->call->err, ERR_TIMEOUT, w->db->base.limits.execution_timeout_s);
+		fail(s, &s->call->err);
+	}
+}
+
+static bool all_dead(const struct pg_worker *w)
+{
+	for (size_t i = 0; i < w->ngroup; i++) {
+		if (!w->group[i].dead)
+			return false;
+	}
+	return true;
+}
+
+/* The connection, and the row of its marks. */
+static int get_ready(struct pg_worker *w, int64_t until_ms, struct err *reterr)
+{
+	for (;;) {
+		if (postgres_conn_ready(w->conn, until_ms, reterr) < 0)
+			return -1;
+		switch (postgres_mark_make(w->conn, reterr)) {
+		case PG_OK: return 0;
+		case PG_FAILED: return -1;
+		case PG_BROKEN: postgres_conn_drop(w->conn); break;
+		}
+	}
+}
+
+static void run_all(struct pg_worker *w)
+{
+	bool fast = is_pipelined(w), shared = true;
+	unsigned conflicts = 0;
+	int64_t until_ms = clock_mono_ms() + w->db->engine->failover_ms;
+	struct err err;
+
+	while (!all_dead(w)) {
+		if (get_ready(w, until_ms, &err) < 0) {
+			fail_all(w, &err);
+			return;
+		}
+		switch (fast ? attempt_fast(w, !shared, until_ms) : attempt_slow(w, !shared, until_ms)) {
+		case ATTEMPT_DONE:
+		case ATTEMPT_FAILED: return;
+		case ATTEMPT_CONFLICT:
+			atomic_fetch_add(&w->db->retries, 1);
+			shared = ++conflicts < ATTEMPTS_TOGETHER;
+			if (conflicts == ATTEMPTS_MOST) {
+				(void)err_set(&err, ERR_STORE, w->db->base.name,
+					      "others were in the way of this change, again and again");
+				fail_all(w, &err);
+				return;
+			}
+			break;
+		case ATTEMPT_SPOILED: fast = false; break;
+		case ATTEMPT_LOCKED: refuse_late(w); break;
+		case ATTEMPT_BROKEN:
+			atomic_fetch_add(&w->db->failovers, 1);
+			if (clock_mono_ms() >= until_ms)
+				until_ms = clock_mono_ms(); /* one more attempt to connect, then an error */
+			break;
+		}
+	}
+}
+
+void postgres_group_run(struct pg_worker *w)
+{
+	int64_t now = clock_mono_ms();
+
+	for (size_t i = 0; i < w->ngroup; i++) {
+		struct pg_slot *s = &w->group[i];
+
+		s->mark = engine_call_mark(s->call);
+		s->dead = false;
+		if (postgres_notes(s->call)->deadline_ms == 0)
+			postgres_notes(s->call)->deadline_ms = now +
+							       engine_patience_ms(&w->db->base, s->call);
+	}
+	atomic_fetch_add(&w->db->groups, 1);
+	atomic_fetch_add(&w->db->grouped, w->ngroup);
+	run_all(w);
+	metrics_commit(w->db->base.metrics, w->ngroup);
+	for (size_t i = 0; i < w->ngroup; i++)
+		engine_call_complete(w->group[i].call);
+	w->ngroup = 0;
+}

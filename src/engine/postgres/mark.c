@@ -1,0 +1,103 @@
+/* mark.c — whether a commit happened. Each connection has a row of its own, which every
+ * transaction that writes brings up to its number before it commits. When the connection is lost
+ * after the commit was sent, the row tells on the next one: the number is there, or it is not.
+ * Looking at it writes it, so that the look waits for a transaction that is still under way, and
+ * is itself as durable as a commit. (pg_xact_status() would not do: after a fail-over another
+ * transaction may have the same number.) */
+#include "engine/postgres/postgres_int.h"
+
+static int bind_mark(struct pg_conn *c, struct pg_params *p, bool with_values, struct err *reterr)
+{
+	arena_reset(&c->arena);
+	if (postgres_params_init(p, &c->arena, 3, reterr) < 0 || postgres_param_text(p, c->slot, reterr) < 0)
+		return -1;
+	if (!with_values)
+		return 0;
+	return postgres_param_int(p, &c->arena, c->seq, reterr) < 0
+		       ? -1
+		       : postgres_param_int(p, &c->arena, atomic_load(&c->db->clock), reterr);
+}
+
+enum pg_state postgres_mark_make(struct pg_conn *c, struct err *reterr)
+{
+	struct pg_params p;
+	enum pg_state s;
+
+	if (c->has_mark)
+		return PG_OK;
+	if (bind_mark(c, &p, false, reterr) < 0)
+		return PG_FAILED;
+	if (!postgres_send_params(c,
+				  "INSERT INTO mark (slot, seq, at) VALUES ($1, 0, 0) ON CONFLICT (slot) DO "
+				  "NOTHING",
+				  &p) ||
+	    !postgres_send_sync(c))
+		return PG_BROKEN;
+	s = postgres_skip(c, reterr);
+	if (postgres_synced(c) != PG_OK)
+		return PG_BROKEN;
+	c->has_mark = s == PG_OK;
+	return s;
+}
+
+bool postgres_mark_send(struct pg_conn *c)
+{
+	struct pg_params p;
+	struct err err;
+
+	c->seq++;
+	return bind_mark(c, &p, true, &err) == 0 && postgres_send_fixed_with(c, PG_MARK, &p);
+}
+
+/* Nobody may end it from here on: what was sent cannot be taken back. */
+enum pg_state postgres_commit(struct pg_conn *c, struct err *reterr)
+{
+	enum pg_state s;
+
+	c->run = NULL;
+	if (!postgres_send_fixed(c, PG_COMMIT) || !postgres_send_sync(c))
+		return PG_BROKEN;
+	s = postgres_skip(c, reterr);
+	if (s == PG_BROKEN || postgres_synced(c) != PG_OK)
+		return PG_BROKEN;
+	if (s == PG_OK && c->may_be_lost) {
+		postgres_conn_drop(c);
+		return PG_BROKEN;
+	}
+	return s;
+}
+
+/* -1: the connection broke once more, or PostgreSQL will not say. */
+static int look(struct pg_conn *c, struct err *reterr)
+{
+	struct pg_params p;
+	PGresult *r = NULL;
+	enum pg_state s;
+	int found = -1;
+
+	if (bind_mark(c, &p, false, reterr) < 0 ||
+	    !postgres_send_params(c, "UPDATE mark SET seq = seq WHERE slot = $1 RETURNING seq", &p) ||
+	    !postgres_send_sync(c))
+		return -1;
+	s = postgres_next(c, &r);
+	if (s == PG_OK)
+		found = PQntuples(r) == 1 && postgres_column_int(r, 0, 0) == c->seq;
+	PQclear(r);
+	if (postgres_synced(c) != PG_OK || c->may_be_lost) {
+		postgres_conn_drop(c);
+		return -1;
+	}
+	return found;
+}
+
+int postgres_mark_look(struct pg_conn *c, int64_t until_ms, struct err *reterr)
+{
+	int found = -1;
+
+	postgres_conn_drop(c);
+	while (found < 0 && postgres_conn_ready(c, until_ms, reterr) == 0)
+		found = look(c, reterr);
+	if (found < 0)
+		(void)err_set(reterr, ERR_IN_DOUBT, c->db->base.name, c->db->engine->failover_ms / 1000);
+	return found;
+}

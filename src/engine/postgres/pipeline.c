@@ -1,0 +1,330 @@
+/* pipeline.c — what is sent to PostgreSQL, and its answers in the same order. Nobody waits for an
+ * answer before the next thing is sent; whoever waits looks at the call's limits now and then, and
+ * at whether there is still somebody who will answer: a machine that is frozen, or cut off, keeps
+ * its connections as if nothing had happened. */
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/postgres/postgres_int.h"
+
+#define STEP_MS 250     /* so often a waiting call's limits are looked at */
+#define SILENCE_MS 3000 /* after that, somebody else is asked whether our session lives */
+#define PROBE_EVERY_MS 1000
+
+/* ---- sending ---- */
+
+static bool expect(struct pg_conn *c, bool *prepares)
+{
+	if (c->expected_at == c->nexpected)
+		c->expected_at = c->nexpected = 0;
+	if (c->nexpected == c->expected_cap) {
+		size_t cap = c->expected_cap == 0 ? 64 : 2 * c->expected_cap;
+		struct pg_expected *grown = realloc(c->expected, cap * sizeof(*grown));
+
+		if (grown == NULL)
+			return false;
+		c->expected = grown;
+		c->expected_cap = cap;
+	}
+	c->expected[c->nexpected++] = (struct pg_expected){ prepares };
+	return true;
+}
+
+bool postgres_send_text(struct pg_conn *c, const char *sql)
+{
+	return PQsendQueryParams(c->h, sql, 0, NULL, NULL, NULL, NULL, 1) == 1 && expect(c, NULL);
+}
+
+bool postgres_send_params(struct pg_conn *c, const char *sql, const struct pg_params *p)
+{
+	return PQsendQueryParams(c->h, sql, p->n, p->types, p->values, p->lengths, p->formats, 1) == 1 &&
+	       expect(c, NULL);
+}
+
+bool postgres_send_prepared(struct pg_conn *c, const char *name, bool *prepared, const char *sql,
+			    const struct pg_params *p)
+{
+	bool under_way = false;
+
+	for (size_t i = c->expected_at; i < c->nexpected && !under_way; i++)
+		under_way = c->expected[i].prepares == prepared;
+	if (!*prepared && !under_way &&
+	    (PQsendPrepare(c->h, name, sql, p->n, p->types) != 1 || !expect(c, prepared)))
+		return false;
+	return PQsendQueryPrepared(c->h, name, p->n, p->values, p->lengths, p->formats, 1) == 1 &&
+	       expect(c, NULL);
+}
+
+static const struct {
+	const char *name, *sql;
+} fixed[PG_FIXED_COUNT] = {
+	[PG_BEGIN_WRITE] = { "begin_write", "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE" },
+	[PG_BEGIN_READ] = { "begin_read", "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY" },
+	[PG_BEGIN_QUERY] = { "begin_query", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" },
+	[PG_BEGIN_TXN] = { "begin_txn", "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" },
+	[PG_BEGIN_SNAPSHOT] = { "begin_snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE" },
+	[PG_GATE] = { "gate", "LOCK TABLE gate IN ROW EXCLUSIVE MODE" },
+	[PG_GATE_ALONE] = { "gate_alone", "LOCK TABLE gate IN EXCLUSIVE MODE" },
+	[PG_LAZY] = { "lazy", "SET LOCAL synchronous_commit = off" },
+	[PG_COMMIT] = { "commit", "COMMIT" },
+	[PG_MARK] = { "mark", "UPDATE mark SET seq = $2, at = $3 WHERE slot = $1" },
+	[PG_SAVE] = { "save", "SAVEPOINT one" },
+	[PG_RELEASE] = { "release", "RELEASE SAVEPOINT one" },
+	[PG_BACK] = { "back", "ROLLBACK TO SAVEPOINT one" },
+	[PG_CLOCK] = { "clock", "SELECT greatest(procession.ticks(), $1::bigint)" },
+};
+
+bool postgres_send_fixed_with(struct pg_conn *c, enum pg_fixed which, const struct pg_params *p)
+{
+	return postgres_send_prepared(c, fixed[which].name, &c->fixed[which], fixed[which].sql, p);
+}
+
+bool postgres_send_fixed(struct pg_conn *c, enum pg_fixed which)
+{
+	static const struct pg_params none = { 0 };
+
+	return postgres_send_fixed_with(c, which, &none);
+}
+
+bool postgres_send_flush(struct pg_conn *c)
+{
+	return PQsendFlushRequest(c->h) == 1;
+}
+
+bool postgres_send_sync(struct pg_conn *c)
+{
+	return PQpipelineSync(c->h) == 1;
+}
+
+/* ---- waiting ---- */
+
+static void ask_to_end(struct pg_conn *c)
+{
+	PGcancel *cancel = PQgetCancel(c->h);
+	char why[256];
+
+	c->cancelled = true;
+	if (cancel != NULL)
+		(void)PQcancel(cancel, why, sizeof(why));
+	PQfreeCancel(cancel);
+}
+
+/* Whether our session is still one of the primary's. Where no primary is found, it may be. */
+static bool is_alive(struct pg_conn *c)
+{
+	char sql[200];
+	struct err err;
+	PGconn *h = postgres_conn_plain(c->db->engine, &err);
+	PGresult *r;
+	bool gone;
+
+	if (h == NULL)
+		return true;
+	snprintf(sql, sizeof(sql),
+		 "SELECT 1 FROM pg_stat_activity WHERE pid = %d AND application_name = 'procession %.40s'",
+		 PQbackendPID(c->h), c->slot);
+	r = PQexec(h, sql);
+	gone = PQresultStatus(r) == PGRES_TUPLES_OK && PQntuples(r) == 0;
+	PQclear(r);
+	PQfinish(h);
+	return !gone;
+}
+
+static void forget_wake(struct pg_conn *c)
+{
+	uint64_t n;
+
+	if (read(c->wake_fd, &n, sizeof(n)) < 0)
+		return; /* nobody has written: nothing to forget */
+}
+
+struct silence {
+	int64_t since_ms, asked_ms;
+};
+
+/* False: nobody is there any more. */
+static bool is_patient(struct pg_conn *c, struct silence *s)
+{
+	int64_t now = clock_mono_ms();
+
+	if (c->run != NULL && c->run->call != NULL && !c->cancelled && engine_run_stop(c->run, 0, now))
+		ask_to_end(c);
+	if (now - s->since_ms < SILENCE_MS || now - s->asked_ms < PROBE_EVERY_MS)
+		return true;
+	s->asked_ms = now;
+	return is_alive(c);
+}
+
+/* Until there is a result, or something to be sent has been taken. False: broken. */
+static bool wait_for_result(struct pg_conn *c)
+{
+	struct silence s = { clock_mono_ms(), 0 };
+
+	for (;;) {
+		int unsent = PQflush(c->h);
+		struct pollfd fds[2] = { { PQsocket(c->h), POLLIN, 0 }, { c->wake_fd, POLLIN, 0 } };
+
+		if (unsent < 0)
+			return false;
+		if (!PQisBusy(c->h))
+			return true;
+		if (unsent > 0)
+			fds[0].events |= POLLOUT;
+		if (poll(fds, 2, STEP_MS) < 0)
+			continue;
+		if (fds[1].revents != 0)
+			forget_wake(c);
+		if ((fds[0].revents & (POLLIN | POLLERR | POLLHUP)) != 0) {
+			if (PQconsumeInput(c->h) != 1)
+				return false;
+			s.since_ms = clock_mono_ms();
+		} else if ((fds[0].revents & POLLOUT) != 0) {
+			s.since_ms = clock_mono_ms();
+		}
+		if (fds[0].revents == 0 && !is_patient(c, &s))
+			return false;
+	}
+}
+
+/* ---- results ---- */
+
+static enum pg_state state_of(struct pg_conn *c, const PGresult *r)
+{
+	switch (PQresultStatus(r)) {
+	case PGRES_COMMAND_OK:
+	case PGRES_TUPLES_OK:
+	case PGRES_SINGLE_TUPLE:
+	case PGRES_EMPTY_QUERY:
+	case PGRES_PIPELINE_SYNC: return PG_OK;
+	case PGRES_PIPELINE_ABORTED: return PG_FAILED;
+	default: return PQstatus(c->h) != CONNECTION_OK || postgres_is_gone(r) ? PG_BROKEN : PG_FAILED;
+	}
+}
+
+/* The next one of the statement that is answered; NULL: there are no more of it. */
+static enum pg_state get(struct pg_conn *c, PGresult **ret)
+{
+	*ret = NULL;
+	if (c->h == NULL || !wait_for_result(c))
+		return PG_BROKEN;
+	*ret = PQgetResult(c->h);
+	return *ret == NULL ? PG_OK : state_of(c, *ret);
+}
+
+/* A statement's own result, and what ends it. */
+static enum pg_state whole(struct pg_conn *c, PGresult **ret)
+{
+	PGresult *end;
+	enum pg_state s = get(c, ret);
+
+	if (s == PG_OK && *ret == NULL) /* the end of the one before */
+		s = get(c, ret);
+	if (s == PG_BROKEN || *ret == NULL)
+		return PG_BROKEN;
+	if (PQresultStatus(*ret) == PGRES_PIPELINE_SYNC)
+		return s;
+	while (get(c, &end) == PG_OK && end != NULL)
+		PQclear(end);
+	PQclear(end);
+	return s;
+}
+
+enum pg_state postgres_next(struct pg_conn *c, PGresult **ret)
+{
+	enum pg_state s = PG_OK;
+
+	*ret = NULL;
+	while (s == PG_OK && c->expected_at < c->nexpected) {
+		bool *prepares = c->expected[c->expected_at++].prepares;
+
+		PQclear(*ret);
+		s = whole(c, ret);
+		if (prepares == NULL)
+			return s;
+		if (s == PG_OK)
+			*prepares = true;
+	}
+	return s == PG_OK ? PG_BROKEN : s; /* nothing was sent that could be answered */
+}
+
+void postgres_row_by_row(struct pg_conn *c)
+{
+	(void)PQsetSingleRowMode(c->h);
+}
+
+enum pg_state postgres_part(struct pg_conn *c, PGresult **ret)
+{
+	enum pg_state s = get(c, ret);
+
+	if (s == PG_OK && *ret == NULL)
+		c->expected_at++;
+	return s;
+}
+
+enum pg_state postgres_skip(struct pg_conn *c, struct err *reterr)
+{
+	PGresult *r;
+	enum pg_state s = postgres_next(c, &r);
+
+	if (s == PG_FAILED && reterr != NULL)
+		postgres_error(c, r, reterr);
+	PQclear(r);
+	return s;
+}
+
+/* A result that nobody asks for: what it says of prepared statements still counts. NULL is the end
+ * of one. */
+static void note_prepared(struct pg_conn *c, enum pg_state s, const PGresult *r)
+{
+	bool *prepares = c->expected_at < c->nexpected ? c->expected[c->expected_at].prepares : NULL;
+
+	if (r == NULL)
+		c->expected_at++;
+	else if (s == PG_OK && prepares != NULL)
+		*prepares = true;
+}
+
+enum pg_state postgres_synced(struct pg_conn *c)
+{
+	PGresult *r;
+	enum pg_state s;
+	bool done;
+
+	do {
+		s = get(c, &r);
+		done = s == PG_BROKEN || (r != NULL && PQresultStatus(r) == PGRES_PIPELINE_SYNC);
+		if (!done)
+			note_prepared(c, s, r);
+		PQclear(r);
+	} while (!done);
+	c->expected_at = c->nexpected = 0;
+	return s;
+}
+
+bool postgres_rollback(struct pg_conn *c)
+{
+	bool ok;
+
+	c->run = NULL;
+	/* what follows a failed statement is skipped up to the first Sync */
+	if (c->h == NULL || !postgres_send_sync(c) || postgres_synced(c) != PG_OK)
+		return false;
+	ok = postgres_send_text(c, "ROLLBACK") && postgres_send_sync(c) && postgres_synced(c) == PG_OK;
+	c->cancelled = false;
+	return ok;
+}
+
+enum pg_state postgres_do(struct pg_conn *c, const char *sql, struct err *reterr)
+{
+	return postgres_send_text(c, sql) && postgres_send_flush(c) ? postgres_skip(c, reterr) : PG_BROKEN;
+}
+
+enum pg_state postgres_do_fixed(struct pg_conn *c, enum pg_fixed which, struct err *reterr)
+{
+	return postgres_send_fixed(c, which) && postgres_send_flush(c) ? postgres_skip(c, reterr) : PG_BROKEN;
+}

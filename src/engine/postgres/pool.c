@@ -1,0 +1,321 @@
+/* pool.c — the way in, and the threads: which queue a call goes to, who takes it, when it is
+ * refused. Writers take all that waits as one group; readers take one after another. A
+ * transaction's calls are run by any writer, on the connection of the transaction. Threads are
+ * started when they are needed. */
+#define _GNU_SOURCE /* names of threads */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "engine/postgres/postgres_int.h"
+
+/* ---- taking ---- */
+
+static struct call *call_of(struct list *it)
+{
+	return CONTAINER_OF(it, struct call, link);
+}
+
+/* Under the lock: out of the queue. */
+static void take(struct pg_worker *w, struct call *c)
+{
+	list_remove(&c->link);
+	w->db->waiting--;
+	w->group[w->ngroup++].call = c;
+}
+
+/* Under the lock: the first call that need not wait, or a group of those that belong together. */
+static bool take_writes(struct pg_worker *w)
+{
+	struct pg_database *db = w->db;
+	struct list *next;
+
+	for (struct list *it = db->queue[PG_WRITER].next; it != &db->queue[PG_WRITER]; it = next) {
+		struct call *c = call_of(it);
+
+		next = it->next;
+		if (w->ngroup == PG_GROUP_MAX)
+			break;
+		if (postgres_txn_blocks(db, c))
+			continue;
+		if (c->txn != NULL && w->ngroup > 0)
+			break; /* the group goes first */
+		take(w, c);
+		if (c->txn != NULL)
+			break;
+	}
+	return w->ngroup > 0;
+}
+
+static bool take_reads(struct pg_worker *w)
+{
+	struct list *first = w->db->queue[PG_READER].next;
+
+	if (first == &w->db->queue[PG_READER])
+		return false;
+	take(w, call_of(first));
+	return true;
+}
+
+/* ---- waiting too long ---- */
+
+/* Under the lock: moves what has waited too long; gives the earliest end of waiting. */
+static int64_t sift(struct pg_database *db, struct list *late, int64_t now)
+{
+	int64_t earliest = ENGINE_NEVER;
+	struct list *next;
+
+	for (struct list *it = db->queue[PG_WRITER].next; it != &db->queue[PG_WRITER]; it = next) {
+		struct call *c = call_of(it);
+
+		next = it->next;
+		if (!postgres_txn_blocks(db, c))
+			continue;
+		if (postgres_notes(c)->deadline_ms == 0)
+			postgres_notes(c)->deadline_ms = now + engine_patience_ms(&db->base, c);
+		if (postgres_notes(c)->deadline_ms <= now) {
+			list_remove(it);
+			list_append(late, it);
+			db->waiting--;
+		} else if (postgres_notes(c)->deadline_ms < earliest) {
+			earliest = postgres_notes(c)->deadline_ms;
+		}
+	}
+	return earliest;
+}
+
+/* Takes the lock. */
+static int64_t refuse_late(struct pg_database *db)
+{
+	struct list late, *it;
+	int64_t earliest;
+
+	list_init(&late);
+	pthread_mutex_lock(&db->lock);
+	earliest = sift(db, &late, clock_mono_ms());
+	pthread_mutex_unlock(&db->lock);
+	while ((it = list_pop(&late)) != NULL)
+		engine_call_refuse_late(&db->base, call_of(it));
+	return earliest;
+}
+
+/* ---- the threads ---- */
+
+/* Under the lock, which is given up meanwhile. */
+static void wait_for_work(struct pg_worker *w, int64_t until_ms)
+{
+	struct pg_database *db = w->db;
+	struct timespec at = { until_ms / 1000, (until_ms % 1000) * 1000000 };
+
+	db->idle[w->kind]++;
+	if (until_ms == ENGINE_NEVER)
+		pthread_cond_wait(&db->wake[w->kind], &db->lock);
+	else
+		pthread_cond_timedwait(&db->wake[w->kind], &db->lock, &at);
+	db->idle[w->kind]--;
+	if (db->woken[w->kind] > 0)
+		db->woken[w->kind]--;
+}
+
+static void work(struct pg_worker *w)
+{
+	struct call *first = w->group[0].call;
+
+	if (w->kind == PG_READER) {
+		postgres_reader_run(w);
+	} else if (first->txn != NULL) {
+		w->ngroup = 0;
+		postgres_txn_run(w, first);
+	} else {
+		postgres_group_run(w);
+	}
+}
+
+static void *worker_main(void *arg)
+{
+	struct pg_worker *w = arg;
+	struct pg_database *db = w->db;
+	int64_t until_ms;
+	char name[16];
+
+	snprintf(name, sizeof(name), "%c-%.13s", w->kind == PG_WRITER ? 'w' : 'r', db->base.name);
+	pthread_setname_np(pthread_self(), name);
+	for (;;) {
+		until_ms = w->kind == PG_WRITER ? refuse_late(db) : ENGINE_NEVER;
+		pthread_mutex_lock(&db->lock);
+		if (atomic_load(&db->stopping)) {
+			pthread_mutex_unlock(&db->lock);
+			return NULL;
+		}
+		if (!(w->kind == PG_WRITER ? take_writes(w) : take_reads(w))) {
+			wait_for_work(w, until_ms);
+			pthread_mutex_unlock(&db->lock);
+			continue;
+		}
+		w->running_on = w->conn;
+		if (w->group[0].call->txn != NULL)
+			postgres_txn_take(w, w->group[0].call);
+		pthread_mutex_unlock(&db->lock);
+		work(w);
+		pthread_mutex_lock(&db->lock);
+		w->running_on = NULL;
+		pthread_mutex_unlock(&db->lock);
+	}
+}
+
+static void worker_free(struct pg_worker *w)
+{
+	if (w == NULL)
+		return;
+	postgres_conn_free(w->conn);
+	free(w);
+}
+
+/* Under the lock. */
+static int add_worker(struct pg_database *db, enum pg_worker_kind kind, struct err *reterr)
+{
+	struct pg_worker *w = calloc(1, sizeof(*w));
+
+	if (w == NULL || db->nworkers == PG_WORKERS_MAX) {
+		free(w);
+		return err_nomem(reterr);
+	}
+	w->db = db;
+	w->kind = kind;
+	w->run.db = &db->base;
+	if (postgres_conn_new(db, &w->conn, reterr) < 0)
+		goto fail;
+	w->conn->reads_queries = kind == PG_READER;
+	if (thread_start(&w->thread, worker_main, w) < 0) {
+		(void)err_nomem(reterr);
+		goto fail;
+	}
+	db->workers[db->nworkers++] = w;
+	db->nworkers_of[kind]++;
+	return 0;
+fail:
+	worker_free(w);
+	return -1;
+}
+
+/* Under the lock: somebody takes what waits. */
+static void rouse(struct pg_database *db, enum pg_worker_kind kind)
+{
+	unsigned most = kind == PG_WRITER ? db->engine->connections : db->engine->readers;
+	struct err err;
+
+	if (list_empty(&db->queue[kind]) || atomic_load(&db->stopping))
+		return;
+	if (db->idle[kind] > db->woken[kind]) {
+		db->woken[kind]++;
+		pthread_cond_signal(&db->wake[kind]);
+	} else if (db->woken[kind] == 0 && db->nworkers_of[kind] < most) {
+		(void)add_worker(db, kind, &err); /* without it, those that are there go on */
+	}
+}
+
+int postgres_pool_start(struct pg_database *db, struct err *reterr)
+{
+	int rc;
+
+	pthread_mutex_lock(&db->lock);
+	rc = add_worker(db, PG_WRITER, reterr);
+	if (rc == 0)
+		rc = add_worker(db, PG_READER, reterr);
+	pthread_mutex_unlock(&db->lock);
+	return rc;
+}
+
+static void refuse_all(struct list *queue)
+{
+	struct list *it;
+
+	while ((it = list_pop(queue)) != NULL)
+		engine_call_refuse(call_of(it), ERR_SHUTDOWN, NULL);
+}
+
+void postgres_pool_stop(struct pg_database *db)
+{
+	pthread_mutex_lock(&db->lock);
+	atomic_store(&db->stopping, true);
+	pthread_cond_broadcast(&db->wake[PG_WRITER]);
+	pthread_cond_broadcast(&db->wake[PG_READER]);
+	pthread_mutex_unlock(&db->lock);
+	for (unsigned i = 0; i < db->nworkers; i++) {
+		pthread_join(db->workers[i]->thread, NULL);
+		worker_free(db->workers[i]);
+	}
+	db->nworkers = 0;
+	refuse_all(&db->queue[PG_WRITER]);
+	refuse_all(&db->queue[PG_READER]);
+}
+
+void postgres_wake(struct pg_database *db)
+{
+	pthread_mutex_lock(&db->lock);
+	rouse(db, PG_WRITER);
+	rouse(db, PG_READER);
+	pthread_mutex_unlock(&db->lock);
+}
+
+/* ---- the way in ---- */
+
+static enum pg_worker_kind kind_of(const struct call *c)
+{
+	return c->txn == NULL && engine_call_only_reads(c) ? PG_READER : PG_WRITER;
+}
+
+bool postgres_submit(struct pg_database *db, struct call *c)
+{
+	enum err_id refused = ERR_NONE;
+	bool answered = false;
+
+	postgres_notes(c)->deadline_ms = 0;
+	pthread_mutex_lock(&db->lock);
+	if (c->txn != NULL)
+		answered = postgres_txn_answers(postgres_txn_of(c), c);
+	if (atomic_load(&db->stopping))
+		refused = ERR_SHUTDOWN;
+	else if (db->waiting >= db->base.limits.max_queue && c->txn == NULL)
+		refused = ERR_BUSY;
+	if (!answered && refused == ERR_NONE) {
+		list_append(&db->queue[kind_of(c)], &c->link);
+		db->waiting++;
+	}
+	pthread_mutex_unlock(&db->lock);
+	if (answered)
+		engine_call_complete(c);
+	else if (refused != ERR_NONE)
+		engine_call_refuse(c, refused, db->base.name);
+	return !answered && refused == ERR_NONE;
+}
+
+void postgres_cancel(struct pg_database *db, struct call *c)
+{
+	const uint64_t one = 1;
+	bool waits;
+
+	pthread_mutex_lock(&db->lock);
+	waits = !list_empty(&c->link) && !engine_call_ends_txn(c);
+	if (waits) {
+		list_remove(&c->link);
+		db->waiting--;
+	}
+	for (unsigned i = 0; !waits && i < db->nworkers; i++) {
+		const struct pg_conn *on = db->workers[i]->running_on;
+
+		if (on != NULL && write(on->wake_fd, &one, sizeof(one)) < 0)
+			continue; /* it has been told already */
+	}
+	pthread_mutex_unlock(&db->lock);
+	if (waits)
+		engine_call_refuse(c, ERR_CANCELLED, NULL);
+}
+
+void postgres_pool_sweep(struct pg_database *db, int64_t now_ms)
+{
+	(void)refuse_late(db);
+	postgres_txn_sweep(db, now_ms);
+}

@@ -1,0 +1,324 @@
+/* postgres_int.h — private to the files of the PostgreSQL engine. */
+#ifndef ENGINE_POSTGRES_POSTGRES_INT_H
+#define ENGINE_POSTGRES_POSTGRES_INT_H
+
+#include <assert.h>
+#include <libpq-fe.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/list.h"
+#include "catalogue/postgres.h"
+#include "engine/implement.h"
+#include "engine/postgres/postgres.h"
+
+#define PG_GROUP_MAX 64   /* calls of one transaction */
+#define PG_WORKERS_MAX 80 /* threads of a database */
+#define PG_SCHEMA 64      /* of names of schemas, with the NUL */
+#define PG_SLOT 48        /* "<32 digits of the server>/<number>" and a NUL */
+#define PG_ADVISORY 7234017
+#define PG_ADVISORY_CLEAN 7234018
+
+struct pg_engine {
+	struct engine base;
+	char *conninfo; /* owned */
+	char name[129];
+	unsigned connections, readers;
+	int failover_ms;
+	char server[33];       /* which server this is: made anew at every start */
+	atomic_uint next_slot; /* numbers of connections */
+	atomic_int timeline;   /* the latest that any connection has seen */
+	PGconn *start_lock;    /* held while this server starts; owned */
+	pthread_mutex_t lock;
+	struct list databases; /* under the lock: struct pg_database.link */
+	pthread_cond_t wake;   /* of the keeper */
+	pthread_t keeper;
+	bool has_keeper, stopping;  /* under the lock */
+	void (*changed)(void *arg); /* under the lock */
+	void *changed_arg;
+	bool telling;        /* under the lock: changed() runs */
+	pthread_cond_t told; /* it does not any more */
+};
+
+/* What is noted about a call while it is here. */
+struct pg_notes {
+	int64_t deadline_ms; /* when waiting for others ends; 0: it has not begun */
+};
+_Static_assert(sizeof(struct pg_notes) <= sizeof(union call_room), "the room of a call is too small");
+
+static inline struct pg_notes *postgres_notes(const struct call *c)
+{
+	return (struct pg_notes *)(void *)&((struct call *)c)->room;
+}
+
+enum pg_worker_kind { PG_WRITER, PG_READER };
+
+struct pg_database {
+	struct engine_database base;
+	struct pg_engine *engine;
+	struct list link; /* of the engine's */
+	const struct pg_service *sql;
+	const struct service_procs *procs;
+	char schema[PG_SCHEMA], code[PG_SCHEMA]; /* of the tables; of functions and views */
+	char identity[ENGINE_IDENTITY];
+	atomic_llong clock;  /* the latest reading that any call here has had, in ticks */
+	atomic_bool relaxed; /* commits are answered before they are durable */
+
+	pthread_mutex_t lock;
+	pthread_cond_t wake[2];  /* by enum pg_worker_kind */
+	struct list queue[2];    /* of calls that wait; the same */
+	unsigned waiting;        /* calls in both queues */
+	unsigned idle[2];        /* workers that wait for a call */
+	unsigned woken[2];       /* of these, those that have been told */
+	unsigned running_groups; /* writers that have a group */
+	atomic_bool stopping;
+	struct pg_txn *pinned; /* the transaction that has the gate, or wants it; others wait */
+	struct list txns;      /* explicit transactions with a connection: struct pg_txn.link */
+	struct pg_conn *spare; /* a connection for the next transaction; owned */
+	struct pg_worker *workers[PG_WORKERS_MAX];
+	unsigned nworkers, nworkers_of[2];
+	atomic_ullong retries, failovers, groups, grouped;
+};
+
+/* ---- connections: conn.c, wait.c ---- */
+
+/* Statements that every session uses, prepared like the others. */
+enum pg_fixed {
+	PG_BEGIN_WRITE,
+	PG_BEGIN_READ,
+	PG_BEGIN_QUERY,
+	PG_BEGIN_TXN,
+	PG_BEGIN_SNAPSHOT,
+	PG_GATE,       /* held by everybody who writes, together */
+	PG_GATE_ALONE, /* nobody else writes meanwhile */
+	PG_LAZY,       /* this commit need not be on a disk when it is answered */
+	PG_COMMIT,
+	PG_MARK,
+	PG_SAVE,
+	PG_RELEASE,
+	PG_BACK,
+	PG_CLOCK,
+	PG_FIXED_COUNT
+};
+
+/* One session of PostgreSQL, always in pipeline mode, with what has been prepared in it. Used by
+ * one thread at a time. */
+struct pg_conn {
+	struct pg_database *db;
+	PGconn *h;                    /* NULL: not connected */
+	bool *functions, *statements; /* which have been prepared; owned */
+	bool fixed[PG_FIXED_COUNT];
+	int timeline;
+	char slot[PG_SLOT];     /* of its marks: stays when it connects anew */
+	int64_t seq;            /* of the last mark */
+	bool has_mark;          /* its row is there */
+	bool reads_queries;     /* it has the role that can read views only */
+	bool may_be_lost;       /* PostgreSQL said that a commit is not on its standby */
+	int wake_fd;            /* eventfd: somebody was cancelled */
+	struct engine_run *run; /* of the call that is waited for; NULL: nobody can end it */
+	bool cancelled;         /* PostgreSQL was asked to end what runs */
+	struct arena arena;     /* for values on their way out */
+	/* what has been sent and not been answered yet, in order */
+	struct pg_expected {
+		bool *prepares; /* set when it succeeded; NULL: it is no preparation */
+	} * expected;
+	size_t nexpected, expected_at, expected_cap;
+};
+
+enum pg_state {
+	PG_OK,
+	PG_FAILED, /* PostgreSQL refused it; the error says why; the pipeline is to be mended */
+	PG_BROKEN, /* the connection is gone, or nobody answers */
+};
+
+MUST_CHECK int postgres_conn_new(struct pg_database *db, struct pg_conn **ret, struct err *reterr);
+void postgres_conn_free(struct pg_conn *c); /* NULL is welcome */
+/* Connects if it is not connected, trying again until then (ms of the monotonic clock). */
+MUST_CHECK int postgres_conn_ready(struct pg_conn *c, int64_t until_ms, struct err *reterr);
+void postgres_conn_drop(struct pg_conn *c);
+/* A bare session, of no database: for schemas and locks. */
+MUST_CHECK PGconn *postgres_conn_plain(struct pg_engine *e, struct err *reterr);
+/* Runs a script there. */
+MUST_CHECK int postgres_conn_script(PGconn *h, const char *sql, struct err *reterr);
+
+struct pg_params {
+	int n, cap;
+	const char **values;
+	int *lengths, *formats;
+	Oid *types;
+};
+/* All of these send without waiting. false: the connection is gone. */
+bool postgres_send_text(struct pg_conn *c, const char *sql);
+bool postgres_send_params(struct pg_conn *c, const char *sql, const struct pg_params *p);
+/* name is prepared first, once. */
+bool postgres_send_prepared(struct pg_conn *c, const char *name, bool *prepared, const char *sql,
+			    const struct pg_params *p);
+bool postgres_send_fixed(struct pg_conn *c, enum pg_fixed which);
+bool postgres_send_fixed_with(struct pg_conn *c, enum pg_fixed which, const struct pg_params *p);
+bool postgres_send_flush(struct pg_conn *c); /* all results so far are wanted now */
+bool postgres_send_sync(struct pg_conn *c);
+/* The next result. *ret is to be cleared by the caller, also after PG_FAILED. */
+enum pg_state postgres_next(struct pg_conn *c, PGresult **ret);
+/* The same, of something whose result is of no interest. */
+enum pg_state postgres_skip(struct pg_conn *c, struct err *reterr);
+/* Waits for the answer to postgres_send_sync(), dropping what comes before. */
+enum pg_state postgres_synced(struct pg_conn *c);
+/* The rows of the statement that is answered next come one by one, by postgres_part(), which gives
+ * NULL at their end. */
+void postgres_row_by_row(struct pg_conn *c);
+enum pg_state postgres_part(struct pg_conn *c, PGresult **ret);
+/* After PG_FAILED: rolls back, and the pipeline is usable again. false: the connection is gone. */
+bool postgres_rollback(struct pg_conn *c);
+/* One statement, waited for. */
+enum pg_state postgres_do(struct pg_conn *c, const char *sql, struct err *reterr);
+enum pg_state postgres_do_fixed(struct pg_conn *c, enum pg_fixed which, struct err *reterr);
+
+/* ---- error.c ---- */
+
+/* What a failed result means, in the client's words. */
+void postgres_error(struct pg_conn *c, const PGresult *r, struct err *reterr);
+bool postgres_is_conflict(const PGresult *r);     /* 40001, 40P01: run it again */
+bool postgres_is_lock_timeout(const PGresult *r); /* 55P03 */
+bool postgres_is_gone(const PGresult *r);         /* the session ends: as a lost connection */
+bool postgres_has_state(const PGresult *r, const char *sqlstate);
+
+/* ---- text.c: texts that PostgreSQL would not take ---- */
+
+/* The text as PostgreSQL keeps it; it stays where it is, or is made in the arena. */
+MUST_CHECK int postgres_text_out(struct str s, struct arena *a, struct str *ret, struct err *reterr);
+MUST_CHECK int postgres_text_in(struct str s, struct arena *a, struct str *ret, struct err *reterr);
+
+/* ---- values.c ---- */
+
+MUST_CHECK int postgres_params_init(struct pg_params *p, struct arena *a, unsigned cap, struct err *reterr);
+MUST_CHECK int postgres_param(struct pg_params *p, struct arena *a, const struct value *v, uint8_t kind,
+			      struct err *reterr);
+MUST_CHECK int postgres_param_int(struct pg_params *p, struct arena *a, int64_t i, struct err *reterr);
+MUST_CHECK int postgres_param_text(struct pg_params *p, const char *s, struct err *reterr);
+/* An array of kind; values of all rows are at values[0], values[stride] … */
+MUST_CHECK int postgres_param_array(struct pg_params *p, struct arena *a, const struct value *values,
+				    size_t stride, size_t n, uint8_t kind, struct err *reterr);
+/* The natural kind of a type. */
+uint8_t postgres_kind(const struct type *t);
+/* A column of a result as a value of this type; text and bytes stay in the result, or are made in
+ * the arena. */
+MUST_CHECK int postgres_column(const PGresult *r, int row, int column, const struct type *as, struct arena *a,
+			       struct value *ret, struct err *reterr);
+int64_t postgres_column_int(const PGresult *r, int row, int column);
+
+/* ---- call.c: calls as functions; steps.c: step by step ---- */
+
+const struct pg_function *postgres_function(const struct pg_database *db, const struct call *c);
+/* Natives that run before the function, then it is sent. -1: the call failed, *ret_broken: because
+ * the connection is gone. */
+MUST_CHECK int postgres_call_send(struct pg_conn *c, struct call *call, bool *ret_broken, struct err *reterr);
+/* Its answer: rows to the sink, outputs, status. -1: the call failed by a rule of its own, having
+ * changed nothing. */
+MUST_CHECK int postgres_call_take(struct pg_conn *c, struct call *call, const PGresult *r,
+				  struct err *reterr);
+/* Step by step, inside the transaction of the connection. PG_FAILED: the pipeline is to be mended
+ * if *ret_state says so. */
+struct pg_outcome {
+	int rc;        /* 0, or -1: reterr says why */
+	bool broken;   /* the connection is gone */
+	bool conflict; /* 40001, 40P01 */
+	bool failed;   /* PostgreSQL refused a statement: its transaction can only be rolled back */
+};
+struct pg_outcome postgres_steps_run(struct pg_conn *c, struct call *call, struct err *reterr);
+struct pg_outcome postgres_query_run(struct pg_conn *c, struct call *call, struct err *reterr);
+/* One call of whatever kind, by function, steps or query, waited for. */
+struct pg_outcome postgres_run_call(struct pg_conn *c, struct call *call, struct engine_run *run);
+
+/* ---- clock ---- */
+
+void postgres_clock_seen(struct pg_database *db, int64_t ticks);
+
+/* ---- mark.c: whether a commit happened ---- */
+
+/* The row of this connection, before its first use. */
+MUST_CHECK enum pg_state postgres_mark_make(struct pg_conn *c, struct err *reterr);
+/* Part of a transaction: it will have been committed when this mark is found. */
+bool postgres_mark_send(struct pg_conn *c);
+/* Sends the commit and waits. PG_BROKEN: in doubt. */
+enum pg_state postgres_commit(struct pg_conn *c, struct err *reterr);
+/* After PG_BROKEN: connects anew and looks. 1: it happened, 0: it did not, -1: nobody knows. */
+int postgres_mark_look(struct pg_conn *c, int64_t until_ms, struct err *reterr);
+
+/* ---- pool.c, group.c, reader.c, txn.c ---- */
+
+struct pg_worker {
+	struct pg_database *db;
+	enum pg_worker_kind kind;
+	pthread_t thread;
+	struct pg_conn *conn; /* owned */
+	struct engine_run run;
+	struct pg_slot {
+		struct call *call;
+		size_t mark; /* of its sink */
+		bool dead;   /* it has its result, whatever comes of the others */
+	} group[PG_GROUP_MAX];
+	size_t ngroup;
+	struct pg_conn *running_on; /* under the lock: where a call of ours runs, for cancelling */
+};
+
+bool postgres_submit(struct pg_database *db, struct call *c);
+void postgres_wake(struct pg_database *db);
+void postgres_cancel(struct pg_database *db, struct call *c);
+MUST_CHECK int postgres_pool_start(struct pg_database *db, struct err *reterr);
+void postgres_pool_stop(struct pg_database *db);
+/* The keeper: ends what has waited or been open for too long. */
+void postgres_pool_sweep(struct pg_database *db, int64_t now_ms);
+
+/* On the worker's thread, without the lock; completes the calls. */
+void postgres_group_run(struct pg_worker *w);
+void postgres_reader_run(struct pg_worker *w);
+void postgres_txn_run(struct pg_worker *w, struct call *c);
+
+enum pg_txn_state {
+	PG_TXN_NEW,
+	PG_TXN_OPEN,
+	PG_TXN_LOST, /* lost says why */
+};
+struct pg_txn {
+	struct txn base;
+	struct pg_database *db;
+	struct list link;        /* of the database's, while it is open */
+	enum pg_txn_state state; /* under the lock */
+	struct err lost;         /* under the lock */
+	struct pg_conn *conn;    /* owned; whoever runs a call of it */
+	bool running;            /* under the lock: a worker runs a call of it */
+	bool writes;             /* it has the gate */
+	int64_t marks;           /* a snapshot: what others had committed when it began */
+	int64_t idle_at_ms, age_at_ms;
+	uint32_t session;
+	struct pg_savepoint {
+		char *name;
+	} * savepoints; /* owned */
+	size_t nsavepoints;
+};
+static inline struct pg_txn *postgres_txn_of(const struct call *c)
+{
+	return CONTAINER_OF(c->txn, struct pg_txn, base);
+}
+struct txn *postgres_txn_new(struct pg_database *db, bool snapshot);
+bool postgres_txn_is_lost(struct txn *t, struct err *ret);
+void postgres_txn_free(struct txn *t);
+/* Under the lock: whether this call needs no worker: *c has its result then. */
+bool postgres_txn_answers(struct pg_txn *t, struct call *c);
+/* Under the lock: whether the call must wait for the transaction of another session here. */
+bool postgres_txn_blocks(const struct pg_database *db, const struct call *c);
+/* Under the lock: a worker takes this call. */
+void postgres_txn_take(struct pg_worker *w, struct call *c);
+/* The keeper: ends those that are silent, or open, for too long. */
+void postgres_txn_sweep(struct pg_database *db, int64_t now_ms);
+/* When the workers are gone. */
+void postgres_txn_end_all(struct pg_database *db);
+
+/* ---- keeper.c, schema.c ---- */
+
+MUST_CHECK int postgres_keeper_start(struct pg_engine *e, struct err *reterr);
+void postgres_keeper_stop(struct pg_engine *e);
+MUST_CHECK int postgres_schema_open(struct pg_database *db, const struct engine_open *o, struct err *reterr);
+MUST_CHECK int postgres_schema_renew(struct pg_database *db, struct err *reterr);
+
+#endif

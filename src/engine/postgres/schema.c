@@ -1,0 +1,291 @@
+/* schema.c — a database as a schema of PostgreSQL: found or made, brought up to date by whoever
+ * comes first, refused when it is newer than this program. Functions and views are in a schema of
+ * their own that is named after their text: programs of two versions can serve the same tables. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "catalogue/meta.h"
+#include "engine/postgres/postgres_int.h"
+
+#define SYSTEM_SCHEMA "procession_system"
+#define CODE_DIGITS 8 /* of the hash, in the name of the schema with functions and views */
+
+/* ---- names ---- */
+
+/* Names of databases have ASCII letters, digits, blanks, _ and -, and differ by more than case. */
+static void make_name(const char *database, char *dst)
+{
+	struct str name = str_of(database);
+	char plain[PG_SCHEMA];
+	bool same = name.n <= 36;
+	size_t n = 0;
+
+	for (size_t i = 0; i < name.n && n < 36; i++) {
+		unsigned char c = (unsigned char)name.p[i];
+
+		if (!isalnum(c))
+			same = false;
+		plain[n++] = isalnum(c) ? (char)tolower(c) : '_';
+	}
+	plain[n] = '\0';
+	if (same)
+		snprintf(dst, PG_SCHEMA, "procession_%s", plain);
+	else
+		snprintf(dst, PG_SCHEMA, "procession_%.30s_%08x", plain, str_hash_nocase(name));
+}
+
+static void name_schemas(struct pg_database *db, const struct engine_open *o)
+{
+	if (o->service == SERVICE_SYSTEM)
+		snprintf(db->schema, sizeof(db->schema), "%s", SYSTEM_SCHEMA);
+	else if (o->place[0] != '\0')
+		snprintf(db->schema, sizeof(db->schema), "%.52s", o->place);
+	else
+		make_name(o->name, db->schema);
+	snprintf(db->code, sizeof(db->code), "%.52s_%.*s", db->schema, CODE_DIGITS, db->sql->hash);
+}
+
+/* ---- small questions ---- */
+
+static int run(PGconn *h, struct err *reterr, const char *fmt, ...) PRINTF_LIKE(3, 4);
+static int run(PGconn *h, struct err *reterr, const char *fmt, ...)
+{
+	char sql[1024];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(sql, sizeof(sql), fmt, args);
+	va_end(args);
+	return postgres_conn_script(h, sql, reterr);
+}
+
+/* The first column of the first row as text; "" when there is none. */
+static int ask(PGconn *h, char *dst, size_t size, struct err *reterr, const char *fmt, ...) PRINTF_LIKE(5, 6);
+static int ask(PGconn *h, char *dst, size_t size, struct err *reterr, const char *fmt, ...)
+{
+	char sql[1024];
+	va_list args;
+	PGresult *r;
+	int rc = 0;
+
+	va_start(args, fmt);
+	vsnprintf(sql, sizeof(sql), fmt, args);
+	va_end(args);
+	r = PQexec(h, sql);
+	dst[0] = '\0';
+	if (PQresultStatus(r) != PGRES_TUPLES_OK)
+		rc = err_raise(reterr, 50021, 16, 1, "PostgreSQL does not answer: %.400s", PQerrorMessage(h));
+	else if (PQntuples(r) > 0 && !PQgetisnull(r, 0, 0))
+		str_copy(dst, size, str_of(PQgetvalue(r, 0, 0)));
+	PQclear(r);
+	return rc;
+}
+
+static int schema_exists(PGconn *h, const char *name, bool *ret, struct err *reterr)
+{
+	char answer[8];
+	int rc = ask(h, answer, sizeof(answer), reterr, "SELECT 1 FROM pg_namespace WHERE nspname = '%s'",
+		     name);
+
+	*ret = answer[0] == '1';
+	return rc;
+}
+
+static int make_identity(char *dst, struct err *reterr)
+{
+	uint8_t random[16];
+
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return err_raise(reterr, 50021, 16, 1, "The system gives no random numbers: %s",
+				 strerror(errno));
+	for (size_t i = 0; i < sizeof(random); i++)
+		snprintf(dst + 2 * i, 3, "%02x", random[i]);
+	return 0;
+}
+
+/* ---- what all databases share ---- */
+
+static int open_common(struct pg_database *db, PGconn *h, struct err *reterr)
+{
+	char hash[64];
+	bool there;
+
+	if (db->base.service != SERVICE_SYSTEM)
+		return 0;
+	if (schema_exists(h, "procession", &there, reterr) < 0)
+		return -1;
+	if (!there && run(h, reterr, "CREATE SCHEMA procession") < 0)
+		return -1;
+	if (ask(h, hash, sizeof(hash), reterr,
+		"SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = "
+		"'procession'") < 0)
+		return -1;
+	if (strcmp(hash, catalogue_postgres_common_hash) == 0)
+		return 0;
+	if (run(h, reterr, "SET LOCAL search_path = procession, pg_catalog") < 0 ||
+	    postgres_conn_script(h, catalogue_postgres_common_sql, reterr) < 0)
+		return -1;
+	return run(h, reterr, "COMMENT ON SCHEMA procession IS '%s'", catalogue_postgres_common_hash);
+}
+
+/* ---- one of them ---- */
+
+static int make_tables(struct pg_database *db, PGconn *h, const struct engine_open *o, struct err *reterr)
+{
+	char identity[ENGINE_IDENTITY];
+
+	if (o->known)
+		return err_raise(
+			reterr, 50021, 16, 1,
+			"PostgreSQL has no schema \"%s\", which keeps database '%s'. Restore a backup "
+			"of the cluster, or check the setting postgres.",
+			db->schema, o->name);
+	if (make_identity(identity, reterr) < 0 || run(h, reterr, "CREATE SCHEMA \"%s\"", db->schema) < 0 ||
+	    run(h, reterr, "SET LOCAL search_path = \"%s\", procession, pg_catalog", db->schema) < 0 ||
+	    postgres_conn_script(h, catalogue_postgres_store_sql, reterr) < 0)
+		return -1;
+	return run(h, reterr,
+		   "INSERT INTO store (service, version, identity, hash) VALUES ('%s', 0, '%s', '')",
+		   db->procs->name, identity);
+}
+
+static int check_service(struct pg_database *db, PGconn *h, struct err *reterr)
+{
+	char service[40];
+
+	if (ask(h, service, sizeof(service), reterr, "SELECT service FROM store") < 0)
+		return -1;
+	if (strcmp(service, db->procs->name) != 0)
+		return err_raise(reterr, 50021, 16, 1,
+				 "The schema \"%s\" of PostgreSQL belongs to the service '%s', not to '%s'.",
+				 db->schema, service, db->procs->name);
+	return 0;
+}
+
+/* Views of other versions of the program may stand in the way of a change of tables. */
+static int drop_old_code(struct pg_database *db, PGconn *h, struct err *reterr)
+{
+	return run(h, reterr,
+		   "DO $$ DECLARE s text; BEGIN FOR s IN SELECT nspname FROM pg_namespace WHERE nspname ~ "
+		   "'^%s_[0-9a-f]{8}$' LOOP EXECUTE format('DROP SCHEMA %%I CASCADE', s); END LOOP; END $$",
+		   db->schema);
+}
+
+static int migrate(struct pg_database *db, PGconn *h, struct err *reterr)
+{
+	char text[32];
+	long version;
+
+	if (ask(h, text, sizeof(text), reterr, "SELECT version FROM store") < 0)
+		return -1;
+	version = strtol(text, NULL, 10);
+	if (version > db->sql->nmigrations)
+		return err_raise(reterr, 50021, 16, 1,
+				 "Database '%s' was brought up to version %ld by a newer program; this one "
+				 "knows versions up to %d. Use the newer program.",
+				 db->base.name, version, db->sql->nmigrations);
+	if (version > 0 && version < db->sql->nmigrations && drop_old_code(db, h, reterr) < 0)
+		return -1;
+	for (long i = version; i < db->sql->nmigrations; i++) {
+		if (postgres_conn_script(h, db->sql->migrations[i], reterr) < 0)
+			return -1;
+	}
+	return version == db->sql->nmigrations
+		       ? 0
+		       : run(h, reterr, "UPDATE store SET version = %d", db->sql->nmigrations);
+}
+
+static int make_code(struct pg_database *db, PGconn *h, struct err *reterr)
+{
+	bool there;
+
+	if (schema_exists(h, db->code, &there, reterr) < 0)
+		return -1;
+	if (there)
+		return 0;
+	if (run(h, reterr, "CREATE SCHEMA \"%s\"", db->code) < 0 ||
+	    run(h, reterr, "SET LOCAL search_path = \"%s\", \"%s\", procession, pg_catalog", db->code,
+		db->schema) < 0 ||
+	    postgres_conn_script(h, db->sql->functions_sql, reterr) < 0)
+		return -1;
+	return postgres_conn_script(h, db->sql->views_sql, reterr);
+}
+
+/* The tables that describe the catalogue: they follow the program. */
+static int load_metadata(struct pg_database *db, PGconn *h, struct err *reterr)
+{
+	char count[32];
+
+	if (db->base.service != SERVICE_SYSTEM)
+		return 0;
+	if (ask(h, count, sizeof(count), reterr, "SELECT 1 FROM meta_hash WHERE hash = '%s'",
+		catalogue_meta_hash) < 0)
+		return -1;
+	return count[0] == '1' ? 0 : postgres_conn_script(h, catalogue_postgres_meta_sql, reterr);
+}
+
+static int check_identity(struct pg_database *db, PGconn *h, const struct engine_open *o, struct err *reterr)
+{
+	if (ask(h, db->identity, sizeof(db->identity), reterr, "SELECT identity FROM store") < 0)
+		return -1;
+	if (o->identity != NULL && o->identity[0] != '\0' && strcmp(o->identity, db->identity) != 0 &&
+	    !o->accept)
+		return err_raise(reterr, 50021, 16, 1,
+				 "The schema \"%s\" of PostgreSQL is another database than '%s' was. Restore "
+				 "the right one, or start once with --accept-as-found=%s.",
+				 db->schema, o->name, o->name);
+	return 0;
+}
+
+static int open_all(struct pg_database *db, PGconn *h, const struct engine_open *o, struct err *reterr)
+{
+	bool there;
+
+	if (run(h, reterr,
+		"BEGIN; SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact_lock(%d, hashtext('%s'))",
+		PG_ADVISORY, db->schema) < 0 ||
+	    open_common(db, h, reterr) < 0 || schema_exists(h, db->schema, &there, reterr) < 0 ||
+	    (!there && make_tables(db, h, o, reterr) < 0) ||
+	    run(h, reterr, "SET LOCAL search_path = \"%s\", procession, pg_catalog", db->schema) < 0 ||
+	    check_service(db, h, reterr) < 0 || migrate(db, h, reterr) < 0 ||
+	    load_metadata(db, h, reterr) < 0 || make_code(db, h, reterr) < 0 ||
+	    check_identity(db, h, o, reterr) < 0)
+		return -1;
+	return run(h, reterr, "COMMIT");
+}
+
+int postgres_schema_open(struct pg_database *db, const struct engine_open *o, struct err *reterr)
+{
+	PGconn *h = postgres_conn_plain(db->engine, reterr);
+	int rc;
+
+	if (h == NULL)
+		return -1;
+	name_schemas(db, o);
+	rc = open_all(db, h, o, reterr);
+	PQfinish(h);
+	return rc;
+}
+
+int postgres_schema_renew(struct pg_database *db, struct err *reterr)
+{
+	PGconn *h = postgres_conn_plain(db->engine, reterr);
+	char identity[ENGINE_IDENTITY];
+	int rc;
+
+	if (h == NULL)
+		return -1;
+	rc = make_identity(identity, reterr);
+	if (rc == 0)
+		rc = run(h, reterr, "UPDATE \"%s\".store SET identity = '%s'", db->schema, identity);
+	if (rc == 0)
+		str_copy(db->identity, sizeof(db->identity), str_of(identity));
+	PQfinish(h);
+	return rc;
+}

@@ -1,0 +1,568 @@
+/* txn.c — explicit transactions. Each has a connection of its own. From its first call that writes
+ * (at REPEATABLE READ and SERIALIZABLE from the first of all) it has the gate: nobody else changes
+ * anything in this database, on any server, until it ends; so READ COMMITTED is all that it needs
+ * of PostgreSQL, and what it has read stays true. A snapshot reads the state of its first call
+ * (REPEATABLE READ) and takes the gate with its first write, if nobody has committed since (3960).
+ * Calls are undone one by one when they fail (clarification 6), by savepoints. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/postgres/postgres_int.h"
+
+#define SAVEPOINTS_MAX 1000 /* open at once in one transaction */
+
+static struct pg_txn *txn_of(struct txn *t)
+{
+	return CONTAINER_OF(t, struct pg_txn, base);
+}
+
+struct txn *postgres_txn_new(struct pg_database *db, bool snapshot)
+{
+	struct pg_txn *t = calloc(1, sizeof(*t));
+
+	if (t == NULL)
+		return NULL;
+	t->base = (struct txn){ .database = &db->base, .snapshot = snapshot };
+	t->db = db;
+	list_init(&t->link);
+	return &t->base;
+}
+
+bool postgres_txn_is_lost(struct txn *base, struct err *ret)
+{
+	struct pg_txn *t = txn_of(base);
+	bool lost;
+
+	pthread_mutex_lock(&t->db->lock);
+	lost = t->state == PG_TXN_LOST;
+	if (lost)
+		*ret = t->lost;
+	pthread_mutex_unlock(&t->db->lock);
+	return lost;
+}
+
+static void forget_savepoints(struct pg_txn *t, size_t n)
+{
+	while (t->nsavepoints > n)
+		free(t->savepoints[--t->nsavepoints].name);
+}
+
+void postgres_txn_free(struct txn *base)
+{
+	struct pg_txn *t = txn_of(base);
+
+	assert(list_empty(&t->link) && t->conn == NULL && !t->running);
+	forget_savepoints(t, 0);
+	free(t->savepoints);
+	free(t);
+}
+
+/* ---- under the lock ---- */
+
+static void answer(struct call *c, const struct err *e)
+{
+	c->rc = e == NULL ? 0 : -1;
+	c->status_set = false;
+	c->rows_changed = 0;
+	c->txn_lost = e != NULL;
+	if (e != NULL)
+		engine_call_fail(c, e);
+}
+
+bool postgres_txn_answers(struct pg_txn *t, struct call *c)
+{
+	bool ends = engine_call_ends_txn(c);
+
+	if (t->state == PG_TXN_LOST) {
+		answer(c, c->kind == CALL_ROLLBACK ? NULL : &t->lost);
+		return true;
+	}
+	if (t->state == PG_TXN_NEW && ends)
+		answer(c, NULL); /* nothing was done, nothing is to be kept */
+	return t->state == PG_TXN_NEW && ends;
+}
+
+/* Whether it needs the gate, which the transaction does not have yet. */
+static bool wants_gate(const struct pg_txn *t, const struct call *c)
+{
+	if (t->writes || engine_call_ends_txn(c))
+		return false;
+	return !(t->base.snapshot && engine_call_only_reads(c));
+}
+
+bool postgres_txn_blocks(const struct pg_database *db, const struct call *c)
+{
+	if (db->pinned == NULL)
+		return false;
+	if (c->txn == NULL)
+		return true;
+	return postgres_txn_of(c) != db->pinned && wants_gate(postgres_txn_of(c), c);
+}
+
+void postgres_txn_take(struct pg_worker *w, struct call *c)
+{
+	struct pg_txn *t = postgres_txn_of(c);
+
+	if (wants_gate(t, c))
+		t->db->pinned = t;
+	t->running = true;
+	t->session = c->session;
+	if (t->conn != NULL)
+		w->running_on = t->conn;
+}
+
+/* ---- its connection ---- */
+
+static int get_conn(struct pg_worker *w, struct pg_txn *t, struct err *reterr)
+{
+	int64_t until_ms = clock_mono_ms() + t->db->engine->failover_ms;
+
+	pthread_mutex_lock(&t->db->lock);
+	if (t->conn == NULL) {
+		t->conn = t->db->spare;
+		t->db->spare = NULL;
+	}
+	pthread_mutex_unlock(&t->db->lock);
+	if (t->conn == NULL && postgres_conn_new(t->db, &t->conn, reterr) < 0)
+		return -1;
+	pthread_mutex_lock(&t->db->lock);
+	w->running_on = t->conn;
+	pthread_mutex_unlock(&t->db->lock);
+	for (;;) {
+		enum pg_state s;
+
+		if (postgres_conn_ready(t->conn, until_ms, reterr) < 0)
+			return -1;
+		s = postgres_mark_make(t->conn, reterr);
+		if (s != PG_BROKEN)
+			return s == PG_OK ? 0 : -1;
+		postgres_conn_drop(t->conn);
+	}
+}
+
+/* The transaction is over, its connection has none open: kept for the next one, or closed. */
+static void release(struct pg_worker *w, struct pg_txn *t, const struct err *reason)
+{
+	struct pg_database *db = t->db;
+	struct pg_conn *surplus;
+
+	forget_savepoints(t, 0);
+	pthread_mutex_lock(&db->lock);
+	if (w != NULL)
+		w->running_on = w->conn;
+	surplus = t->conn;
+	if (db->spare == NULL && surplus != NULL && surplus->h != NULL) {
+		db->spare = surplus;
+		surplus = NULL;
+	}
+	t->conn = NULL;
+	t->state = reason == NULL ? PG_TXN_NEW : PG_TXN_LOST;
+	if (reason != NULL)
+		t->lost = *reason;
+	t->writes = false;
+	t->age_at_ms = 0;
+	list_remove(&t->link);
+	if (db->pinned == t)
+		db->pinned = NULL;
+	pthread_mutex_unlock(&db->lock);
+	postgres_conn_free(surplus);
+	postgres_wake(db);
+}
+
+/* The call failed and took the transaction with it. */
+static void lose(struct pg_worker *w, struct pg_txn *t, struct call *c)
+{
+	struct err why = c->err;
+
+	if (t->conn != NULL)
+		postgres_conn_drop(t->conn);
+	engine_call_fail(c, &why);
+	c->txn_lost = true;
+	release(w, t, &why);
+}
+
+static void broken(struct pg_worker *w, struct pg_txn *t, struct call *c)
+{
+	(void)err_set(&c->err, ERR_TXN_BROKEN, t->db->base.name);
+	lose(w, t, c);
+}
+
+/* ---- beginning, and the gate ---- */
+
+/* 1: not in time. */
+static int try_gate(struct pg_txn *t, struct err *reterr)
+{
+	PGresult *r = NULL;
+	enum pg_state s = PG_BROKEN;
+	bool late;
+
+	if (postgres_send_fixed(t->conn, PG_GATE_ALONE) && postgres_send_flush(t->conn))
+		s = postgres_next(t->conn, &r);
+	late = s == PG_FAILED && postgres_is_lock_timeout(r);
+	if (s == PG_FAILED && !late)
+		postgres_error(t->conn, r, reterr);
+	else if (s == PG_BROKEN)
+		err_set(reterr, ERR_TXN_BROKEN, t->db->base.name);
+	PQclear(r);
+	return s == PG_OK ? 0 : late ? 1 : -1;
+}
+
+/* As long as the call may wait, in parts of lock_timeout: BEGIN goes before each. */
+static int begin_with_gate(struct pg_txn *t, struct call *c)
+{
+	int64_t now = clock_mono_ms();
+	int rc;
+
+	if (postgres_notes(c)->deadline_ms == 0)
+		postgres_notes(c)->deadline_ms = now + engine_patience_ms(&t->db->base, c);
+	for (;;) {
+		if (postgres_do_fixed(t->conn, PG_BEGIN_TXN, &c->err) != PG_OK)
+			return err_set(&c->err, ERR_TXN_BROKEN, t->db->base.name);
+		rc = try_gate(t, &c->err);
+		if (rc <= 0)
+			return rc;
+		if (!postgres_rollback(t->conn))
+			return err_set(&c->err, ERR_TXN_BROKEN, t->db->base.name);
+		if (atomic_load_explicit(&c->cancelled, memory_order_relaxed))
+			return err_set(&c->err, ERR_CANCELLED);
+		if (clock_mono_ms() >= postgres_notes(c)->deadline_ms)
+			return err_set(&c->err, ERR_LOCK_TIMEOUT);
+	}
+}
+
+/* What has been committed in this database so far, as one number. */
+static int count_marks(struct pg_conn *c, int64_t *ret, struct err *reterr)
+{
+	PGresult *r = NULL;
+	enum pg_state s = PG_BROKEN;
+
+	if (postgres_send_text(c, "SELECT coalesce(sum(seq), 0)::bigint FROM mark") && postgres_send_flush(c))
+		s = postgres_next(c, &r);
+	if (s == PG_OK)
+		*ret = postgres_column_int(r, 0, 0);
+	else
+		err_set(reterr, ERR_TXN_BROKEN, c->db->base.name);
+	PQclear(r);
+	return s == PG_OK ? 0 : -1;
+}
+
+static int begin_snapshot(struct pg_txn *t, struct call *c)
+{
+	if (postgres_do_fixed(t->conn, PG_BEGIN_SNAPSHOT, &c->err) != PG_OK)
+		return err_set(&c->err, ERR_TXN_BROKEN, t->db->base.name);
+	return count_marks(t->conn, &t->marks, &c->err);
+}
+
+/* The same number as others see it now. */
+static int marks_now(struct pg_worker *w, int64_t *ret, struct err *reterr)
+{
+	int64_t until_ms = clock_mono_ms() + w->db->engine->failover_ms;
+
+	if (postgres_conn_ready(w->conn, until_ms, reterr) < 0 || count_marks(w->conn, ret, reterr) < 0)
+		return -1;
+	if (!postgres_send_sync(w->conn) || postgres_synced(w->conn) != PG_OK)
+		return err_set(reterr, ERR_TXN_BROKEN, w->db->base.name);
+	return 0;
+}
+
+/* A snapshot that writes: 0, or why not. Whatever it is, the transaction is lost by it. */
+static int upgrade(struct pg_worker *w, struct pg_txn *t, struct call *c)
+{
+	int64_t marks = 0;
+	int rc = try_gate(t, &c->err);
+
+	if (rc > 0)
+		return err_set(&c->err, ERR_LOCK_TIMEOUT);
+	if (rc < 0 || marks_now(w, &marks, &c->err) < 0)
+		return -1;
+	return marks == t->marks ? 0 : err_set(&c->err, ERR_SNAPSHOT_CONFLICT, t->db->base.name);
+}
+
+static void opened(struct pg_txn *t, bool writes)
+{
+	int64_t now = clock_mono_ms();
+
+	pthread_mutex_lock(&t->db->lock);
+	if (t->state == PG_TXN_NEW) {
+		t->state = PG_TXN_OPEN;
+		t->age_at_ms = engine_age_limit_ms(&t->db->base, now);
+		list_append(&t->db->txns, &t->link);
+	}
+	t->idle_at_ms = ENGINE_NEVER;
+	t->writes = t->writes || writes;
+	pthread_mutex_unlock(&t->db->lock);
+}
+
+/* Makes the transaction ready for this call. */
+static int prepare(struct pg_worker *w, struct pg_txn *t, struct call *c)
+{
+	bool gate = wants_gate(t, c), is_new = t->state == PG_TXN_NEW;
+	int rc;
+
+	if (!is_new && !gate)
+		return 0;
+	if (!is_new) {
+		rc = upgrade(w, t, c);
+	} else {
+		rc = get_conn(w, t, &c->err);
+		if (rc == 0)
+			rc = gate ? begin_with_gate(t, c) : begin_snapshot(t, c);
+	}
+	if (rc == 0) {
+		opened(t, gate);
+		return 0;
+	}
+	if (!is_new) {
+		lose(w, t, c);
+		return -1;
+	}
+	engine_call_fail(c, &c->err); /* it has done nothing, and may try again */
+	postgres_conn_drop(t->conn == NULL ? w->conn : t->conn);
+	release(w, t, NULL);
+	c->txn_lost = false;
+	return -1;
+}
+
+/* ---- calls inside ---- */
+
+static void run_inside(struct pg_worker *w, struct pg_txn *t, struct call *c)
+{
+	size_t mark = engine_call_mark(c);
+	struct pg_outcome out;
+
+	if (postgres_do_fixed(t->conn, PG_SAVE, NULL) != PG_OK) {
+		broken(w, t, c);
+		return;
+	}
+	out = postgres_run_call(t->conn, c, &w->run);
+	if (out.rc == 0) {
+		if (postgres_do_fixed(t->conn, PG_RELEASE, NULL) != PG_OK)
+			broken(w, t, c);
+		return;
+	}
+	(void)engine_call_rewind(c, mark);
+	if (out.broken) {
+		broken(w, t, c);
+	} else if (w->run.timed_out) {
+		lose(w, t, c);
+	} else if ((out.failed && (!postgres_send_sync(t->conn) || postgres_synced(t->conn) != PG_OK)) ||
+		   postgres_do_fixed(t->conn, PG_BACK, NULL) != PG_OK) {
+		broken(w, t, c);
+	}
+	if (t->conn != NULL)
+		t->conn->cancelled = false;
+}
+
+/* Where the commit is in doubt, the mark tells. */
+static void look(struct pg_worker *w, struct pg_txn *t, struct call *c)
+{
+	int64_t until_ms = clock_mono_ms() + t->db->engine->failover_ms;
+
+	switch (postgres_mark_look(t->conn, until_ms, &c->err)) {
+	case 1: release(w, t, NULL); break;
+	case 0: broken(w, t, c); break;
+	default: lose(w, t, c); break;
+	}
+}
+
+static void commit(struct pg_worker *w, struct pg_txn *t, struct call *c)
+{
+	if (t->writes) {
+		enum pg_state s = PG_BROKEN;
+
+		if (atomic_load(&t->db->relaxed) && !postgres_send_fixed(t->conn, PG_LAZY)) {
+			broken(w, t, c);
+			return;
+		}
+		if (postgres_mark_send(t->conn) && postgres_send_flush(t->conn))
+			s = atomic_load(&t->db->relaxed) ? postgres_skip(t->conn, &c->err) : PG_OK;
+		if (s == PG_OK)
+			s = postgres_skip(t->conn, &c->err);
+		if (s != PG_OK) {
+			broken(w, t, c);
+			return;
+		}
+	}
+	switch (postgres_commit(t->conn, &c->err)) {
+	case PG_OK: release(w, t, NULL); break;
+	case PG_BROKEN:
+		if (t->writes)
+			look(w, t, c);
+		else
+			release(w, t, NULL); /* it has only read */
+		break;
+	case PG_FAILED: lose(w, t, c); break;
+	}
+}
+
+static void roll_back(struct pg_worker *w, struct pg_txn *t)
+{
+	if (!postgres_rollback(t->conn))
+		postgres_conn_drop(t->conn);
+	release(w, t, NULL);
+}
+
+static int push_savepoint(struct pg_txn *t, const char *name)
+{
+	struct pg_savepoint *grown = realloc(t->savepoints, (t->nsavepoints + 1) * sizeof(*grown));
+
+	if (grown == NULL)
+		return -1;
+	t->savepoints = grown;
+	grown[t->nsavepoints].name = strdup(name);
+	if (grown[t->nsavepoints].name == NULL)
+		return -1;
+	t->nsavepoints++;
+	return 0;
+}
+
+static int save(struct pg_txn *t, struct call *c)
+{
+	char sql[40];
+
+	if (t->nsavepoints >= SAVEPOINTS_MAX)
+		return err_set(&c->err, ERR_NOT_SUPPORTED, "A transaction with more than 1000 savepoints",
+			       "Commit earlier.");
+	if (push_savepoint(t, c->savepoint) < 0)
+		return err_nomem(&c->err);
+	snprintf(sql, sizeof(sql), "SAVEPOINT client_%zu", t->nsavepoints);
+	return postgres_do(t->conn, sql, &c->err) == PG_OK ? 0 : -2;
+}
+
+/* To the latest of that name, which stays; later ones are gone. */
+static int rollback_to(struct pg_txn *t, struct call *c)
+{
+	size_t n = t->nsavepoints;
+	char sql[40];
+
+	while (n > 0 && strcmp(t->savepoints[n - 1].name, c->savepoint) != 0)
+		n--;
+	if (n == 0)
+		return err_set(&c->err, ERR_NO_SAVEPOINT, c->savepoint);
+	forget_savepoints(t, n);
+	snprintf(sql, sizeof(sql), "ROLLBACK TO SAVEPOINT client_%zu", n);
+	return postgres_do(t->conn, sql, &c->err) == PG_OK ? 0 : -2;
+}
+
+static void run_kind(struct pg_worker *w, struct pg_txn *t, struct call *c)
+{
+	int rc = 0;
+
+	switch (c->kind) {
+	case CALL_PROC:
+	case CALL_QUERY: run_inside(w, t, c); return;
+	case CALL_COMMIT: commit(w, t, c); return;
+	case CALL_ROLLBACK: roll_back(w, t); return;
+	case CALL_SAVE: rc = save(t, c); break;
+	case CALL_ROLLBACK_TO: rc = rollback_to(t, c); break;
+	}
+	if (rc == -2)
+		broken(w, t, c);
+	else if (rc < 0)
+		c->rc = -1;
+}
+
+void postgres_txn_run(struct pg_worker *w, struct call *c)
+{
+	struct pg_txn *t = postgres_txn_of(c);
+	bool done;
+
+	pthread_mutex_lock(&t->db->lock);
+	done = postgres_txn_answers(t, c); /* it was given up while this call waited */
+	pthread_mutex_unlock(&t->db->lock);
+	if (!done) {
+		answer(c, NULL);
+		if (prepare(w, t, c) == 0)
+			run_kind(w, t, c);
+	}
+	pthread_mutex_lock(&t->db->lock);
+	t->running = false;
+	if (t->db->pinned == t && t->state != PG_TXN_OPEN)
+		t->db->pinned = NULL;
+	if (t->state == PG_TXN_OPEN)
+		t->idle_at_ms = engine_idle_limit_ms(&t->db->base, clock_mono_ms());
+	pthread_mutex_unlock(&t->db->lock);
+	engine_call_complete(c); /* its owner may free t from here on */
+}
+
+/* ---- limits ---- */
+
+static struct err overdue(const struct pg_txn *t, int64_t now_ms)
+{
+	const struct log_ctx ctx = { .database = t->db->base.name };
+	bool old = t->age_at_ms <= now_ms;
+	int limit = old ? t->db->base.limits.transaction_s : t->db->base.limits.transaction_idle_s;
+	struct err err;
+
+	err_set(&err, old ? ERR_TXN_AGE : ERR_TXN_IDLE, limit);
+	LOG(LOG_WARN, &ctx, old ? "transaction_age" : "transaction_idle", F_INT("seconds", limit));
+	return err;
+}
+
+/* Under the lock: the first that has reached a limit, and whose owner waits for nothing. */
+static struct pg_txn *first_overdue(struct pg_database *db, int64_t now_ms)
+{
+	LIST_EACH (it, &db->txns) {
+		struct pg_txn *t = CONTAINER_OF(it, struct pg_txn, link);
+
+		if (!t->running && (t->idle_at_ms <= now_ms || t->age_at_ms <= now_ms))
+			return t;
+	}
+	return NULL;
+}
+
+/* Under the lock: its connection, which the caller closes, and with it its changes are gone. From
+ * then on its owner may free it. */
+static struct pg_conn *give_up(struct pg_txn *t, const struct err *why)
+{
+	struct pg_conn *conn = t->conn;
+
+	t->conn = NULL;
+	t->state = PG_TXN_LOST;
+	t->lost = *why;
+	t->writes = false;
+	forget_savepoints(t, 0);
+	list_remove(&t->link);
+	if (t->db->pinned == t)
+		t->db->pinned = NULL;
+	return conn;
+}
+
+void postgres_txn_sweep(struct pg_database *db, int64_t now_ms)
+{
+	for (;;) {
+		struct pg_conn *conn = NULL;
+		struct pg_txn *t;
+
+		pthread_mutex_lock(&db->lock);
+		t = first_overdue(db, now_ms);
+		if (t != NULL) {
+			struct err why = overdue(t, now_ms);
+
+			conn = give_up(t, &why);
+		}
+		pthread_mutex_unlock(&db->lock);
+		if (t == NULL)
+			return;
+		postgres_conn_free(conn);
+		postgres_wake(db);
+	}
+}
+
+void postgres_txn_end_all(struct pg_database *db)
+{
+	struct err why;
+
+	(void)err_set(&why, ERR_SHUTDOWN);
+	while (!list_empty(&db->txns)) {
+		struct pg_txn *t = CONTAINER_OF(db->txns.next, struct pg_txn, link);
+
+		postgres_conn_drop(t->conn);
+		release(NULL, t, &why);
+	}
+	postgres_conn_free(db->spare);
+	db->spare = NULL;
+}

@@ -1,0 +1,589 @@
+/* values.c — values on their way to PostgreSQL and back, in binary. How SQL types lie there:
+ *   bit, integers, money, datetime, date, time, datetime2   bigint, as the SQLite engine has them
+ *   real, float                                             double precision
+ *   texts, xml, decimal, datetimeoffset                     text (texts by text.c)
+ *   binary types, uniqueidentifier (16 bytes, wire order)   bytea
+ * Reading takes what an expression may have made of it: smaller integers, booleans, numeric. */
+#include <endian.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/postgres/postgres_int.h"
+#include "value/datetime.h"
+#include "value/decimal.h"
+#include "value/guid.h"
+
+#define TICKS_100NS_PER_DAY INT64_C(864000000000)
+
+enum {
+	OID_BOOL = 16,
+	OID_BYTEA = 17,
+	OID_NAME = 19,
+	OID_INT8 = 20,
+	OID_INT2 = 21,
+	OID_INT4 = 23,
+	OID_TEXT = 25,
+	OID_OID = 26,
+	OID_FLOAT4 = 700,
+	OID_FLOAT8 = 701,
+	OID_UNKNOWN = 705,
+	OID_BPCHAR = 1042,
+	OID_VARCHAR = 1043,
+	OID_NUMERIC = 1700
+};
+
+static const Oid oids[] = {
+	[PG_INT8] = OID_INT8, [PG_TEXT] = OID_TEXT, [PG_BYTEA] = OID_BYTEA, [PG_FLOAT8] = OID_FLOAT8
+};
+static const Oid array_oids[] = { [PG_INT8] = 1016, [PG_TEXT] = 1009, [PG_BYTEA] = 1001, [PG_FLOAT8] = 1022 };
+
+uint8_t postgres_kind(const struct type *t)
+{
+	switch ((enum type_id)t->id) {
+	case TYPE_REAL:
+	case TYPE_FLOAT: return PG_FLOAT8;
+	case TYPE_BINARY:
+	case TYPE_VARBINARY:
+	case TYPE_IMAGE:
+	case TYPE_GUID: return PG_BYTEA;
+	case TYPE_CHAR:
+	case TYPE_VARCHAR:
+	case TYPE_TEXT:
+	case TYPE_NCHAR:
+	case TYPE_NVARCHAR:
+	case TYPE_NTEXT:
+	case TYPE_XML:
+	case TYPE_DECIMAL:
+	case TYPE_NUMERIC:
+	case TYPE_DATETIMEOFFSET:
+	case TYPE_NULL: return PG_TEXT;
+	default: return PG_INT8;
+	}
+}
+
+/* ---- to PostgreSQL ---- */
+
+int postgres_params_init(struct pg_params *p, struct arena *a, unsigned cap, struct err *reterr)
+{
+	*p = (struct pg_params){ .cap = (int)cap,
+				 .values = arena_array(a, cap + 1, sizeof(*p->values)),
+				 .lengths = arena_array(a, cap + 1, sizeof(*p->lengths)),
+				 .formats = arena_array(a, cap + 1, sizeof(*p->formats)),
+				 .types = arena_array(a, cap + 1, sizeof(*p->types)) };
+	return p->values == NULL || p->lengths == NULL || p->formats == NULL || p->types == NULL
+		       ? err_nomem(reterr)
+		       : 0;
+}
+
+static void put(struct pg_params *p, Oid type, const void *bytes, size_t n)
+{
+	assert(p->n < p->cap);
+	p->values[p->n] = bytes;
+	p->lengths[p->n] = (int)n;
+	p->formats[p->n] = 1;
+	p->types[p->n++] = type;
+}
+
+/* The bytes of a number, most significant first. */
+static int number_bytes(struct arena *a, uint64_t bits, struct str *ret, struct err *reterr)
+{
+	uint64_t *be = arena_alloc_raw(a, sizeof(*be));
+
+	if (be == NULL)
+		return err_nomem(reterr);
+	*be = htobe64(bits);
+	*ret = (struct str){ (const char *)be, sizeof(*be) };
+	return 0;
+}
+
+static int integer_of(const struct value *v, int64_t *ret)
+{
+	switch ((enum type_id)v->type.id) {
+	case TYPE_DATE: *ret = v->u.moment.day; return 0;
+	case TYPE_TIME: *ret = v->u.moment.tick; return 0;
+	case TYPE_DATETIME2: *ret = v->u.moment.day * TICKS_100NS_PER_DAY + v->u.moment.tick; return 0;
+	case TYPE_REAL:
+	case TYPE_FLOAT: *ret = (int64_t)v->u.f; return 0;
+	default:
+		*ret = v->u.i;
+		return type_info(v->type.id)->is_text || type_info(v->type.id)->is_binary ? -1 : 0;
+	}
+}
+
+/* UTC first, so that it sorts: '2008-01-31 01:01:01.0000000Z+060'. */
+static int offset_text(const struct moment *m, char *dst, size_t size)
+{
+	struct civil c;
+	int64_t second = m->tick / 10000000;
+
+	memset(&c, 0, sizeof(c));
+	civil_from_day(m->day, &c);
+	return snprintf(dst, size, "%04d-%02d-%02d %02d:%02d:%02d.%07" PRId64 "Z%+04d", c.year, c.month,
+			c.day, (int)(second / 3600), (int)(second / 60 % 60), (int)(second % 60),
+			m->tick % 10000000, m->offset);
+}
+
+static int text_of(const struct value *v, struct arena *a, struct str *ret, struct err *reterr)
+{
+	char text[64];
+	int n;
+
+	switch ((enum type_id)v->type.id) {
+	case TYPE_DECIMAL:
+	case TYPE_NUMERIC: n = (int)decimal_format(&v->u.dec, v->type.scale, text, sizeof(text)); break;
+	case TYPE_DATETIMEOFFSET: n = offset_text(&v->u.moment, text, sizeof(text)); break;
+	default:
+		if (type_info(v->type.id)->is_text || v->type.id == TYPE_XML)
+			return postgres_text_out(v->u.s, a, ret, reterr);
+		n = snprintf(text, sizeof(text), "%" PRId64, v->u.i);
+	}
+	ret->p = arena_strndup(a, text, (size_t)n);
+	ret->n = (size_t)n;
+	return ret->p == NULL ? err_nomem(reterr) : 0;
+}
+
+static int mismatch(const struct value *v, struct err *reterr)
+{
+	return err_raise(reterr, 50010, 16, 1, "A value of type %s was given where the database has another.",
+			 type_info(v->type.id)->name);
+}
+
+/* It lies in the value itself, which may be gone before it is sent. */
+static int guid_bytes(const struct value *v, struct arena *a, struct str *ret, struct err *reterr)
+{
+	ret->p = arena_strndup(a, (const char *)v->u.guid, sizeof(v->u.guid));
+	ret->n = sizeof(v->u.guid);
+	return ret->p == NULL ? err_nomem(reterr) : 0;
+}
+
+/* The bytes of a value that is not NULL. */
+static int bytes_of(const struct value *v, uint8_t kind, struct arena *a, struct str *ret, struct err *reterr)
+{
+	int64_t i;
+	uint64_t bits;
+	double f;
+
+	if (v->type.id == TYPE_VARIANT)
+		return bytes_of(v->u.variant, kind, a, ret, reterr);
+	switch ((enum pg_kind)kind) {
+	case PG_INT8:
+		return integer_of(v, &i) < 0 ? mismatch(v, reterr)
+					     : number_bytes(a, (uint64_t)i, ret, reterr);
+	case PG_FLOAT8:
+		f = v->type.id == TYPE_REAL || v->type.id == TYPE_FLOAT ? v->u.f : (double)v->u.i;
+		memcpy(&bits, &f, sizeof(bits));
+		return number_bytes(a, bits, ret, reterr);
+	case PG_TEXT: return text_of(v, a, ret, reterr);
+	case PG_BYTEA:
+		if (v->type.id == TYPE_GUID)
+			return guid_bytes(v, a, ret, reterr);
+		if (type_info(v->type.id)->is_binary || type_info(v->type.id)->is_text ||
+		    v->type.id == TYPE_XML)
+			*ret = (struct str){ v->u.s.p == NULL ? "" : v->u.s.p, v->u.s.n };
+		else
+			return mismatch(v, reterr);
+		return 0;
+	}
+	return mismatch(v, reterr);
+}
+
+int postgres_param(struct pg_params *p, struct arena *a, const struct value *v, uint8_t kind,
+		   struct err *reterr)
+{
+	struct str s;
+
+	if (v->null) {
+		put(p, oids[kind], NULL, 0);
+		return 0;
+	}
+	if (bytes_of(v, kind, a, &s, reterr) < 0)
+		return -1;
+	if (s.n > INT32_MAX)
+		return err_set(reterr, ERR_OUT_OF_MEMORY);
+	put(p, oids[kind], s.p, s.n);
+	return 0;
+}
+
+int postgres_param_int(struct pg_params *p, struct arena *a, int64_t i, struct err *reterr)
+{
+	struct str s;
+
+	if (number_bytes(a, (uint64_t)i, &s, reterr) < 0)
+		return -1;
+	put(p, OID_INT8, s.p, s.n);
+	return 0;
+}
+
+int postgres_param_text(struct pg_params *p, const char *s, struct err *reterr)
+{
+	(void)reterr;
+	put(p, OID_TEXT, s, s == NULL ? 0 : strlen(s));
+	return 0;
+}
+
+/* ---- arrays: dimensions, whether there are NULLs, type; size and lower bound; elements ---- */
+
+static void put32(uint8_t *at, uint32_t v)
+{
+	v = htobe32(v);
+	memcpy(at, &v, sizeof(v));
+}
+
+static int array_size(const struct value *values, size_t stride, size_t n, uint8_t kind, struct arena *a,
+		      struct str *elements, size_t *ret, struct err *reterr)
+{
+	*ret = n == 0 ? 12 : 20;
+	for (size_t i = 0; i < n; i++) {
+		elements[i] = (struct str){ NULL, 0 };
+		if (!values[i * stride].null &&
+		    bytes_of(&values[i * stride], kind, a, &elements[i], reterr) < 0)
+			return -1;
+		*ret += 4 + elements[i].n;
+	}
+	return *ret > INT32_MAX ? err_set(reterr, ERR_OUT_OF_MEMORY) : 0;
+}
+
+int postgres_param_array(struct pg_params *p, struct arena *a, const struct value *values, size_t stride,
+			 size_t n, uint8_t kind, struct err *reterr)
+{
+	struct str *elements = arena_array(a, n + 1, sizeof(*elements));
+	size_t size, at = n == 0 ? 12 : 20;
+	uint8_t *bytes;
+
+	if (elements == NULL)
+		return err_nomem(reterr);
+	if (array_size(values, stride, n, kind, a, elements, &size, reterr) < 0)
+		return -1;
+	bytes = arena_alloc(a, size);
+	if (bytes == NULL)
+		return err_nomem(reterr);
+	put32(bytes, n == 0 ? 0 : 1);
+	put32(bytes + 4, 1);
+	put32(bytes + 8, oids[kind]);
+	if (n > 0) {
+		put32(bytes + 12, (uint32_t)n);
+		put32(bytes + 16, 1);
+	}
+	for (size_t i = 0; i < n; i++) {
+		bool null = values[i * stride].null;
+
+		put32(bytes + at, null ? UINT32_MAX : (uint32_t)elements[i].n);
+		if (!null && elements[i].n > 0)
+			memcpy(bytes + at + 4, elements[i].p, elements[i].n);
+		at += 4 + elements[i].n;
+	}
+	assert(at == size);
+	put(p, array_oids[kind], bytes, size);
+	return 0;
+}
+
+/* ---- from PostgreSQL ---- */
+
+static int overflow(const struct type *as, struct err *reterr)
+{
+	return err_set(reterr, ERR_OVERFLOW, "expression", type_info(as->id)->name);
+}
+
+static int unreadable(const struct type *as, struct err *reterr)
+{
+	return err_raise(reterr, 50010, 16, 1, "The database holds a value that is not a %s.",
+			 type_info(as->id)->name);
+}
+
+struct cell {
+	Oid type;
+	struct str s;
+};
+
+static uint64_t big_endian(struct str s)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < s.n && i < 8; i++)
+		v = v << 8 | (uint8_t)s.p[i];
+	return v;
+}
+
+static double double_of(struct cell c)
+{
+	uint64_t bits = big_endian(c.s);
+	uint32_t half = (uint32_t)bits;
+	double d;
+	float f;
+
+	if (c.type == OID_FLOAT4) {
+		memcpy(&f, &half, sizeof(f));
+		return f;
+	}
+	memcpy(&d, &bits, sizeof(d));
+	return d;
+}
+
+/* numeric: number of digits of base 10000, weight of the first, sign, scale; the digits. */
+static bool numeric_of(struct str s, struct decimal *ret, int *ret_scale)
+{
+	int ndigits, weight, scale, exponent;
+	unsigned __int128 m = 0;
+
+	if (s.n < 8)
+		return false;
+	ndigits = (int)big_endian((struct str){ s.p, 2 });
+	weight = (int16_t)big_endian((struct str){ s.p + 2, 2 });
+	scale = (int)big_endian((struct str){ s.p + 6, 2 });
+	if ((uint8_t)s.p[4] >= 0xc0 || s.n < 8 + 2 * (size_t)ndigits || ndigits > 10 || weight > 9)
+		return false;
+	for (int i = 0; i < ndigits; i++)
+		m = m * 10000 + big_endian((struct str){ s.p + 8 + 2 * i, 2 });
+	/* m × 10000^(weight - ndigits + 1), to be shown with scale digits */
+	for (exponent = 4 * (weight - ndigits + 1) + scale; exponent > 0; exponent--)
+		m *= 10;
+	for (; exponent < 0; exponent++)
+		m /= 10;
+	*ret = (struct decimal){ .magnitude = m, .negative = (uint8_t)s.p[4] == 0x40 };
+	*ret_scale = scale;
+	return true;
+}
+
+static bool is_integer(Oid t)
+{
+	return t == OID_INT8 || t == OID_INT4 || t == OID_INT2 || t == OID_BOOL || t == OID_OID;
+}
+
+static int64_t integer_in(struct cell c)
+{
+	uint64_t v = big_endian(c.s);
+
+	switch (c.type) {
+	case OID_INT4: return (int32_t)v;
+	case OID_INT2: return (int16_t)v;
+	default: return (int64_t)v;
+	}
+}
+
+static int column_integer(struct cell c, const struct type *as, struct value *ret, struct err *reterr)
+{
+	static const struct {
+		int64_t min, max;
+	} bounds[] = {
+		[TYPE_TINYINT] = { 0, UINT8_MAX },
+		[TYPE_SMALLINT] = { INT16_MIN, INT16_MAX },
+		[TYPE_INT] = { INT32_MIN, INT32_MAX },
+		[TYPE_BIGINT] = { INT64_MIN, INT64_MAX },
+	};
+	struct decimal d;
+	int64_t i;
+	int scale;
+
+	if (is_integer(c.type)) {
+		i = integer_in(c);
+	} else if (c.type == OID_FLOAT8 || c.type == OID_FLOAT4) {
+		double f = double_of(c);
+
+		if (!(f > -9.2e18 && f < 9.2e18))
+			return overflow(as, reterr);
+		i = as->id == TYPE_MONEY || as->id == TYPE_SMALLMONEY ? llround(f) : (int64_t)f;
+	} else if (c.type == OID_NUMERIC) {
+		if (!numeric_of(c.s, &d, &scale) || !decimal_to_int(&d, scale, &i))
+			return overflow(as, reterr);
+	} else {
+		return unreadable(as, reterr);
+	}
+	if (as->id == TYPE_BIT)
+		i = i != 0;
+	else if (as->id <= TYPE_BIGINT && (i < bounds[as->id].min || i > bounds[as->id].max))
+		return overflow(as, reterr);
+	ret->u.i = i;
+	return 0;
+}
+
+static int column_decimal(struct cell c, const struct type *as, struct value *ret, struct err *reterr)
+{
+	struct decimal d;
+	int precision, scale = 0;
+
+	if (is_integer(c.type)) {
+		d = decimal_from_int(integer_in(c));
+	} else if (c.type == OID_FLOAT8 || c.type == OID_FLOAT4) {
+		scale = as->scale;
+		if (!decimal_from_double(double_of(c), scale, &d))
+			return overflow(as, reterr);
+	} else if (c.type == OID_NUMERIC) {
+		if (!numeric_of(c.s, &d, &scale))
+			return overflow(as, reterr);
+	} else if (!decimal_parse(c.s, &d, &precision, &scale, NULL)) {
+		return unreadable(as, reterr);
+	}
+	if (!decimal_rescale(&d, scale, as->scale, &ret->u.dec) || !decimal_fits(&ret->u.dec, as->precision))
+		return overflow(as, reterr);
+	return 0;
+}
+
+/* n digits at p as a number, or -1. */
+static int digits(const char *p, size_t n)
+{
+	int i = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		if (p[k] < '0' || p[k] > '9')
+			return -1;
+		i = i * 10 + (p[k] - '0');
+	}
+	return i;
+}
+
+/* What offset_text wrote: every part has its place. */
+static bool parse_offset(struct str s, struct moment *ret)
+{
+	int year, month, day, hour, minute, second, fraction, offset;
+
+	if (s.n != 32)
+		return false;
+	year = digits(s.p, 4), month = digits(s.p + 5, 2), day = digits(s.p + 8, 2);
+	hour = digits(s.p + 11, 2), minute = digits(s.p + 14, 2), second = digits(s.p + 17, 2);
+	fraction = digits(s.p + 20, 7), offset = digits(s.p + 29, 3);
+	if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 23 ||
+	    minute < 0 || minute > 59 || second < 0 || second > 59 || fraction < 0 || offset < 0 ||
+	    offset > 840)
+		return false;
+	ret->day = day_from_civil(year, month, day);
+	ret->tick = ((int64_t)hour * 3600 + minute * 60 + second) * 10000000 + fraction;
+	ret->offset = (int16_t)(s.p[28] == '-' ? -offset : offset);
+	return true;
+}
+
+static int column_moment(struct cell c, const struct type *as, struct value *ret, struct err *reterr)
+{
+	struct moment *m = &ret->u.moment;
+	int64_t i;
+
+	memset(m, 0, sizeof(*m));
+	if (as->id == TYPE_DATETIMEOFFSET)
+		return parse_offset(c.s, m) ? 0 : unreadable(as, reterr);
+	i = integer_in(c);
+	if (!is_integer(c.type) || i < 0)
+		return unreadable(as, reterr);
+	if (as->id == TYPE_TIME) {
+		m->tick = i % TICKS_100NS_PER_DAY;
+		return 0;
+	}
+	m->day = (int32_t)(as->id == TYPE_DATE ? i : i / TICKS_100NS_PER_DAY);
+	m->tick = as->id == TYPE_DATE ? 0 : i % TICKS_100NS_PER_DAY;
+	return m->day > DAY_LAST ? overflow(as, reterr) : 0;
+}
+
+/* Numbers become their text where a text is asked for, as in an expression. */
+static int column_text(struct cell c, struct arena *a, struct value *ret, struct err *reterr)
+{
+	char text[DECIMAL_TEXT];
+	struct decimal d;
+	int n, scale;
+
+	if (is_integer(c.type))
+		n = snprintf(text, sizeof(text), "%" PRId64, integer_in(c));
+	else if (c.type == OID_FLOAT8 || c.type == OID_FLOAT4)
+		n = snprintf(text, sizeof(text), "%.15g", double_of(c));
+	else if (c.type == OID_NUMERIC && numeric_of(c.s, &d, &scale))
+		n = (int)decimal_format(&d, scale, text, sizeof(text));
+	else if (c.type == OID_BYTEA)
+		return (ret->u.s = c.s, 0);
+	else
+		return postgres_text_in(c.s, a, &ret->u.s, reterr);
+	ret->u.s = (struct str){ arena_strndup(a, text, (size_t)n), (size_t)n };
+	return ret->u.s.p == NULL ? err_nomem(reterr) : 0;
+}
+
+static int column_guid(struct cell c, const struct type *as, struct value *ret, struct err *reterr)
+{
+	if (c.type == OID_BYTEA && c.s.n == sizeof(ret->u.guid))
+		memcpy(ret->u.guid, c.s.p, c.s.n);
+	else if (c.type == OID_BYTEA || !guid_parse(c.s, ret->u.guid))
+		return unreadable(as, reterr);
+	return 0;
+}
+
+/* The type that a value has by itself. */
+static struct type natural_type(struct cell c)
+{
+	if (is_integer(c.type))
+		return integer_in(c) == (int32_t)integer_in(c) ? TYPE_OF(TYPE_INT) : TYPE_OF(TYPE_BIGINT);
+	if (c.type == OID_FLOAT8 || c.type == OID_FLOAT4)
+		return TYPE_OF(TYPE_FLOAT);
+	if (c.type == OID_BYTEA)
+		return TYPE_LEN(TYPE_VARBINARY, c.s.n > 8000 ? TYPE_MAX : 8000);
+	return TYPE_LEN(TYPE_NVARCHAR, c.s.n > 4000 ? TYPE_MAX : 4000);
+}
+
+static int column_value(struct cell c, const struct type *as, struct arena *a, struct value *ret,
+			struct err *reterr)
+{
+	ret->type = *as;
+	ret->null = false;
+	ret->xml_encoding = XML_UTF8_FROM_UNICODE;
+	switch ((enum type_id)as->id) {
+	case TYPE_BIT:
+	case TYPE_TINYINT:
+	case TYPE_SMALLINT:
+	case TYPE_INT:
+	case TYPE_BIGINT:
+	case TYPE_SMALLMONEY:
+	case TYPE_MONEY:
+	case TYPE_SMALLDATETIME:
+	case TYPE_DATETIME: return column_integer(c, as, ret, reterr);
+	case TYPE_REAL:
+	case TYPE_FLOAT: ret->u.f = is_integer(c.type) ? (double)integer_in(c) : double_of(c); return 0;
+	case TYPE_DECIMAL:
+	case TYPE_NUMERIC: return column_decimal(c, as, ret, reterr);
+	case TYPE_XML:
+		ret->xml_encoding = c.type == OID_BYTEA ? XML_BYTES : XML_UTF8_FROM_UNICODE;
+		return column_text(c, a, ret, reterr);
+	case TYPE_CHAR:
+	case TYPE_VARCHAR:
+	case TYPE_TEXT:
+	case TYPE_NCHAR:
+	case TYPE_NVARCHAR:
+	case TYPE_NTEXT: return column_text(c, a, ret, reterr);
+	case TYPE_BINARY:
+	case TYPE_VARBINARY:
+	case TYPE_IMAGE: ret->u.s = c.s; return 0;
+	case TYPE_GUID: return column_guid(c, as, ret, reterr);
+	case TYPE_DATE:
+	case TYPE_TIME:
+	case TYPE_DATETIME2:
+	case TYPE_DATETIMEOFFSET: return column_moment(c, as, ret, reterr);
+	default: return unreadable(as, reterr);
+	}
+}
+
+int postgres_column(const PGresult *r, int row, int column, const struct type *as, struct arena *a,
+		    struct value *ret, struct err *reterr)
+{
+	struct cell c = { PQftype(r, column),
+			  { PQgetvalue(r, row, column), (size_t)PQgetlength(r, row, column) } };
+	struct type natural;
+	struct value *inner;
+
+	if (PQgetisnull(r, row, column)) {
+		value_set_null(ret, *as);
+		return 0;
+	}
+	natural = natural_type(c);
+	if (as->id != TYPE_VARIANT)
+		return column_value(c, as->id == TYPE_NULL ? &natural : as, a, ret, reterr);
+	inner = arena_alloc(a, sizeof(*inner));
+	if (inner == NULL)
+		return err_nomem(reterr);
+	ret->type = *as;
+	ret->null = false;
+	ret->u.variant = inner;
+	return column_value(c, &natural, a, inner, reterr);
+}
+
+int64_t postgres_column_int(const PGresult *r, int row, int column)
+{
+	struct cell c = { PQftype(r, column),
+			  { PQgetvalue(r, row, column), (size_t)PQgetlength(r, row, column) } };
+
+	return PQgetisnull(r, row, column) ? 0 : integer_in(c);
+}
