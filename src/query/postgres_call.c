@@ -35,74 +35,87 @@ static const char *const calls[FUNCTION_COUNT] = {
 			"database_name", "$2") ")",
 	[FUNCTION_SCHEMA_ID] = "(SELECT schema_id FROM sys_schemas WHERE " NAMED(
 		"name", "tsql_a_text($1)") " AND " IN_DATABASE("database_name", "$2") ")",
-	[FUNCTION_OBJECT_NAME] =
-		"(SELECT name FROM sys_all_objects WHERE object_id = tsql_a_number($1) AND " IN_DATABASE(
-			"database_name", "$2") ")",
-	[FUNCTION_OBJECT_SCHEMA_NAME] =
-		"(SELECT s.name FROM sys_all_objects o JOIN sys_schemas s ON s.schema_id = o.schema_id AND "
-		"s.database_name = o.database_name WHERE o.object_id = tsql_a_number($1) AND " IN_DATABASE(
-			"o.database_name", "$2") ")",
+	[FUNCTION_OBJECT_NAME] = "(SELECT name FROM sys_all_objects WHERE object_id = "
+				 "tsql_a_number($1) AND " IN_DATABASE("database_name", "$2") ")",
+	[FUNCTION_OBJECT_SCHEMA_NAME] = "(SELECT s.name FROM sys_all_objects o JOIN sys_schemas s ON "
+					"s.schema_id = o.schema_id AND "
+					"s.database_name = o.database_name WHERE o.object_id = "
+					"tsql_a_number($1) AND " IN_DATABASE("o.database_name", "$2") ")",
 	[FUNCTION_OBJECT_ID] =
-		"(SELECT o.object_id FROM sys_all_objects o JOIN sys_schemas s ON s.schema_id = o.schema_id "
-		"AND s.database_name = o.database_name WHERE " IN_DATABASE(
-			"o.database_name", "$2") " AND (" NAMED("(CAST(s.name AS text) COLLATE \"C\") || '.' "
-								"|| (CAST(o.name AS text) COLLATE \"C\")",
-								"tsql_a_text($1)") " OR (s.name = 'dbo' "
-										   "AND " NAMED("o.name",
-												"tsql_a_text("
-												"$1)") ")) "
-												       "LIMIT"
-												       " 1)",
+		"(SELECT o.object_id FROM sys_all_objects o JOIN sys_schemas s ON s.schema_id = "
+		"o.schema_id AND s.database_name = o.database_name WHERE tsql_fold(o.database_name) "
+		"= tsql_fold($3) AND (#2 = '' OR tsql_names(o.type) = tsql_names(#2)) AND "
+		"tsql_names(replace(replace(replace(tsql_a_text($1) COLLATE \"C\", '[', ''), ']', "
+		"''), '\"', '')) IN (CASE WHEN s.name = 'dbo' OR o.type = 'P ' THEN "
+		"tsql_names(o.name) END, tsql_names(concat_ws('.', s.name, o.name)), "
+		"tsql_names(concat_ws('.', o.database_name, s.name, o.name)), CASE WHEN s.name = "
+		"'dbo' THEN tsql_names(concat_ws('..', o.database_name, o.name)) END) LIMIT 1)",
 	[FUNCTION_OBJECTPROPERTY] =
-		"(SELECT CASE tsql_fold(#2) WHEN 'isprocedure' THEN as_number(o.type = 'P ') WHEN 'isview' "
+		"(SELECT CASE tsql_fold(#2) WHEN 'isprocedure' THEN as_number(o.type = 'P ') WHEN "
+		"'isview' "
 		"THEN "
-		"as_number(o.type = 'V ') WHEN 'ismsshipped' THEN o.is_ms_shipped WHEN 'execisquotedidenton' "
-		"THEN 1 WHEN 'execisansinullson' THEN 1 WHEN 'schemaid' THEN o.schema_id WHEN 'ownerid' THEN "
+		"as_number(o.type = 'V ') WHEN 'ismsshipped' THEN o.is_ms_shipped WHEN "
+		"'execisquotedidenton' "
+		"THEN 1 WHEN 'execisansinullson' THEN 1 WHEN 'schemaid' THEN o.schema_id WHEN "
+		"'ownerid' THEN "
 		"1 "
 		"WHEN 'istable' THEN 0 WHEN 'isusertable' THEN 0 WHEN 'isencrypted' THEN 0 WHEN "
 		"'isschemabound' THEN 0 WHEN 'istrigger' THEN 0 WHEN 'isscalarfunction' THEN 0 WHEN "
-		"'istablefunction' THEN 0 END FROM sys_all_objects o WHERE o.object_id = tsql_a_number($1) "
+		"'istablefunction' THEN 0 END FROM sys_all_objects o WHERE o.object_id = "
+		"tsql_a_number($1) "
 		"AND " IN_DATABASE("o.database_name", "$3") ")",
 	[FUNCTION_COL_NAME] = "(SELECT c.name FROM sys_all_columns c WHERE c.object_id = tsql_a_number($1) "
 			      "AND c.column_id = "
 			      "tsql_a_number($2) AND " IN_DATABASE("c.database_name", "$3") ")",
 	[FUNCTION_COLUMNPROPERTY] =
-		"(SELECT CASE tsql_fold(#3) WHEN 'allowsnull' THEN c.is_nullable WHEN 'columnid' THEN "
+		"(SELECT CASE tsql_fold(#3) WHEN 'allowsnull' THEN c.is_nullable WHEN 'columnid' "
+		"THEN "
 		"c.column_id "
-		"WHEN 'precision' THEN c.precision WHEN 'scale' THEN c.scale WHEN 'charmaxlen' THEN CASE "
+		"WHEN 'precision' THEN c.precision WHEN 'scale' THEN c.scale WHEN 'charmaxlen' THEN "
+		"CASE "
 		"WHEN "
-		"c.max_length < 0 THEN -1 WHEN c.system_type_id IN (231, 239) THEN c.max_length / 2 WHEN "
-		"c.system_type_id IN (165, 167, 173, 175) THEN c.max_length ELSE 0 END WHEN 'iscomputed' "
+		"c.max_length < 0 THEN -1 WHEN c.system_type_id IN (231, 239) THEN c.max_length / 2 "
+		"WHEN "
+		"c.system_type_id IN (165, 167, 173, 175) THEN c.max_length ELSE 0 END WHEN "
+		"'iscomputed' "
 		"THEN 0 "
-		"WHEN 'isidentity' THEN 0 WHEN 'isrowguidcol' THEN 0 WHEN 'issparse' THEN 0 WHEN 'ishidden' "
+		"WHEN 'isidentity' THEN 0 WHEN 'isrowguidcol' THEN 0 WHEN 'issparse' THEN 0 WHEN "
+		"'ishidden' "
 		"THEN 0 WHEN 'isfulltextindexed' THEN 0 WHEN 'statisticalsemantics' THEN 0 WHEN "
-		"'generatedalwaystype' THEN 0 WHEN 'usesansitrim' THEN 1 END FROM sys_all_columns c WHERE "
+		"'generatedalwaystype' THEN 0 WHEN 'usesansitrim' THEN 1 END FROM sys_all_columns c "
+		"WHERE "
 		"c.object_id = tsql_a_number($1) AND " NAMED("c.name", "#2") " AND " IN_DATABASE(
 			"c.database_name", "$4") ")",
 	[FUNCTION_INDEXPROPERTY] = "CAST(NULL AS int8)",
 	[FUNCTION_TYPE_NAME] = "(SELECT y.name FROM sys_types y WHERE y.user_type_id = tsql_a_number($1))",
 	[FUNCTION_TYPE_ID] = "(SELECT y.user_type_id FROM sys_types y WHERE " NAMED("y.name", "#1") ")",
 	[FUNCTION_HAS_DBACCESS] =
-		"(SELECT as_number(d.state = 0 AND ($3 <> 0 OR d.database_id = 1 OR EXISTS (SELECT 1 FROM "
+		"(SELECT as_number(d.state = 0 AND ($3 <> 0 OR d.database_id = 1 OR EXISTS (SELECT 1 "
+		"FROM "
 		"sys_database_principals p WHERE p.database_name = d.name AND " IN_DATABASE(
 			"p.login_name", "$2") "))) FROM sys_databases d WHERE " NAMED("d.name", "#1") ")",
 	[FUNCTION_DATABASEPROPERTYEX] =
-		"(SELECT CASE tsql_fold(#2) WHEN 'collation' THEN d.collation_name WHEN 'status' THEN "
+		"(SELECT CASE tsql_fold(#2) WHEN 'collation' THEN d.collation_name WHEN 'status' "
+		"THEN "
 		"d.state_desc "
-		"WHEN 'recovery' THEN d.recovery_model_desc WHEN 'useraccess' THEN d.user_access_desc WHEN "
-		"'updateability' THEN 'READ_WRITE' WHEN 'version' THEN '957' WHEN 'lcid' THEN '1033' WHEN "
-		"'comparisonstyle' THEN '196609' WHEN 'sqlsortorder' THEN '52' WHEN 'isautoclose' THEN '0' "
+		"WHEN 'recovery' THEN d.recovery_model_desc WHEN 'useraccess' THEN "
+		"d.user_access_desc WHEN "
+		"'updateability' THEN 'READ_WRITE' WHEN 'version' THEN '957' WHEN 'lcid' THEN '1033' "
 		"WHEN "
-		"'isautoshrink' THEN '0' WHEN 'isinstandby' THEN '0' WHEN 'isfulltextenabled' THEN '0' WHEN "
+		"'comparisonstyle' THEN '196609' WHEN 'sqlsortorder' THEN '52' WHEN 'isautoclose' "
+		"THEN '0' "
+		"WHEN "
+		"'isautoshrink' THEN '0' WHEN 'isinstandby' THEN '0' WHEN 'isfulltextenabled' THEN "
+		"'0' WHEN "
 		"'isxtpsupported' THEN '0' END FROM sys_databases d WHERE " NAMED("d.name", "#1") ")",
 	[FUNCTION_COLLATIONPROPERTY] = "CASE WHEN " NAMED(
 		"'SQL_Latin1_General_CP1_CI_AS'", "#1") " THEN CASE tsql_fold(#2) WHEN 'lcid' "
 							"THEN '1033' WHEN 'codepage' THEN '1252' WHEN "
 							"'comparisonstyle' THEN '196609' WHEN 'version' "
 							"THEN '0' END END",
-	[FUNCTION_LOGINPROPERTY] =
-		"CASE WHEN #1 IS NOT NULL AND tsql_fold(#2) IN ('islocked', 'isexpired', 'ismustchange', "
-		"'badpasswordcount', 'historylength') THEN '0' END",
+	[FUNCTION_LOGINPROPERTY] = "CASE WHEN #1 IS NOT NULL AND tsql_fold(#2) IN ('islocked', "
+				   "'isexpired', 'ismustchange', "
+				   "'badpasswordcount', 'historylength') THEN '0' END",
 	[FUNCTION_SUSER_SNAME] = "(SELECT p.name FROM sys_server_principals p WHERE p.type = 'S' AND p.sid = "
 				 "tsql_bytes($1) AND " OWN("p", "$2", "$3") ")",
 	[FUNCTION_SUSER_NAME] = "(SELECT p.name FROM sys_server_principals p WHERE p.type = 'S' AND "
@@ -119,13 +132,15 @@ static const char *const calls[FUNCTION_COUNT] = {
 		"(SELECT p.principal_id FROM sys_database_principals p WHERE " IN_DATABASE(
 			"p.database_name", "$2") " AND " NAMED("p.name", "#1") " AND " OWN("p", "$3",
 											   "$4") ")",
-	[FUNCTION_QUOTENAME] =
-		"CASE WHEN length(#1) > 128 THEN NULL WHEN #2 = chr(39) THEN chr(39) || replace(#1 COLLATE "
-		"\"C\", "
-		"chr(39), chr(39) || chr(39)) || chr(39) WHEN #2 = chr(34) THEN chr(34) || replace(#1 "
-		"COLLATE "
-		"\"C\", chr(34), chr(34) || chr(34)) || chr(34) WHEN #2 IN ('[', ']') THEN '[' || replace(#1 "
-		"COLLATE \"C\", ']', ']]') || ']' END",
+	[FUNCTION_QUOTENAME] = "CASE WHEN length(#1) > 128 THEN NULL WHEN #2 = chr(39) THEN chr(39) "
+			       "|| replace(#1 COLLATE "
+			       "\"C\", "
+			       "chr(39), chr(39) || chr(39)) || chr(39) WHEN #2 = chr(34) THEN "
+			       "chr(34) || replace(#1 "
+			       "COLLATE "
+			       "\"C\", chr(34), chr(34) || chr(34)) || chr(34) WHEN #2 IN ('[', ']') "
+			       "THEN '[' || replace(#1 "
+			       "COLLATE \"C\", ']', ']]') || ']' END",
 	[FUNCTION_SQL_VARIANT_PROPERTY] = "CASE WHEN #1 IS NOT NULL AND tsql_fold(#2) = 'basetype' THEN "
 					  "'nvarchar' END",
 };
