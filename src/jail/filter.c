@@ -135,7 +135,7 @@ static int fill(scmp_filter_ctx c, bool may_execute, bool network)
 				SCMP_A0(SCMP_CMP_MASKED_EQ, UINT64_C(1) << bit, UINT64_C(1) << bit));
 	if (rc == 0) /* limits of its own only */
 		rc = seccomp_rule_add(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prlimit64), 1,
-				      SCMP_A0(SCMP_CMP_NE, 0));
+				      SCMP_A0(SCMP_CMP_NE, 0, 0));
 	for (int nr = FIRST_UNKNOWN; nr < LAST_UNKNOWN && rc == 0; nr++)
 		rc = seccomp_rule_add(c, SCMP_ACT_ERRNO(ENOSYS), nr, 0);
 	if (rc != 0 || network)
@@ -143,7 +143,7 @@ static int fill(scmp_filter_ctx c, bool may_execute, bool network)
 	/* programs talk to their own parts; there is no other family in the jail */
 	if (may_execute)
 		return seccomp_rule_add(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1,
-					SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+					SCMP_A0(SCMP_CMP_NE, AF_UNIX, 0));
 	rc = deny_all(c, denied_alone, ARRAY_LEN(denied_alone));
 	if (rc == 0)
 		rc = deny(c, "socket");
