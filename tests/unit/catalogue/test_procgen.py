@@ -94,7 +94,7 @@ SET @n = coalesce(@n, 0);
 ROWS (JobId bigint NOT NULL, [Odd name] decimal(9, 2)) SELECT 1, 2;
 MESSAGE 50002 'told';
 FAIL 50003 16 'no';
-EACH rows_of(@b, :now) AS ($x, $y) INSERT INTO t VALUES ($y, $x, @a);
+EACH rows_of(@b, :now) AS ($x int, $y int) INSERT INTO t VALUES ($y, $x, @a);
 RETURN 3;
 """)
         kinds = [s.kind for s in p.steps]
@@ -196,7 +196,7 @@ class Sql(unittest.TestCase):
         self.assertEqual(views["Shown"].hidden, ["database_name", "login_name"])
 
     def test_views_over_rows_of_the_session(self):
-        _, views = self.read_views(views="ROWS r (x, y);\nVIEW sys.R OVER r (A int, B int)\nSUMMARY s\nAS\nSELECT q.y, 7 FROM r q WHERE q.x > 1;\n")
+        _, views = self.read_views(views="ROWS r (x int, y int);\nVIEW sys.R OVER r (A int, B int)\nSUMMARY s\nAS\nSELECT q.y, 7 FROM r q WHERE q.x > 1;\n")
         rows = '[{"x": 1, "y": 2}, {"x": 3, "y": 4}]'
         got = sqlite3.connect(":memory:").execute(views["R"].sql.replace("$rows", "?"), [rows])
         self.assertEqual(([c[0] for c in got.description], got.fetchall()), (["A", "B"], [(4, 7)]))
@@ -205,7 +205,7 @@ class Sql(unittest.TestCase):
         for text, told in (("EMPTY sys.E (LIKE dbo.Nothing);", "1: LIKE dbo.Nothing: no view of that name stands before"),
                            ("\nEMPTY sys.E (a int)\nSUMMARY x;", "2: EMPTY reads EMPTY"), ("EMPTY sys.E PER LOGIN (a int);", "1: EMPTY reads"),
                            ("VIEW sys.R OVER r (A int)\nSUMMARY s\nAS\nSELECT 1 FROM r;", "3: OVER r: no ROWS r"),
-                           ("ROWS r (x);\nVIEW sys.R OVER r (A int)\nSUMMARY s\nAS\nSELECT 1, 2 FROM r;", "4: sys.R has 1 columns and selects 2")):
+                           ("ROWS r (x int);\nVIEW sys.R OVER r (A int)\nSUMMARY s\nAS\nSELECT 1, 2 FROM r;", "4: sys.R has 1 columns and selects 2")):
             with self.assertRaisesRegex(declare.DeclarationError, "views.sql:" + told):
                 self.read_views(views=text)
 
