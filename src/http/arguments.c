@@ -21,6 +21,7 @@ static bool is_name(const char *name)
 
 bool http_arguments_add(struct http_arguments *a, const char *name, const char *text, size_t n)
 {
+	struct local_value *v;
 	char *own_name, *own_text;
 
 	if (a->n == HTTP_ARGUMENTS || !is_name(name))
@@ -36,7 +37,11 @@ bool http_arguments_add(struct http_arguments *a, const char *name, const char *
 	if (n > 0)
 		memcpy(own_text, text, n);
 	own_text[n] = '\0';
-	a->values[a->n++] = (struct local_value){ own_name, { own_text, n }, text == NULL };
+	v = &a->values[a->n++];
+	v->name = own_name;
+	v->text.p = own_text;
+	v->text.n = n;
+	v->null = text == NULL;
 	return true;
 }
 
