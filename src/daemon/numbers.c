@@ -2,6 +2,7 @@
 #include "daemon/numbers.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -17,15 +18,18 @@ static void tell(struct metrics_snapshot *s, enum metrics_family f, double value
 
 static double resident_bytes(void)
 {
-	unsigned long long size = 0, resident = 0;
 	FILE *f = fopen("/proc/self/statm", "re");
+	char line[128] = "", *second = line;
+	unsigned long long pages;
 
 	if (f == NULL)
 		return 0;
-	if (fscanf(f, "%llu %llu", &size, &resident) != 2)
-		resident = 0;
+	if (fgets(line, sizeof(line), f) == NULL)
+		line[0] = '\0';
 	fclose(f);
-	return (double)resident * (double)sysconf(_SC_PAGESIZE);
+	(void)strtoull(line, &second, 10); /* the first number is the size, the second what is resident */
+	pages = strtoull(second, NULL, 10);
+	return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
 static double seconds(const struct timeval *t)
@@ -41,7 +45,7 @@ static void tell_process(struct metrics_snapshot *s, const struct server *srv)
 
 	metrics_add(s, METRICS_FAMILY_BUILD_INFO, 1, &version, 1);
 	tell(s, METRICS_FAMILY_START_TIME, (double)srv->started_us / 1e6);
-	tell(s, METRICS_FAMILY_UPTIME, (double)((now - srv->started_us) / 1000) / 1e3);
+	tell(s, METRICS_FAMILY_UPTIME, (double)(now - srv->started_us) / 1e6);
 	if (getrusage(RUSAGE_SELF, &usage) == 0)
 		tell(s, METRICS_FAMILY_CPU, seconds(&usage.ru_utime) + seconds(&usage.ru_stime));
 	tell(s, METRICS_FAMILY_RESIDENT, resident_bytes());

@@ -87,7 +87,7 @@ void http_history_take(struct http_history *h, const struct metrics_snapshot *s)
 {
 	double calls = sum(s, METRICS_FAMILY_CALLS), errors = sum(s, METRICS_FAMILY_CALL_ERRORS), seconds;
 	struct metrics_totals run, since;
-	int64_t now = clock_mono_ms();
+	int64_t now = clock_mono_ms(), second = clock_unix_us() / 1000000;
 
 	add_up(s, METRICS_FAMILY_CALL_RUN, &run);
 	pthread_mutex_lock(&h->lock);
@@ -95,7 +95,7 @@ void http_history_take(struct http_history *h, const struct metrics_snapshot *s)
 	if (h->begun && seconds > 0) {
 		since = difference(&run, &h->run);
 		add_point(h, &(struct point){
-				     .time = (double)(clock_unix_us() / 1000000),
+				     .time = (double)second,
 				     .calls = (calls - h->calls) / seconds,
 				     .p50 = since.bounds == NULL ? 0 : metrics_quantile(&since, 0.5),
 				     .p99 = since.bounds == NULL ? 0 : metrics_quantile(&since, 0.99),

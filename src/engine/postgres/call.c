@@ -289,6 +289,7 @@ int postgres_call_take(struct pg_conn *c, struct call *call, const PGresult *r, 
 	};
 	int rc = 0;
 
+	assert(a.f != NULL); /* it was sent as a function */
 	arena_reset(&c->arena);
 	if (PQnfields(r) < ANSWER_VALUES + a.f->noutputs || PQntuples(r) == 0)
 		return err_set(reterr, ERR_STORE, c->db->base.name, "a function gave no answer");

@@ -9,9 +9,8 @@
 #include "engine/postgres/postgres_int.h"
 
 #define ESCAPE_BYTES 4
-
-static const char escape[] = "\xf4\x8f\x9f\xbe"; /* U+10F7FE */
-static const char nul[] = "\xf4\x8f\x9f\xbf";    /* U+10F7FF */
+#define ESCAPE 0x10f7fe
+#define STANDS_FOR_NUL 0x10f7ff
 
 /* Of a character of four bytes. */
 static uint32_t code_point(const char *p)
@@ -25,7 +24,7 @@ static uint32_t code_point(const char *p)
 /* U+10F7FE and above, at the end of what is left. */
 static bool is_reserved(const char *p, size_t left)
 {
-	return left >= 4 && (uint8_t)p[0] == 0xf4 && (uint8_t)p[1] == 0x8f && code_point(p) >= 0x10f7fe;
+	return left >= 4 && (uint8_t)p[0] == 0xf4 && (uint8_t)p[1] == 0x8f && code_point(p) >= ESCAPE;
 }
 
 static bool is_surrogate(const char *p, size_t left)
@@ -64,8 +63,8 @@ static size_t put_out(char *dst, struct str s)
 
 	for (size_t i = 0; i < s.n;) {
 		if (s.p[i] == '\0') {
-			memcpy(dst + n, nul, 4);
-			n += 4, i++;
+			n += put_code_point(dst + n, STANDS_FOR_NUL);
+			i++;
 		} else if (is_surrogate(s.p + i, s.n - i)) {
 			uint32_t low = (uint32_t)((uint8_t)s.p[i + 1] & 63) << 6 | ((uint8_t)s.p[i + 2] & 63);
 
@@ -73,9 +72,9 @@ static size_t put_out(char *dst, struct str s)
 			n += put_code_point(dst + n, 0x10f800 + (low - 0x800));
 			i += 3;
 		} else if (is_reserved(s.p + i, s.n - i)) {
-			memcpy(dst + n, escape, ESCAPE_BYTES);
-			memcpy(dst + n + ESCAPE_BYTES, s.p + i, 4);
-			n += ESCAPE_BYTES + 4, i += 4;
+			n += put_code_point(dst + n, ESCAPE);
+			memcpy(dst + n, s.p + i, 4);
+			n += 4, i += 4;
 		} else {
 			dst[n++] = s.p[i++];
 		}
@@ -85,16 +84,17 @@ static size_t put_out(char *dst, struct str s)
 
 int postgres_text_out(struct str s, struct arena *a, struct str *ret, struct err *reterr)
 {
-	size_t more = count_more(s);
+	size_t more;
 	char *dst;
 
 	*ret = s.p == NULL ? STR("") : s;
+	more = count_more(*ret);
 	if (more == 0)
 		return 0;
 	dst = arena_alloc_raw(a, s.n + more);
 	if (dst == NULL)
 		return err_nomem(reterr);
-	*ret = (struct str){ dst, put_out(dst, s) };
+	*ret = (struct str){ dst, put_out(dst, *ret) };
 	assert(ret->n == s.n + more);
 	return 0;
 }
@@ -121,10 +121,10 @@ static size_t put_in(char *dst, struct str s)
 
 		if (c == 0) {
 			dst[n++] = s.p[i++];
-		} else if (c == 0x10f7fe && s.n - i >= 8) {
+		} else if (c == ESCAPE && s.n - i >= 8) {
 			memcpy(dst + n, s.p + i + 4, 4);
 			n += 4, i += 8;
-		} else if (c == 0x10f7ff) {
+		} else if (c == STANDS_FOR_NUL) {
 			dst[n++] = '\0';
 			i += 4;
 		} else {
