@@ -31,12 +31,28 @@ char *cli_manifest_text(const struct archive_manifest *m)
 	return text;
 }
 
+/* "1.2.3", and nothing else. */
+static bool read_version(const char *text, unsigned long ret[3])
+{
+	for (int i = 0; i < 3; i++) {
+		char *end;
+
+		if (*text < '0' || *text > '9')
+			return false;
+		ret[i] = strtoul(text, &end, 10);
+		if (*end != (i < 2 ? '.' : '\0'))
+			return false;
+		text = end + 1;
+	}
+	return true;
+}
+
+/* What cannot be read is taken for newer, too. */
 bool cli_manifest_is_newer(const char *version, const char *than)
 {
-	unsigned a[3], b[3];
+	unsigned long a[3], b[3];
 
-	if (sscanf(version, "%u.%u.%u", &a[0], &a[1], &a[2]) != 3 ||
-	    sscanf(than, "%u.%u.%u", &b[0], &b[1], &b[2]) != 3)
+	if (!read_version(version, a) || !read_version(than, b))
 		return true;
 	for (size_t i = 0; i < 3; i++)
 		if (a[i] != b[i])

@@ -104,8 +104,8 @@ static int delete_item(struct client *c, const char *id, int32_t cookie, struct 
  * hands. */
 static int delete_if_free(const struct cli *cli, struct client *c, const char *id, struct err *reterr)
 {
-	int32_t cookie;
-	bool locked;
+	int32_t cookie = 0;
+	bool locked = false;
 	int rc = find_item(c, id, &cookie, &locked, reterr);
 
 	if (rc < 0)
