@@ -164,18 +164,28 @@ int worker_claims_save(struct claims *j, struct err *reterr)
 
 /* --- opening --- */
 
+/* A number and what stands behind it; advances past both. */
+static bool read_number(const char **p, int64_t *ret)
+{
+	char *end;
+
+	*ret = strtoll(*p, &end, 10);
+	if (end == *p || strncmp(end, ", ", 2) != 0)
+		return false;
+	*p = end + 2;
+	return true;
+}
+
 static bool read_line(struct claims *j, const char *line)
 {
 	char root[9000], output[9000];
 	struct queue_key k;
-	long long job;
-	int n = 0;
-	const char *p;
+	const char *p = line;
+	int64_t job, group, item;
 
-	if (sscanf(line, "[%lld, %d, %d, %n", &job, &k.group, &k.item, &n) != 3 || n == 0)
+	if (*p++ != '[' || !read_number(&p, &job) || !read_number(&p, &group) || !read_number(&p, &item))
 		return false;
-	k.job = job;
-	p = line + n;
+	k = (struct queue_key){ .job = job, .group = (int)group, .item = (int)item };
 	return json_get_string(&p, root, sizeof(root)) && strncmp(p, ", ", 2) == 0 &&
 	       (p += 2, json_get_string(&p, output, sizeof(output))) &&
 	       worker_claims_add(j, &k, root, output, NULL) == 0;
@@ -264,8 +274,10 @@ void worker_claims_close(struct claims *j)
 {
 	if (j == NULL)
 		return;
-	while (!list_empty(&j->entries))
-		entry_free(CONTAINER_OF(j->entries.next, struct claim, link));
+	for (struct list *it = j->entries.next, *next; it != &j->entries; it = next) {
+		next = it->next;
+		entry_free(CONTAINER_OF(it, struct claim, link));
+	}
 	if (j->lock_fd >= 0)
 		close(j->lock_fd);
 	free(j->dir);
