@@ -100,7 +100,8 @@ def test_guesses_from_everywhere_do_not_lock_a_login(new_server):
     server.check_log()
 
 
-def test_a_right_password_is_not_wrong_when_memory_is_short():
+def logins_without_memory():
+    """Numbers of logins while argon2 gets no memory; None where not even the connection got any."""
     with PlainServer(settings={"login_fail_limit": 2, "login_fail_window": 3600}) as server:
         pid = server.process.pid
         pages = int(open(f"/proc/{pid}/statm", encoding="ascii").read().split()[0])
@@ -108,9 +109,16 @@ def test_a_right_password_is_not_wrong_when_memory_is_short():
         resource.prlimit(pid, resource.RLIMIT_AS, (pages * resource.getpagesize() + (14 << 20), before[1]))
         numbers = [login_number(server) for _ in range(5)]
         resource.prlimit(pid, resource.RLIMIT_AS, before)
-        assert numbers == [40501] * 5
         assert login_number(server) == 0
-        server.wait_log("event=password_not_checked")
+        if None not in numbers:
+            server.wait_log("event=password_not_checked")
+        return numbers
+
+
+def test_a_right_password_is_not_wrong_when_memory_is_short():
+    # On a busy machine the server was still growing when the limit was set, and refuses connections: that shows nothing.
+    numbers = next((n for n in (logins_without_memory() for _ in range(5)) if None not in n), None)
+    assert numbers == [40501] * 5
 
 
 # Connections
