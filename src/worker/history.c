@@ -94,23 +94,48 @@ static bool remember(struct history *h, int group, int item, const char *text)
 	return true;
 }
 
+static bool skip(const char **p, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (strncmp(*p, text, n) != 0)
+		return false;
+	*p += n;
+	return true;
+}
+
+static bool skip_to_number(const char **p, const char *before, int64_t *ret)
+{
+	char *end;
+
+	if (!skip(p, before))
+		return false;
+	*ret = strtoll(*p, &end, 10);
+	if (end == *p)
+		return false;
+	*p = end;
+	return true;
+}
+
 /* A line that is not ours, or cut off by a crash, says nothing. */
 static bool read_line(struct history *h, const char *line, const char *service, int64_t wanted)
 {
-	char name[16], text[1024];
-	long long job;
-	int group, item;
-	const char *p = strstr(line, "\", \"input\": ");
+	const char *p = line;
+	int64_t job, group, item;
+	char text[1024];
 
-	if (sscanf(line, "{\"service\": \"%15[a-z]\", \"job\": %lld, \"group\": %d, \"item\": %d,", name,
-		   &job, &group, &item) != 4 ||
-	    strcmp(name, service) != 0 || job != wanted || p == NULL)
+	if (!skip(&p, "{\"service\": \"") || !skip(&p, service) ||
+	    !skip_to_number(&p, "\", \"job\": ", &job) || !skip_to_number(&p, ", \"group\": ", &group) ||
+	    !skip_to_number(&p, ", \"item\": ", &item) || job != wanted)
+		return true;
+	p = strstr(line, "\", \"input\": ");
+	if (p == NULL)
 		return true;
 	p += strlen("\", \"input\": ");
 	if (!json_get_string(&p, text, sizeof(text)) || strncmp(p, ", \"text\": ", 10) != 0)
 		return true;
 	p += 10;
-	return !json_get_string(&p, text, sizeof(text)) || remember(h, group, item, text);
+	return !json_get_string(&p, text, sizeof(text)) || remember(h, (int)group, (int)item, text);
 }
 
 static bool read_file(struct history *h, const char *path, const char *service, int64_t job)
