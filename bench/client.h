@@ -18,6 +18,7 @@ struct options {
 	unsigned idle;        /* that are only logged in */
 	double seconds, warmup;
 	int pid;    /* of the server, to measure it */
+	int behind; /* a PostgreSQL, or 0 */
 	bool storm; /* a connection for every call */
 	bool tls;
 };

@@ -143,13 +143,13 @@ class Redis(Daemon):
 
 
 class Postgres(Daemon):
-    """A cluster with the defaults but for memory and connections; fsync and synchronous_commit are on. One database for each service."""
+    """A cluster with the defaults but for memory, connections and locks of SERIALIZABLE; fsync and synchronous_commit are on. One database for each service."""
     DATABASES = ("state", "word", "translation", "schedule")
 
-    def __init__(self, folder):
-        super().__init__(folder, "postgres")
+    def __init__(self, folder, name="postgres"):
+        super().__init__(folder, name)
         self.port = free_port()
-        self.data = self.folder / "postgres"
+        self.data = self.folder / name
 
     @staticmethod
     def version():
@@ -161,27 +161,36 @@ class Postgres(Daemon):
         """PostgreSQL refuses to run as root."""
         return (["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []) + [str(c) for c in command]
 
-    def start(self):
-        self.data.mkdir()
+    def make(self, *command):
+        """The folder of the cluster, by this command."""
+        self.data.mkdir(mode=0o700)
         if os.getuid() == 0:
             shutil.chown(self.data, "postgres")
             os.chmod(self.folder, 0o755)
-        subprocess.run(self.as_user([PG_BIN / "initdb", "-D", self.data, "-A", "trust", "-U", "bench", "-E", "UTF8", "--locale=C"]), check=True,
-                       stdout=subprocess.DEVNULL, cwd="/")
+        subprocess.run(self.as_user(command), check=True, stdout=subprocess.DEVNULL, cwd="/")
+
+    def serve(self):
         settings = {"listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": "", "max_connections": 1100,
-                    "shared_buffers": "512MB", "fsync": "on", "synchronous_commit": "on", "max_wal_size": "4GB"}
+                    "shared_buffers": "512MB", "fsync": "on", "synchronous_commit": "on", "max_wal_size": "4GB", "max_pred_locks_per_transaction": 256}
         flags = [f for k, v in settings.items() for f in ("-c", f"{k}={v}")]
         # runuser stays the parent of the server; the server's own number is in its pid file.
         self.spawn(self.as_user([PG_BIN / "postgres", "-D", self.data, *flags]), stdout=subprocess.DEVNULL, cwd="/")
-        for _ in range(200):
+        for _ in range(400):
             if subprocess.run([PG_BIN / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)], check=False).returncode == 0:
                 break
             time.sleep(0.05)
         self.pid = int((self.data / "postmaster.pid").read_text().split()[0])
+
+    def start(self):
+        self.make(PG_BIN / "initdb", "-D", self.data, "-A", "trust", "-U", "bench", "-E", "UTF8", "--locale=C")
+        self.serve()
         for name in self.DATABASES:
             self.psql("template1", "-c", f"CREATE DATABASE {name}")
             self.psql(name, "-f", str(BENCH / f"peers/postgres/{name}.sql"))
         return self
+
+    def conninfo(self, database):
+        return f"host=127.0.0.1 port={self.port} user=bench dbname={database}"
 
     def psql(self, database, *more):
         subprocess.run(["psql", "-q", "-X", "-h", "127.0.0.1", "-p", str(self.port), "-U", "bench", "-d", database, "-v", "ON_ERROR_STOP=1", *more],
@@ -195,7 +204,42 @@ class Postgres(Daemon):
         self.process = None
 
     def cpu_seconds(self):
-        """Of the server and of its children that have ended: those of the connections, which take a moment to go."""
+        """Of the server and of all its children, those that have ended too: those of the connections take a moment to go."""
         time.sleep(0.3)
-        text = pathlib.Path(f"/proc/{self.pid}/stat").read_text()
-        return sum(int(x) for x in text[text.rindex(")") + 2:].split()[11:15]) / os.sysconf("SC_CLK_TCK")
+        ticks = 0
+        for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                text = path.read_text()
+            except OSError:
+                continue
+            fields = text[text.rindex(")") + 2:].split()
+            if path.parent.name == str(self.pid):
+                ticks += sum(int(x) for x in fields[11:15])
+            elif fields[1] == str(self.pid):
+                ticks += sum(int(x) for x in fields[11:13])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+
+class Standby(Postgres):
+    """A copy that follows a primary, which waits for it from then on."""
+
+    def __init__(self, folder, primary):
+        super().__init__(folder, "standby")
+        self.primary = primary
+
+    def start(self):
+        self.make(PG_BIN / "pg_basebackup", "-D", self.data, "-R", "-c", "fast", "-h", "127.0.0.1", "-p", self.primary.port, "-U", "bench")
+        self.serve()
+        self.wait_for("on")
+        return self
+
+    def wait_for(self, standby):
+        """on: commits of the primary wait for the standby; off: they do not."""
+        names = "*" if standby == "on" else ""
+        self.primary.psql("template1", "-c", f"ALTER SYSTEM SET synchronous_standby_names = '{names}'", "-c", "SELECT pg_reload_conf()")
+        time.sleep(0.5)
+
+    def stop(self, how=signal.SIGINT):
+        if self.process:
+            self.wait_for("off")
+        super().stop(how)

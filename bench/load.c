@@ -44,6 +44,8 @@ static void usage(void)
 		"  --idle N           more that are only logged in (0)\n"
 		"  --seconds S        to measure (5), after --warmup S (1)\n"
 		"  --pid N            of the server: its CPU, memory and writes are measured\n"
+		"  --behind N         the process of the PostgreSQL behind the server: the CPU of it and its "
+		"children\n"
 		"  --tls              TLS from the first byte, as TDS 8.0 does it\n"
 		"  --login-storm      a new connection and login for every call\n"
 		"  --bytes N          of an item (state_large)\n"
@@ -67,6 +69,7 @@ enum {
 	OPT_SECONDS,
 	OPT_WARMUP,
 	OPT_PID,
+	OPT_BEHIND,
 	OPT_TLS,
 	OPT_STORM,
 	OPT_BYTES,
@@ -93,6 +96,7 @@ static void take(int o)
 	case OPT_SECONDS: opt.seconds = strtod(optarg, NULL); break;
 	case OPT_WARMUP: opt.warmup = strtod(optarg, NULL); break;
 	case OPT_PID: opt.pid = (int)n; break;
+	case OPT_BEHIND: opt.behind = (int)n; break;
 	case OPT_TLS: opt.tls = true; break;
 	case OPT_STORM: opt.storm = true; break;
 	case OPT_BYTES: opt.sizes.bytes = n; break;
@@ -119,6 +123,7 @@ static void parse(int argc, char **argv)
 		{ "seconds", 1, 0, OPT_SECONDS },
 		{ "warmup", 1, 0, OPT_WARMUP },
 		{ "pid", 1, 0, OPT_PID },
+		{ "behind", 1, 0, OPT_BEHIND },
 		{ "tls", 0, 0, OPT_TLS },
 		{ "login-storm", 0, 0, OPT_STORM },
 		{ "bytes", 1, 0, OPT_BYTES },
@@ -182,11 +187,12 @@ struct measure {
 	uint64_t at_ns;
 	double own_cpu_s;
 	struct usage server;
+	double behind_cpu_s;
 };
 
 static struct measure measure(void)
 {
-	return (struct measure){ now_ns(), own_cpu(), usage_of(opt.pid) };
+	return (struct measure){ now_ns(), own_cpu(), usage_of(opt.pid), usage_of_family(opt.behind) };
 }
 
 static void report(const struct measure *idle, const struct measure *from, const struct measure *to)
@@ -204,6 +210,8 @@ static void report(const struct measure *idle, const struct measure *from, const
 	       to->server.cpu_s - from->server.cpu_s, (to->server.cpu_s - from->server.cpu_s) * 1e6 / n,
 	       (to->own_cpu_s - from->own_cpu_s) * 1e6 / n,
 	       (double)(to->server.written - from->server.written) / n);
+	if (opt.behind > 0)
+		printf("\"behind_cpu_us_per_call\":%.2f,", (to->behind_cpu_s - from->behind_cpu_s) * 1e6 / n);
 	printf("\"request_bytes\":%.0f,\"answer_bytes\":%.0f,", (double)totals.sent_bytes / n,
 	       (double)totals.received_bytes / n);
 	printf("\"rss_before_kb\":%ld,\"rss_kb\":%ld,\"peak_kb\":%ld,", idle->server.rss_kb,

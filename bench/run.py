@@ -16,6 +16,7 @@ import shlex
 import shutil
 import signal
 import sqlite3
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ import time
 
 import machine
 import report
+import scaleout
 import translation
 from convert import convert
 from daemons import BENCH, Echo, Postgres, Procession, Redis, Store
@@ -47,6 +49,12 @@ def settle():
     """What the run before has left to be written is written, and its servers are at rest, before the next."""
     os.sync()
     time.sleep(0.5)
+
+
+def median_of_log(folder, calls):
+    """Half of the transactions that pgbench wrote down took less; divided by their calls."""
+    times = [int(line.split()[2]) for path in folder.iterdir() for line in path.read_text().splitlines()]
+    return {"p50_us": statistics.median(times) / calls} if times else {}
 
 
 class Bench:
@@ -111,6 +119,8 @@ class Bench:
             variables |= job_documents(SERVICE_URI[workload])
         command = ["chrt", "--batch", "0", "pgbench", "-n", "-M", "prepared", "-h", "127.0.0.1", "-p", pg.port, "-U", "bench", "-c", connections, "-j",
                    min(2, connections), "-T", math.ceil(seconds), "-f", BENCH / f"peers/postgres/{workload}.pgbench"]
+        log = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        command += ["--log", "--log-prefix", log / "times"] if connections == 1 else []
         command += [x for k, v in variables.items() for x in ("-D", f"{k}={v}")] + [PG_DATABASE[workload]]
         # Fresh statistics, and no dead rows of the run before: autovacuum would come too late for a run of seconds.
         pg.psql(PG_DATABASE[workload], "-c", "VACUUM ANALYZE")
@@ -124,6 +134,7 @@ class Bench:
         return {"workload": workload, "connections": connections, "calls": count,
                 "calls_per_s": float(re.search(r"tps = ([\d.]+)", done.stdout)[1]) * PG_CALLS[workload],
                 "mean_us": float(re.search(r"latency average = ([\d.]+)", done.stdout)[1]) * 1000 / PG_CALLS[workload],
+                **median_of_log(log, PG_CALLS[workload]),
                 "server_cpu_us_per_call": (pg.cpu_seconds() - before) * 1e6 / count}
 
     def alternate(self, *runs, rounds=None):
@@ -387,6 +398,7 @@ def scale(bench):
 
 SCENARIOS = {f.__name__: f for f in (calls, tls, login, idle, large, items, scale, convert)}
 SCENARIOS["translate"] = translation.scenario
+SCENARIOS["postgres"] = scaleout.scenario
 
 
 def parse():

@@ -12,6 +12,8 @@ struct usage {
 
 /* All zero for pid 0 or a process that has gone. */
 struct usage usage_of(int pid);
+/* CPU seconds of a process and of its children, also of those that have ended: PostgreSQL. */
+double usage_of_family(int pid);
 /* The peak counts from now on. */
 void usage_reset_peak(int pid);
 

@@ -74,6 +74,7 @@ static int postgres_open(struct engine *base, const struct engine_open *o, struc
 	db->engine = e;
 	db->sql = &catalogue_postgres[o->service];
 	db->procs = &catalogue_service_procs[o->service];
+	db->takes_turns = o->service != SERVICE_STATE; /* README: as if one after another */
 	atomic_init(&db->relaxed, o->settings.relaxed);
 	init_sync(db);
 	if (lock_start(e, o, reterr) < 0 || postgres_schema_open(db, o, reterr) < 0 ||
@@ -173,7 +174,8 @@ static void postgres_statistics(struct engine_database *base, struct engine_stat
 	pthread_mutex_lock(&db->lock);
 	LIST_EACH (it, &db->txns)
 		open++;
-	*ret = (struct engine_statistics){ .waiting = db->waiting, .transactions = open };
+	*ret = (struct engine_statistics){ .waiting = db->waiting[PG_WRITER] + db->waiting[PG_READER],
+					   .transactions = open };
 	pthread_mutex_unlock(&db->lock);
 }
 

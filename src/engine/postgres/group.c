@@ -59,8 +59,10 @@ static bool send_begin(struct pg_worker *w, bool alone)
 {
 	struct pg_conn *c = w->conn;
 
-	return postgres_send_fixed(c, PG_BEGIN_WRITE) &&
-	       postgres_send_fixed(c, alone ? PG_GATE_ALONE : PG_GATE) &&
+	return postgres_send_fixed(c, w->db->takes_turns ? PG_BEGIN_TURN : PG_BEGIN_WRITE) &&
+	       postgres_send_fixed(c, alone                ? PG_GATE_ALONE
+				      : w->db->takes_turns ? PG_GATE_TURN
+							   : PG_GATE) &&
 	       (!atomic_load(&w->db->relaxed) || postgres_send_fixed(c, PG_LAZY));
 }
 
@@ -89,6 +91,7 @@ static enum attempt take_begin(struct pg_worker *w)
 		result = ATTEMPT_FAILED;
 	}
 	PQclear(r);
+	atomic_store_explicit(&w->db->gate_taken, result == ATTEMPT_LOCKED, memory_order_relaxed);
 	return result;
 }
 

@@ -64,11 +64,14 @@ static const struct {
 	const char *name, *sql;
 } fixed[PG_FIXED_COUNT] = {
 	[PG_BEGIN_WRITE] = { "begin_write", "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE" },
+	[PG_BEGIN_TURN] = { "begin_turn", "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE" },
 	[PG_BEGIN_READ] = { "begin_read", "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY" },
+	[PG_BEGIN_LOOK] = { "begin_look", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" },
 	[PG_BEGIN_QUERY] = { "begin_query", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" },
 	[PG_BEGIN_TXN] = { "begin_txn", "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" },
 	[PG_BEGIN_SNAPSHOT] = { "begin_snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE" },
 	[PG_GATE] = { "gate", "LOCK TABLE gate IN ROW EXCLUSIVE MODE" },
+	[PG_GATE_TURN] = { "gate_turn", "LOCK TABLE gate IN SHARE UPDATE EXCLUSIVE MODE" },
 	[PG_GATE_ALONE] = { "gate_alone", "LOCK TABLE gate IN EXCLUSIVE MODE" },
 	[PG_LAZY] = { "lazy", "SET LOCAL synchronous_commit = off" },
 	[PG_COMMIT] = { "commit", "COMMIT" },

@@ -1,7 +1,9 @@
 /* pool.c — the way in, and the threads: which queue a call goes to, who takes it, when it is
- * refused. Writers take all that waits as one group; readers take one after another. A
- * transaction's calls are run by any writer, on the connection of the transaction. Threads are
- * started when they are needed. */
+ * refused. Writers and readers take all that waits as one group. While a group is under way, what
+ * comes waits for it and becomes the next one: few large groups cost PostgreSQL, and us, much less
+ * than many small ones. Only when many wait, or the group takes long, another one begins beside
+ * it. A transaction's calls are run by any writer, on the connection of the transaction. Threads
+ * are started when they are needed. */
 #define _GNU_SOURCE /* names of threads */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,9 @@
 #include "base/thread.h"
 #include "engine/postgres/postgres_int.h"
 
+#define MANY 8       /* so many calls that wait are worth a group beside each that runs */
+#define BESIDE_MS 20 /* after that a group is slow: nobody waits for it */
+
 /* ---- taking ---- */
 
 static struct call *call_of(struct list *it)
@@ -18,18 +23,62 @@ static struct call *call_of(struct list *it)
 	return CONTAINER_OF(it, struct call, link);
 }
 
+static enum pg_worker_kind kind_of(const struct call *c)
+{
+	return c->txn == NULL && engine_call_only_reads(c) ? PG_READER : PG_WRITER;
+}
+
+/* It goes by itself, whatever group is under way. */
+static bool is_alone(const struct pg_database *db, const struct call *c)
+{
+	return c->txn != NULL || (kind_of(c) == PG_READER && postgres_function(db, c) == NULL);
+}
+
+/* Under the lock. */
+static void enqueue(struct pg_database *db, struct call *c)
+{
+	list_append(&db->queue[kind_of(c)], &c->link);
+	db->waiting[kind_of(c)]++;
+	db->waiting_alone[kind_of(c)] += is_alone(db, c);
+}
+
+/* Under the lock. */
+static void dequeue(struct pg_database *db, struct call *c)
+{
+	list_remove(&c->link);
+	db->waiting[kind_of(c)]--;
+	db->waiting_alone[kind_of(c)] -= is_alone(db, c);
+}
+
 /* Under the lock: out of the queue. */
 static void take(struct pg_worker *w, struct call *c)
 {
-	list_remove(&c->link);
-	w->db->waiting--;
+	dequeue(w->db, c);
 	w->group[w->ngroup++].call = c;
 }
 
+/* Under the lock: whether a group may begin now. Those that take turns would only wait for it in
+ * PostgreSQL. */
+static bool may_begin(const struct pg_database *db, enum pg_worker_kind kind, int64_t now_ms)
+{
+	if (db->running[kind] == 0 || now_ms - db->latest_ms[kind] >= BESIDE_MS)
+		return true;
+	return !(kind == PG_WRITER && db->takes_turns) && db->waiting[kind] >= MANY * db->running[kind];
+}
+
+/* Under the lock: this worker has a group. */
+static void begin(struct pg_worker *w, int64_t now_ms)
+{
+	w->db->running[w->kind]++;
+	w->db->latest_ms[w->kind] = now_ms;
+	w->counted = true;
+}
+
 /* Under the lock: the first call that need not wait, or a group of those that belong together. */
-static bool take_writes(struct pg_worker *w)
+static bool take_writes(struct pg_worker *w, int64_t now_ms)
 {
 	struct pg_database *db = w->db;
+	bool free = may_begin(db, PG_WRITER, now_ms);
 	struct list *next;
 
 	for (struct list *it = db->queue[PG_WRITER].next; it != &db->queue[PG_WRITER]; it = next) {
@@ -38,7 +87,7 @@ static bool take_writes(struct pg_worker *w)
 		next = it->next;
 		if (w->ngroup == PG_GROUP_MAX)
 			break;
-		if (postgres_txn_blocks(db, c))
+		if (postgres_txn_blocks(db, c) || (c->txn == NULL && !free))
 			continue;
 		if (c->txn != NULL && w->ngroup > 0)
 			break; /* the group goes first */
@@ -46,78 +95,107 @@ static bool take_writes(struct pg_worker *w)
 		if (c->txn != NULL)
 			break;
 	}
+	if (w->ngroup > 0 && w->group[0].call->txn == NULL)
+		begin(w, now_ms);
 	return w->ngroup > 0;
 }
 
-static bool take_reads(struct pg_worker *w)
+/* Under the lock: one that is no function goes alone, and keeps nobody from beginning. */
+static bool take_reads(struct pg_worker *w, int64_t now_ms)
 {
-	struct list *first = w->db->queue[PG_READER].next;
+	struct pg_database *db = w->db;
+	bool free = may_begin(db, PG_READER, now_ms);
+	struct list *next;
 
-	if (first == &w->db->queue[PG_READER])
-		return false;
-	take(w, call_of(first));
-	return true;
+	for (struct list *it = db->queue[PG_READER].next; it != &db->queue[PG_READER]; it = next) {
+		struct call *c = call_of(it);
+		bool alone = is_alone(db, c);
+
+		next = it->next;
+		if (w->ngroup == PG_GROUP_MAX)
+			break;
+		if (alone ? w->ngroup > 0 : !free)
+			continue;
+		take(w, c);
+		if (alone)
+			return true;
+	}
+	if (w->ngroup > 0)
+		begin(w, now_ms);
+	return w->ngroup > 0;
 }
 
 /* ---- waiting too long ---- */
 
-/* Under the lock: moves what has waited too long; gives the earliest end of waiting. */
-static int64_t sift(struct pg_database *db, struct list *late, int64_t now)
+/* Under the lock: the first that has waited too long, out of the queue; or NULL, and the earliest
+ * end of waiting. */
+static struct call *take_late(struct pg_database *db, int64_t now, int64_t *ret_earliest)
 {
-	int64_t earliest = ENGINE_NEVER;
-	struct list *next;
-
-	for (struct list *it = db->queue[PG_WRITER].next; it != &db->queue[PG_WRITER]; it = next) {
+	*ret_earliest = ENGINE_NEVER;
+	if (db->pinned == NULL && !atomic_load(&db->gate_taken))
+		return NULL;
+	LIST_EACH (it, &db->queue[PG_WRITER]) {
 		struct call *c = call_of(it);
+		struct pg_notes *notes = postgres_notes(c);
 
-		next = it->next;
-		if (!postgres_txn_blocks(db, c))
+		if (!postgres_txn_blocks(db, c) && (c->txn != NULL || !atomic_load(&db->gate_taken)))
 			continue;
-		if (postgres_notes(c)->deadline_ms == 0)
-			postgres_notes(c)->deadline_ms = now + engine_patience_ms(&db->base, c);
-		if (postgres_notes(c)->deadline_ms <= now) {
-			list_remove(it);
-			list_append(late, it);
-			db->waiting--;
-		} else if (postgres_notes(c)->deadline_ms < earliest) {
-			earliest = postgres_notes(c)->deadline_ms;
+		if (notes->deadline_ms == 0)
+			notes->deadline_ms = now + engine_patience_ms(&db->base, c);
+		if (notes->deadline_ms <= now) {
+			dequeue(db, c);
+			return c;
 		}
+		if (notes->deadline_ms < *ret_earliest)
+			*ret_earliest = notes->deadline_ms;
 	}
-	return earliest;
+	return NULL;
 }
 
 /* Takes the lock. */
 static int64_t refuse_late(struct pg_database *db)
 {
-	struct list late, *it;
 	int64_t earliest;
+	struct call *late;
 
-	list_init(&late);
-	pthread_mutex_lock(&db->lock);
-	earliest = sift(db, &late, clock_mono_ms());
-	pthread_mutex_unlock(&db->lock);
-	while ((it = list_pop(&late)) != NULL)
-		engine_call_refuse_late(&db->base, call_of(it));
+	do {
+		pthread_mutex_lock(&db->lock);
+		late = take_late(db, clock_mono_ms(), &earliest);
+		pthread_mutex_unlock(&db->lock);
+		if (late != NULL)
+			engine_call_refuse_late(&db->base, late);
+	} while (late != NULL);
 	return earliest;
 }
 
 /* ---- the threads ---- */
 
-/* Under the lock, which is given up meanwhile. */
+/* Under the lock, which is given up meanwhile. One of those that sleep looks again by the clock
+ * when calls wait for a group that is under way. */
 static void wait_for_work(struct pg_worker *w, int64_t until_ms)
 {
 	struct pg_database *db = w->db;
-	struct timespec at = { until_ms / 1000, (until_ms % 1000) * 1000000 };
+	bool watches = !db->watched[w->kind] && !list_empty(&db->queue[w->kind]);
+	struct timespec at;
 
+	if (watches && !may_begin(db, w->kind, clock_mono_ms()) &&
+	    db->latest_ms[w->kind] + BESIDE_MS < until_ms)
+		until_ms = db->latest_ms[w->kind] + BESIDE_MS;
+	at = (struct timespec){ until_ms / 1000, (until_ms % 1000) * 1000000 };
+	db->watched[w->kind] |= watches;
 	db->idle[w->kind]++;
 	if (until_ms == ENGINE_NEVER)
 		pthread_cond_wait(&db->wake[w->kind], &db->lock);
 	else
 		pthread_cond_timedwait(&db->wake[w->kind], &db->lock, &at);
 	db->idle[w->kind]--;
+	if (watches)
+		db->watched[w->kind] = false;
 	if (db->woken[w->kind] > 0)
 		db->woken[w->kind]--;
 }
+
+static void rouse(struct pg_database *db, enum pg_worker_kind kind);
 
 static void work(struct pg_worker *w)
 {
@@ -149,7 +227,8 @@ static void *worker_main(void *arg)
 			pthread_mutex_unlock(&db->lock);
 			return NULL;
 		}
-		if (!(w->kind == PG_WRITER ? take_writes(w) : take_reads(w))) {
+		if (!(w->kind == PG_WRITER ? take_writes(w, clock_mono_ms())
+					   : take_reads(w, clock_mono_ms()))) {
 			wait_for_work(w, until_ms);
 			pthread_mutex_unlock(&db->lock);
 			continue;
@@ -157,10 +236,14 @@ static void *worker_main(void *arg)
 		w->running_on = w->conn;
 		if (w->group[0].call->txn != NULL)
 			postgres_txn_take(w, w->group[0].call);
+		rouse(db, w->kind); /* for what is left */
 		pthread_mutex_unlock(&db->lock);
 		work(w);
 		pthread_mutex_lock(&db->lock);
 		w->running_on = NULL;
+		if (w->counted)
+			db->running[w->kind]--;
+		w->counted = false;
 		pthread_mutex_unlock(&db->lock);
 	}
 }
@@ -207,6 +290,8 @@ static void rouse(struct pg_database *db, enum pg_worker_kind kind)
 	struct err err;
 
 	if (list_empty(&db->queue[kind]) || atomic_load(&db->stopping))
+		return;
+	if (db->watched[kind] && db->waiting_alone[kind] == 0 && !may_begin(db, kind, clock_mono_ms()))
 		return;
 	if (db->idle[kind] > db->woken[kind]) {
 		db->woken[kind]++;
@@ -262,11 +347,6 @@ void postgres_wake(struct pg_database *db)
 
 /* ---- the way in ---- */
 
-static enum pg_worker_kind kind_of(const struct call *c)
-{
-	return c->txn == NULL && engine_call_only_reads(c) ? PG_READER : PG_WRITER;
-}
-
 bool postgres_submit(struct pg_database *db, struct call *c)
 {
 	enum err_id refused = ERR_NONE;
@@ -278,12 +358,11 @@ bool postgres_submit(struct pg_database *db, struct call *c)
 		answered = postgres_txn_answers(postgres_txn_of(c), c);
 	if (atomic_load(&db->stopping))
 		refused = ERR_SHUTDOWN;
-	else if (db->waiting >= db->base.limits.max_queue && c->txn == NULL)
+	else if (db->waiting[PG_WRITER] + db->waiting[PG_READER] >= db->base.limits.max_queue &&
+		 c->txn == NULL)
 		refused = ERR_BUSY;
-	if (!answered && refused == ERR_NONE) {
-		list_append(&db->queue[kind_of(c)], &c->link);
-		db->waiting++;
-	}
+	if (!answered && refused == ERR_NONE)
+		enqueue(db, c);
 	pthread_mutex_unlock(&db->lock);
 	if (answered)
 		engine_call_complete(c);
@@ -299,10 +378,8 @@ void postgres_cancel(struct pg_database *db, struct call *c)
 
 	pthread_mutex_lock(&db->lock);
 	waits = !list_empty(&c->link) && !engine_call_ends_txn(c);
-	if (waits) {
-		list_remove(&c->link);
-		db->waiting--;
-	}
+	if (waits)
+		dequeue(db, c);
 	for (unsigned i = 0; !waits && i < db->nworkers; i++) {
 		const struct pg_conn *on = db->workers[i]->running_on;
 
@@ -318,4 +395,5 @@ void postgres_pool_sweep(struct pg_database *db, int64_t now_ms)
 {
 	(void)refuse_late(db);
 	postgres_txn_sweep(db, now_ms);
+	postgres_wake(db);
 }

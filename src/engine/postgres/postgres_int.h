@@ -65,12 +65,17 @@ struct pg_database {
 	atomic_bool relaxed; /* commits are answered before they are durable */
 
 	pthread_mutex_t lock;
-	pthread_cond_t wake[2];  /* by enum pg_worker_kind */
-	struct list queue[2];    /* of calls that wait; the same */
-	unsigned waiting;        /* calls in both queues */
-	unsigned idle[2];        /* workers that wait for a call */
-	unsigned woken[2];       /* of these, those that have been told */
-	unsigned running_groups; /* writers that have a group */
+	pthread_cond_t wake[2];    /* by enum pg_worker_kind */
+	struct list queue[2];      /* of calls that wait; the same */
+	unsigned waiting[2];       /* calls in these */
+	unsigned waiting_alone[2]; /* of these, those that go without a group */
+	unsigned idle[2];          /* workers that wait for a call */
+	unsigned woken[2];         /* of these, those that have been told */
+	bool watched[2];           /* one of these looks again soon, by the clock */
+	unsigned running[2];       /* groups under way */
+	int64_t latest_ms[2];      /* when the latest of these began */
+	bool takes_turns;          /* one group writes at a time, on all servers: constant */
+	atomic_bool gate_taken;    /* a transaction of another server has kept a group waiting */
 	atomic_bool stopping;
 	struct pg_txn *pinned; /* the transaction that has the gate, or wants it; others wait */
 	struct list txns;      /* explicit transactions with a connection: struct pg_txn.link */
@@ -85,11 +90,14 @@ struct pg_database {
 /* Statements that every session uses, prepared like the others. */
 enum pg_fixed {
 	PG_BEGIN_WRITE,
+	PG_BEGIN_TURN,
 	PG_BEGIN_READ,
+	PG_BEGIN_LOOK,
 	PG_BEGIN_QUERY,
 	PG_BEGIN_TXN,
 	PG_BEGIN_SNAPSHOT,
 	PG_GATE,       /* held by everybody who writes, together */
+	PG_GATE_TURN,  /* the same, one at a time */
 	PG_GATE_ALONE, /* nobody else writes meanwhile */
 	PG_LAZY,       /* this commit need not be on a disk when it is answered */
 	PG_COMMIT,
@@ -258,6 +266,7 @@ struct pg_worker {
 		bool dead;   /* it has its result, whatever comes of the others */
 	} group[PG_GROUP_MAX];
 	size_t ngroup;
+	bool counted;               /* under the lock: its group is one of those that run */
 	struct pg_conn *running_on; /* under the lock: where a call of ours runs, for cancelling */
 };
 

@@ -1,12 +1,20 @@
-/* reader.c — calls that only read: each in a transaction of its own that can write nothing, one
- * round trip where it is a function. There is nothing to be in doubt about: what was lost is read
- * again. */
+/* reader.c — calls that only read: those that wait go together, in one transaction that can write
+ * nothing and one round trip; what is no function goes by itself. There is nothing to be in doubt
+ * about: what was lost is read again, one by one. */
 #include "base/clock.h"
 #include "engine/postgres/postgres_int.h"
 
 #define ATTEMPTS_MOST 20
+#define ANSWER_LARGE ((size_t)64 << 10) /* a client may take its time for it */
 
 enum attempt { ATTEMPT_DONE, ATTEMPT_AGAIN, ATTEMPT_BROKEN };
+
+/* Where one group writes at a time, every snapshot is a state between two of them; elsewhere only
+ * SERIALIZABLE tells whether it is one. */
+static enum pg_fixed begin_of(const struct pg_database *db)
+{
+	return db->takes_turns ? PG_BEGIN_LOOK : PG_BEGIN_READ;
+}
 
 /* Everything is sent at once. */
 static struct pg_outcome read_function(struct pg_conn *c, struct call *call)
@@ -15,7 +23,7 @@ static struct pg_outcome read_function(struct pg_conn *c, struct call *call)
 	PGresult *r = NULL;
 	enum pg_state s;
 
-	if (!postgres_send_fixed(c, PG_BEGIN_READ))
+	if (!postgres_send_fixed(c, begin_of(c->db)))
 		return (struct pg_outcome){ .rc = -1, .broken = true };
 	if (postgres_call_send(c, call, &out.broken, &call->err) < 0)
 		return out;
@@ -41,7 +49,7 @@ static struct pg_outcome read_function(struct pg_conn *c, struct call *call)
 
 static struct pg_outcome read_steps(struct pg_worker *w, struct call *call)
 {
-	enum pg_fixed begin = call->kind == CALL_QUERY ? PG_BEGIN_QUERY : PG_BEGIN_READ;
+	enum pg_fixed begin = call->kind == CALL_QUERY ? PG_BEGIN_QUERY : begin_of(w->db);
 	struct pg_outcome out = { .rc = -1, .broken = true };
 
 	if (postgres_do_fixed(w->conn, begin, &call->err) != PG_OK)
@@ -117,9 +125,89 @@ static void run(struct pg_worker *w, struct call *call)
 	}
 }
 
+/* ---- together ---- */
+
+static bool send_all(struct pg_worker *w)
+{
+	bool broken;
+
+	if (!postgres_send_fixed(w->conn, begin_of(w->db)))
+		return false;
+	for (size_t i = 0; i < w->ngroup; i++) {
+		struct call *c = w->group[i].call;
+
+		engine_call_begin(c);
+		if (atomic_load_explicit(&c->cancelled, memory_order_relaxed) ||
+		    postgres_call_send(w->conn, c, &broken, &c->err) < 0)
+			return false;
+	}
+	return postgres_send_fixed(w->conn, PG_COMMIT) && postgres_send_sync(w->conn);
+}
+
+/* All answers, before any is given: nobody waits for a client that is slow to take its own. */
+static bool take_all(struct pg_worker *w, PGresult **answers)
+{
+	enum pg_state s = postgres_skip(w->conn, NULL);
+
+	for (size_t i = 0; i < w->ngroup && s == PG_OK; i++) {
+		engine_run_begin(&w->run, w->group[i].call);
+		w->conn->run = &w->run;
+		s = postgres_next(w->conn, &answers[i]);
+		w->conn->run = NULL;
+		engine_run_end(&w->run);
+	}
+	return s == PG_OK && postgres_synced(w->conn) == PG_OK && !w->conn->cancelled;
+}
+
+static void give(struct pg_worker *w, struct call *c, const PGresult *r)
+{
+	size_t mark = engine_call_mark(c);
+
+	if (postgres_call_take(w->conn, c, r, &c->err) < 0) {
+		engine_call_fail(c, &c->err);
+		(void)engine_call_rewind(c, mark);
+	}
+	engine_call_complete(c);
+}
+
+static void give_all(struct pg_worker *w, PGresult *const *answers)
+{
+	for (int large = 0; large < 2; large++) {
+		for (size_t i = 0; i < w->ngroup; i++) {
+			if ((PQresultMemorySize(answers[i]) > ANSWER_LARGE) == large)
+				give(w, w->group[i].call, answers[i]);
+		}
+	}
+}
+
+/* False: nobody is answered, and nothing is left of it. */
+static bool run_together(struct pg_worker *w)
+{
+	PGresult *answers[PG_GROUP_MAX] = { NULL };
+	int64_t until_ms = clock_mono_ms() + w->db->engine->failover_ms;
+	struct err err;
+	bool done = false;
+
+	if (postgres_conn_ready(w->conn, until_ms, &err) == 0)
+		done = send_all(w) && take_all(w, answers);
+	if (done)
+		give_all(w, answers);
+	for (size_t i = 0; i < w->ngroup; i++) {
+		PQclear(answers[i]);
+		if (!done)
+			engine_call_reset(w->group[i].call);
+	}
+	if (!done && w->conn->h != NULL && !postgres_rollback(w->conn))
+		postgres_conn_drop(w->conn);
+	w->conn->cancelled = false;
+	return done;
+}
+
 void postgres_reader_run(struct pg_worker *w)
 {
-	for (size_t i = 0; i < w->ngroup; i++) {
+	bool together = w->ngroup > 1 && run_together(w);
+
+	for (size_t i = 0; i < w->ngroup && !together; i++) {
 		run(w, w->group[i].call);
 		engine_call_complete(w->group[i].call);
 	}
