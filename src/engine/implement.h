@@ -126,6 +126,11 @@ void engine_call_refuse_late(const struct engine_database *db, struct call *c);
 int64_t engine_idle_limit_ms(const struct engine_database *db, int64_t now_ms);
 int64_t engine_age_limit_ms(const struct engine_database *db, int64_t now_ms);
 #define ENGINE_NEVER INT64_MAX /* a time, in ms of the monotonic clock */
+/* Which of the two limits it has reached, for its owner; logged. */
+struct err engine_txn_overdue(const struct engine_database *db, int64_t age_at_ms, int64_t now_ms);
+/* Whether this call of it comes after its age has ended. Committing and rolling back never do: its
+ * age does not keep a transaction from ending as its owner wishes. */
+bool engine_txn_is_too_old(const struct call *c, int64_t age_at_ms, int64_t now_ms);
 
 /* ---- values.c: what a step of a procedure works with ---- */
 

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "engine/implement.h"
 
 void engine_run_begin(struct engine_run *r, struct call *c)
@@ -118,4 +119,21 @@ int64_t engine_idle_limit_ms(const struct engine_database *db, int64_t now_ms)
 int64_t engine_age_limit_ms(const struct engine_database *db, int64_t now_ms)
 {
 	return seconds_from(db->limits.transaction_s, now_ms);
+}
+
+struct err engine_txn_overdue(const struct engine_database *db, int64_t age_at_ms, int64_t now_ms)
+{
+	const struct log_ctx ctx = { .database = db->name };
+	bool old = age_at_ms <= now_ms;
+	int limit = old ? db->limits.transaction_s : db->limits.transaction_idle_s;
+	struct err err;
+
+	err_set(&err, old ? ERR_TXN_AGE : ERR_TXN_IDLE, limit);
+	LOG(LOG_WARN, &ctx, old ? "transaction_age" : "transaction_idle", F_INT("seconds", limit));
+	return err;
+}
+
+bool engine_txn_is_too_old(const struct call *c, int64_t age_at_ms, int64_t now_ms)
+{
+	return age_at_ms <= now_ms && c->kind != CALL_COMMIT && c->kind != CALL_ROLLBACK;
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "engine/postgres/postgres_int.h"
 
 #define SAVEPOINTS_MAX 1000 /* open at once in one transaction */
@@ -473,7 +472,10 @@ void postgres_txn_run(struct pg_worker *w, struct call *c)
 	pthread_mutex_lock(&t->db->lock);
 	done = postgres_txn_answers(t, c); /* it was given up while this call waited */
 	pthread_mutex_unlock(&t->db->lock);
-	if (!done) {
+	if (!done && t->state == PG_TXN_OPEN && engine_txn_is_too_old(c, t->age_at_ms, clock_mono_ms())) {
+		c->err = engine_txn_overdue(&t->db->base, t->age_at_ms, clock_mono_ms());
+		lose(w, t, c);
+	} else if (!done) {
 		answer(c, NULL);
 		if (prepare(w, t, c) == 0)
 			run_kind(w, t, c);
@@ -489,18 +491,6 @@ void postgres_txn_run(struct pg_worker *w, struct call *c)
 }
 
 /* ---- limits ---- */
-
-static struct err overdue(const struct pg_txn *t, int64_t now_ms)
-{
-	const struct log_ctx ctx = { .database = t->db->base.name };
-	bool old = t->age_at_ms <= now_ms;
-	int limit = old ? t->db->base.limits.transaction_s : t->db->base.limits.transaction_idle_s;
-	struct err err;
-
-	err_set(&err, old ? ERR_TXN_AGE : ERR_TXN_IDLE, limit);
-	LOG(LOG_WARN, &ctx, old ? "transaction_age" : "transaction_idle", F_INT("seconds", limit));
-	return err;
-}
 
 /* Under the lock: the first that has reached a limit, and whose owner waits for nothing. */
 static struct pg_txn *first_overdue(struct pg_database *db, int64_t now_ms)
@@ -540,7 +530,7 @@ void postgres_txn_sweep(struct pg_database *db, int64_t now_ms)
 		pthread_mutex_lock(&db->lock);
 		t = first_overdue(db, now_ms);
 		if (t != NULL) {
-			struct err why = overdue(t, now_ms);
+			struct err why = engine_txn_overdue(&db->base, t->age_at_ms, now_ms);
 
 			conn = give_up(t, &why);
 		}

@@ -390,8 +390,6 @@ static inline struct executor_txn *executor_txn_of(const struct call *c)
 bool executor_txn_answer(struct executor_txn *t, struct call *c);
 /* Writer, or under the lock: when this one has been open for too long. */
 void executor_txn_limit_age(struct executor_txn *t, int64_t now_ms);
-/* Which of the two limits it has reached, for its owner; logged. */
-struct err executor_txn_overdue(const struct executor_txn *t, int64_t now_ms);
 /* Under the lock: gives the writer to the transaction of this call. */
 void executor_txn_pin(struct executor *ex, struct executor_txn *t);
 /* Writer, without the lock: begins (first) and runs one call of the pinned transaction, and

@@ -150,7 +150,7 @@ int64_t executor_snapshot_next_due(const struct executor *ex)
 /* Under the lock. One whose call runs now ends when that call has (executor_snapshot_run). */
 static struct store_conn *lose(struct executor_txn *t, int64_t now)
 {
-	t->lost = executor_txn_overdue(t, now);
+	t->lost = engine_txn_overdue(t->ex->db, t->age_at_ms, now);
 	executor_txn_move(t, TXN_LOST);
 	return t->running ? NULL : end(t, TXN_LOST);
 }

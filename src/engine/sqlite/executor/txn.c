@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "engine/sqlite/executor/executor_int.h"
 
 #define SAVEPOINTS_MAX 1000 /* open at once in one transaction */
@@ -105,18 +104,6 @@ void executor_txn_limit_age(struct executor_txn *t, int64_t now_ms)
 {
 	if (t->age_at_ms == 0)
 		t->age_at_ms = engine_age_limit_ms(t->ex->db, now_ms);
-}
-
-struct err executor_txn_overdue(const struct executor_txn *t, int64_t now_ms)
-{
-	const struct log_ctx ctx = { .database = t->ex->db->name };
-	bool old = t->age_at_ms <= now_ms;
-	int limit = old ? t->ex->db->limits.transaction_s : t->ex->db->limits.transaction_idle_s;
-	struct err err;
-
-	err_set(&err, old ? ERR_TXN_AGE : ERR_TXN_IDLE, limit);
-	LOG(LOG_WARN, &ctx, old ? "transaction_age" : "transaction_idle", F_INT("seconds", limit));
-	return err;
 }
 
 void executor_txn_pin(struct executor *ex, struct executor_txn *t)

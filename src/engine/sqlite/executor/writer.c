@@ -165,24 +165,18 @@ static void queue_turn(struct executor *ex)
  * told so. */
 static void give_up(struct executor *ex, struct call *c, int64_t now)
 {
-	struct err err = executor_txn_overdue(ex->pinned, now);
+	struct err err = engine_txn_overdue(ex->db, ex->pinned->age_at_ms, now);
 
 	executor_txn_unpin(ex, &err);
 	if (c != NULL)
 		engine_call_refuse_lost(c, &err);
 }
 
-/* Its age does not keep a transaction from ending as its owner wishes. */
-static bool is_too_late(const struct executor_txn *t, const struct call *c, int64_t now)
-{
-	return t->age_at_ms <= now && c->kind != CALL_COMMIT && c->kind != CALL_ROLLBACK;
-}
-
 static void pinned_call(struct executor *ex, struct executor_txn *t, struct call *c)
 {
 	int64_t now = clock_mono_ms();
 
-	if (is_too_late(t, c, now))
+	if (engine_txn_is_too_old(c, t->age_at_ms, now))
 		give_up(ex, c, now);
 	else
 		executor_txn_run(ex, c, false);
