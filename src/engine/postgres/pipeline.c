@@ -79,6 +79,10 @@ static const struct {
 	[PG_SAVE] = { "save", "SAVEPOINT one" },
 	[PG_RELEASE] = { "release", "RELEASE SAVEPOINT one" },
 	[PG_BACK] = { "back", "ROLLBACK TO SAVEPOINT one" },
+	[PG_BE_READER] = { "be_reader", "SELECT pg_catalog.set_config('role', 'procession_reader', true), "
+					"pg_catalog.set_config('statement_timeout', $1, true)" },
+	[PG_BE_ONESELF] = { "be_oneself", "SELECT pg_catalog.set_config('role', 'none', true), "
+					  "pg_catalog.set_config('statement_timeout', '0', true)" },
 	[PG_CLOCK] = { "clock", "SELECT greatest(procession.ticks(), $1::bigint)" },
 };
 

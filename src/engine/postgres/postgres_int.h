@@ -106,6 +106,8 @@ enum pg_fixed {
 	PG_RELEASE,
 	PG_BACK,
 	PG_CLOCK,
+	PG_BE_READER,  /* from here on this transaction can read views, and nothing else */
+	PG_BE_ONESELF, /* the end of it */
 	PG_FIXED_COUNT
 };
 
@@ -120,7 +122,7 @@ struct pg_conn {
 	char slot[PG_SLOT];     /* of its marks: stays when it connects anew */
 	int64_t seq;            /* of the last mark */
 	bool has_mark;          /* its row is there */
-	bool reads_queries;     /* it has the role that can read views only */
+	bool reads_queries;     /* its plans are those of queries, not of procedures */
 	bool may_be_lost;       /* PostgreSQL said that a commit is not on its standby */
 	int wake_fd;            /* eventfd: somebody was cancelled */
 	struct engine_run *run; /* of the call that is waited for; NULL: nobody can end it */

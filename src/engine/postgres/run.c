@@ -1,5 +1,7 @@
 /* run.c — one call on one connection, waited for: its limits, its result. Knows nothing of
  * transactions: the caller puts one around it. */
+#include <stdio.h>
+
 #include "catalogue/query.h"
 #include "engine/postgres/postgres_int.h"
 
@@ -39,6 +41,23 @@ static struct pg_outcome run_function(struct pg_conn *c, struct call *call, stru
 
 /* ---- a query ---- */
 
+/* A client that reads slowly makes its query last; only after so much more than its own time does
+ * PostgreSQL end one, for whom nobody looks any more. */
+#define SLOW_CLIENT_S 3600
+
+/* Queries run as a role that can read the views and nothing else, whatever their text might be. */
+static bool send_role(struct pg_conn *c)
+{
+	int64_t limit_s = c->db->base.limits.execution_timeout_s;
+	struct pg_params p;
+	struct err err;
+	char ms[32];
+
+	snprintf(ms, sizeof(ms), "%lld", limit_s <= 0 ? 0LL : (long long)(limit_s + SLOW_CLIENT_S) * 1000);
+	return postgres_params_init(&p, &c->arena, 1, &err) == 0 && postgres_param_text(&p, ms, &err) == 0 &&
+	       postgres_send_fixed_with(c, PG_BE_READER, &p);
+}
+
 static int send_query(struct pg_conn *c, const struct query *q, bool *ret_sent, struct err *reterr)
 {
 	struct pg_params p;
@@ -52,7 +71,7 @@ static int send_query(struct pg_conn *c, const struct query *q, bool *ret_sent, 
 		if (postgres_param(&p, &c->arena, v, postgres_kind(&v->type), reterr) < 0)
 			return -1;
 	}
-	*ret_sent = postgres_send_params(c, q->sql, &p) && postgres_send_flush(c);
+	*ret_sent = send_role(c) && postgres_send_params(c, q->sql, &p) && postgres_send_flush(c);
 	return 0;
 }
 
@@ -101,11 +120,22 @@ static struct pg_outcome run_query(struct pg_conn *c, struct call *call, struct 
 {
 	struct pg_outcome out = { 0 };
 	bool sent = false;
+	PGresult *r = NULL;
+	enum pg_state s;
 
 	out.rc = send_query(c, call->query, &sent, reterr);
 	if (out.rc < 0)
 		return out;
-	return sent ? take_rows(c, call, run, reterr) : failed(c, PG_BROKEN, NULL, reterr);
+	s = sent ? postgres_next(c, &r) : PG_BROKEN;
+	if (s != PG_OK)
+		out = failed(c, s, r, reterr);
+	else
+		out = take_rows(c, call, run, reterr);
+	PQclear(r);
+	if (out.rc < 0 || call->txn == NULL)
+		return out; /* the role ends with the transaction, or its savepoint */
+	s = postgres_do_fixed(c, PG_BE_ONESELF, reterr);
+	return s == PG_OK ? out : failed(c, PG_BROKEN, NULL, reterr);
 }
 
 /* ---- any ---- */

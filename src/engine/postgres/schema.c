@@ -111,6 +111,39 @@ static int make_identity(char *dst, struct err *reterr)
 
 /* ---- what all databases share ---- */
 
+/* Two installations in one cluster may want to make it at the same time. */
+static const char make_reader[] =
+	"DO $$ BEGIN BEGIN CREATE ROLE procession_reader NOLOGIN; EXCEPTION WHEN duplicate_object OR "
+	"unique_violation THEN NULL; END; EXECUTE format('GRANT procession_reader TO %I', current_user); "
+	"END $$";
+
+/* The role under which clients' SELECTs run. Looked at whenever a server starts: without it they
+ * would all fail, and nobody would know before. */
+static int have_reader(PGconn *h, struct err *reterr)
+{
+	char member[8];
+	PGresult *r;
+	bool made;
+
+	if (ask(h, member, sizeof(member), reterr,
+		"SELECT pg_has_role(current_user, oid, 'MEMBER') FROM pg_roles WHERE rolname = "
+		"'procession_reader'") < 0)
+		return -1;
+	if (member[0] == 't')
+		return 0;
+	r = PQexec(h, make_reader);
+	made = PQresultStatus(r) == PGRES_COMMAND_OK;
+	PQclear(r);
+	if (made)
+		return 0;
+	return err_raise(reterr, 50021, 16, 1,
+			 "SELECTs of clients run in PostgreSQL as the role procession_reader, which its user "
+			 "'%s' may not use and may not make. Let an administrator of PostgreSQL say, then "
+			 "start again: %sGRANT procession_reader TO \"%s\";",
+			 PQuser(h), member[0] == '\0' ? "CREATE ROLE procession_reader NOLOGIN; " : "",
+			 PQuser(h));
+}
+
 static int open_common(struct pg_database *db, PGconn *h, struct err *reterr)
 {
 	char hash[64];
@@ -118,7 +151,7 @@ static int open_common(struct pg_database *db, PGconn *h, struct err *reterr)
 
 	if (db->base.service != SERVICE_SYSTEM)
 		return 0;
-	if (schema_exists(h, "procession", &there, reterr) < 0)
+	if (have_reader(h, reterr) < 0 || schema_exists(h, "procession", &there, reterr) < 0)
 		return -1;
 	if (!there && run(h, reterr, "CREATE SCHEMA procession") < 0)
 		return -1;
