@@ -12,6 +12,31 @@ DO $procession$ BEGIN
 END $procession$;
 GRANT USAGE ON SCHEMA procession TO procession_reader;
 
+-- ---- what the servers of an installation have in common: the key of digests that they tell each other
+CREATE TABLE IF NOT EXISTS installation (key bytea NOT NULL);
+INSERT INTO installation (key)
+    SELECT decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex') WHERE NOT EXISTS (SELECT 1 FROM installation);
+-- ---- and what they tell each other a few times a second (engine/postgres/share.c). Nothing of it is flushed; after a crash it is empty.
+CREATE UNLOGGED TABLE IF NOT EXISTS server (
+    id          text COLLATE "C" PRIMARY KEY,   -- made anew at every start
+    name        text COLLATE "C" NOT NULL,
+    address     text COLLATE "C" NOT NULL,
+    version     text COLLATE "C" NOT NULL,
+    started     timestamptz NOT NULL,
+    beat        timestamptz NOT NULL,           -- when it was heard of last
+    sessions    int8 NOT NULL,
+    kicks       int8 NOT NULL,                  -- how often something was left there to clean up
+    cleans      boolean NOT NULL,               -- it has the lock of who cleans up
+    who         jsonb NOT NULL                  -- its sessions
+) WITH (fillfactor = 10);
+CREATE UNLOGGED TABLE IF NOT EXISTS event (     -- of logins; for some seconds
+    server      text COLLATE "C" NOT NULL,
+    seq         int8 NOT NULL,
+    at          timestamptz NOT NULL,
+    events      bytea NOT NULL,
+    PRIMARY KEY (server, seq)
+);
+
 -- ---- the clock: ticks of 1/300 s since 1900-01-01 UTC
 CREATE OR REPLACE FUNCTION ticks() RETURNS int8 LANGUAGE sql VOLATILE PARALLEL SAFE AS
 $$ SELECT floor((date_part('epoch', clock_timestamp()) + 2208988800) * 300)::int8 $$;

@@ -31,7 +31,16 @@ int auth_open(const struct auth_options *o, struct auth **ret, struct err *reter
 		err_nomem(reterr);
 		goto fail;
 	}
-	if (RAND_bytes(a->key, sizeof(a->key)) != 1) {
+	if (o->shared_key != NULL) {
+		memcpy(a->peer_key, o->shared_key, sizeof(a->peer_key));
+		a->outbox = calloc(AUTH_OUTBOX, AUTH_EVENT_SIZE);
+		if (a->outbox == NULL) {
+			err_nomem(reterr);
+			goto fail;
+		}
+	}
+	if (RAND_bytes(a->key, sizeof(a->key)) != 1 ||
+	    (o->shared_key == NULL && RAND_bytes(a->peer_key, sizeof(a->peer_key)) != 1)) {
 		err_set(reterr, ERR_START, "No random bytes. Check the system's random number generator.");
 		goto fail;
 	}
@@ -57,6 +66,7 @@ void auth_close(struct auth *a)
 	free(a->verified);
 	free(a->rights);
 	free(a->principal_map);
+	free(a->outbox);
 	pthread_mutex_destroy(&a->lock);
 	explicit_bzero(a->key, sizeof(a->key));
 	free(a);
@@ -100,12 +110,10 @@ const char *auth_result_text(enum auth_result r)
 	return "unknown";
 }
 
-/* One attempt: its keys in the tables. */
 struct attempt {
-	struct auth_digest peer, login; /* in the throttle */
-	struct auth_digest pair;        /* this login from this address */
-	struct auth_digest password;    /* in the cache of verified ones */
-	bool local;                     /* from this machine */
+	struct auth_keys keys;
+	struct auth_digest password; /* in the cache of verified ones */
+	bool local;                  /* from this machine */
 };
 
 static void peer_key(const struct auth *a, const char *peer, struct auth_digest *ret)
@@ -113,7 +121,7 @@ static void peer_key(const struct auth *a, const char *peer, struct auth_digest 
 	char address[64];
 
 	auth_throttle_peer(peer, address);
-	auth_digest(a, (const struct str[]){ STR("peer"), str_of(address) }, 2, ret);
+	auth_digest(a->peer_key, (const struct str[]){ STR("peer"), str_of(address) }, 2, ret);
 }
 
 static void login_key(const struct auth *a, struct str login, struct auth_digest *ret)
@@ -124,7 +132,7 @@ static void login_key(const struct auth *a, struct str login, struct auth_digest
 	for (char *p = lower; *p != '\0'; p++)
 		if (*p >= 'A' && *p <= 'Z')
 			*p = (char)(*p - 'A' + 'a');
-	auth_digest(a, (const struct str[]){ STR("login"), str_of(lower) }, 2, ret);
+	auth_digest(a->peer_key, (const struct str[]){ STR("login"), str_of(lower) }, 2, ret);
 }
 
 static struct str bytes_of(const struct auth_digest *d)
@@ -134,10 +142,12 @@ static struct str bytes_of(const struct auth_digest *d)
 
 static void set_keys(const struct auth *a, struct attempt *at, struct str login, const char *peer)
 {
-	peer_key(a, peer, &at->peer);
-	login_key(a, login, &at->login);
-	auth_digest(a, (const struct str[]){ STR("pair"), bytes_of(&at->login), bytes_of(&at->peer) }, 3,
-		    &at->pair);
+	struct auth_keys *k = &at->keys;
+
+	peer_key(a, peer, &k->peer);
+	login_key(a, login, &k->login);
+	auth_digest(a->peer_key, (const struct str[]){ STR("pair"), bytes_of(&k->login), bytes_of(&k->peer) },
+		    3, &k->pair);
 	at->local = auth_throttle_is_local(peer);
 }
 
@@ -150,17 +160,27 @@ static int verify(struct auth *a, struct str password, const char *hash)
 	return password.n <= AUTH_PASSWORD_MAX ? auth_verify_password(password, hash) : 0;
 }
 
+void auth_count_failure(struct auth *a, const struct auth_digest *peer, const struct auth_digest *login,
+			const struct auth_digest *pair)
+{
+	int64_t now = a->clock();
+
+	/* One program with a wrong password must not use up the patience with its whole address. */
+	if (pair == NULL || auth_throttle_count(&a->throttle, pair, now) < a->throttle.limit)
+		auth_throttle_add(&a->throttle, peer, now);
+	if (login != NULL)
+		auth_throttle_add(&a->throttle, login, now);
+	if (pair != NULL)
+		auth_throttle_add(&a->throttle, pair, now);
+}
+
 static enum auth_result failed(struct auth *a, const struct attempt *at, enum auth_result r)
 {
-	int64_t now;
+	const struct auth_keys *k = &at->keys;
 
 	pthread_mutex_lock(&a->lock);
-	now = a->clock();
-	/* One program with a wrong password must not use up the patience with its whole address. */
-	if (auth_throttle_count(&a->throttle, &at->pair, now) < a->throttle.limit)
-		auth_throttle_add(&a->throttle, &at->peer, now);
-	auth_throttle_add(&a->throttle, &at->login, now);
-	auth_throttle_add(&a->throttle, &at->pair, now);
+	auth_count_failure(a, &k->peer, &k->login, &k->pair);
+	auth_event_note(a, AUTH_EVENT_FAILURE, &k->peer, &k->login, &k->pair);
 	pthread_mutex_unlock(&a->lock);
 	return r;
 }
@@ -171,7 +191,8 @@ void auth_failed(struct auth *a, const char *peer)
 
 	peer_key(a, peer, &key);
 	pthread_mutex_lock(&a->lock);
-	auth_throttle_add(&a->throttle, &key, a->clock());
+	auth_count_failure(a, &key, NULL, NULL);
+	auth_event_note(a, AUTH_EVENT_PEER, &key, &key, &key);
 	pthread_mutex_unlock(&a->lock);
 }
 
@@ -193,15 +214,26 @@ bool auth_is_throttled(struct auth *a, const char *peer)
 	return yes;
 }
 
-/* The lock is held. The failures for the login stay: they may be somebody else's. */
-static void remember(struct auth *a, const struct attempt *at)
+/* The failures for the login stay: they may be somebody else's. */
+bool auth_count_success(struct auth *a, const struct auth_keys *k)
 {
 	int64_t now = a->clock();
+	bool had_failed = auth_throttle_count(&a->throttle, &k->peer, now) > 0 ||
+			  auth_throttle_count(&a->throttle, &k->pair, now) > 0;
 
-	auth_throttle_forget(&a->throttle, &at->peer);
-	auth_throttle_forget(&a->throttle, &at->pair);
-	auth_known_put(&a->logins, &at->login, &at->pair, now);
-	auth_known_put(&a->peers, &at->peer, &at->peer, now);
+	auth_throttle_forget(&a->throttle, &k->peer);
+	auth_throttle_forget(&a->throttle, &k->pair);
+	(void)auth_known_put(&a->peers, &k->peer, &k->peer, now);
+	return auth_known_put(&a->logins, &k->login, &k->pair, now) || had_failed;
+}
+
+/* The lock is held. */
+static void remember(struct auth *a, const struct attempt *at)
+{
+	const struct auth_keys *k = &at->keys;
+
+	if (auth_count_success(a, k))
+		auth_event_note(a, AUTH_EVENT_SUCCESS, &k->peer, &k->login, &k->pair);
 }
 
 static enum auth_result succeeded(struct auth *a, const struct attempt *at, const struct auth_row *row,
@@ -253,19 +285,19 @@ static enum auth_result admit(struct auth *a, const struct attempt *at)
 {
 	struct auth_throttle *t = &a->throttle;
 	int64_t now = a->clock();
-	unsigned own = auth_throttle_count(t, &at->pair, now);
+	unsigned own = auth_throttle_count(t, &at->keys.pair, now);
 
 	if (own >= t->limit)
-		return auth_throttle_trickle(t, &at->pair, now) ? AUTH_OK : AUTH_LATER;
-	if (auth_known_find(&a->logins, &at->login, &at->pair, now))
+		return auth_throttle_trickle(t, &at->keys.pair, now) ? AUTH_OK : AUTH_LATER;
+	if (auth_known_find(&a->logins, &at->keys.login, &at->keys.pair, now))
 		return AUTH_OK;
-	if (peer_is_over(a, &at->peer, now))
-		return auth_throttle_trickle(t, &at->peer, now) ? AUTH_OK : AUTH_LATER;
-	if (at->local || auth_throttle_count(t, &at->login, now) < t->limit)
+	if (peer_is_over(a, &at->keys.peer, now))
+		return auth_throttle_trickle(t, &at->keys.peer, now) ? AUTH_OK : AUTH_LATER;
+	if (at->local || auth_throttle_count(t, &at->keys.login, now) < t->limit)
 		return AUTH_OK;
 	if (own > 0)
 		return AUTH_THROTTLED;
-	return auth_throttle_trickle(t, &at->login, now) ? AUTH_OK : AUTH_LATER;
+	return auth_throttle_trickle(t, &at->keys.login, now) ? AUTH_OK : AUTH_LATER;
 }
 
 /* What the cheap tables say: AUTH_OK with *ret_known, or with the need to hash; or why neither. */
@@ -294,7 +326,7 @@ enum auth_result auth_check_password(struct auth *a, struct str login, struct st
 		return AUTH_ERROR;
 	set_keys(a, &at, login, peer);
 	auth_digest(
-		a,
+		a->key,
 		(const struct str[]){ STR("password"), str_of(row.login.name), password, str_of(row.hash) },
 		4, &at.password);
 	r = look(a, &at, &known);

@@ -17,6 +17,9 @@ struct auth_options {
 	unsigned fail_limit;
 	unsigned fail_window_s;
 	const char *principal_map; /* "PATTERN=LOGIN; …": shell patterns over "REALM\\name" */
+	/* 32 bytes that all servers of an installation have, whose failed logins count together.
+	 * NULL: this server counts for itself */
+	const uint8_t *shared_key;
 };
 MUST_CHECK int auth_open(const struct auth_options *o, struct auth **ret, struct err *reterr);
 void auth_close(struct auth *a);
@@ -84,6 +87,12 @@ enum auth_result auth_find_principal(struct auth *a, const char *principal, stru
 unsigned auth_penalty_ms(struct auth *a, const char *peer);
 /* Rights (enum call_right) of a login in a database; 0: none. Quick: cached. Admins have all. */
 uint8_t auth_rights(struct auth *a, const char *login, const char *database);
+
+/* What has happened here since the last time that other servers should count too, as bytes for them
+ * and nobody else; at most size. Addresses and names are digests. And what another one has said:
+ * from anybody, whatever it is. Thread-safe. */
+size_t auth_take_events(struct auth *a, uint8_t *dst, size_t size);
+void auth_give_events(struct auth *a, const uint8_t *bytes, size_t n);
 
 /* PHC string of a new password (argon2id). dst has 256 bytes. */
 MUST_CHECK int auth_hash_password(struct str password, char dst[256], struct err *reterr);

@@ -3,7 +3,7 @@
  * auth.c: the gate (throttle, login, remembered password, hash, in this order). throttle.c: who
  * failed how often of late. password.c: argon2id. logins.c: logins and rights, asked of the
  * system database. cache.c: passwords that were right, rights that were looked up. known.c: who
- * was let in of late. */
+ * was let in of late. share.c: what several servers tell each other of that. */
 #ifndef AUTH_AUTH_INT_H
 #define AUTH_AUTH_INT_H
 
@@ -27,8 +27,13 @@
 #define AUTH_KNOWN_SETS 128u
 #define AUTH_KNOWN_WAYS 64u /* addresses remembered for a login */
 #define AUTH_KNOWN_MS (24 * 60 * 60 * 1000)
+#define AUTH_KNOWN_TELL_MS (60 * 60 * 1000) /* so often other servers hear of it */
 #define AUTH_PENALTY_MAX_MS 2000u
 #define AUTH_PASSWORD_MAX 4096u
+
+struct auth_digest {
+	uint8_t bytes[AUTH_DIGEST];
+};
 
 typedef int64_t auth_clock(void); /* milliseconds, never going back */
 
@@ -40,6 +45,7 @@ struct auth_verified {
 struct auth_seen {
 	uint8_t key[16];
 	int64_t until; /* ms; 0: free */
+	int64_t told;  /* when other servers heard of it, ms */
 };
 
 struct auth_known {
@@ -85,7 +91,9 @@ struct auth {
 	auth_clock *clock;
 	unsigned fail_delay_ms;
 	uint8_t key[AUTH_DIGEST]; /* of this process: digests are worth nothing elsewhere */
-	char dummy_hash[256];     /* verified for logins that do not exist, to take the same time */
+	/* of addresses and logins: the same, or that of all servers of an installation */
+	uint8_t peer_key[AUTH_DIGEST];
+	char dummy_hash[256]; /* verified for logins that do not exist, to take the same time */
 
 	char *principal_map; /* owned */
 
@@ -99,6 +107,14 @@ struct auth {
 	struct auth_right *rights;      /* AUTH_RIGHTS_SLOTS; owned */
 	unsigned generation;            /* of rights; never 0 */
 	unsigned hashed;                /* passwords hashed so far, for tests */
+	uint8_t *outbox;                /* AUTH_OUTBOX events for other servers; owned; NULL: none */
+	size_t outbox_n;                /* events in it */
+};
+
+/* What is counted of an attempt: its keys in the tables. */
+struct auth_keys {
+	struct auth_digest peer, login; /* in the throttle */
+	struct auth_digest pair;        /* this login from this address */
 };
 
 void auth_set_clock(struct auth *a, auth_clock *clock);
@@ -111,11 +127,8 @@ int auth_store_login(struct auth *a, struct str name, struct auth_row *ret);
 int auth_store_rights(struct auth *a, const char *login, const char *database, uint8_t *ret);
 
 /* cache.c; the lock is held, except for the digests */
-struct auth_digest {
-	uint8_t bytes[AUTH_DIGEST];
-};
-/* Keyed digest of the parts; their borders count. */
-void auth_digest(const struct auth *a, const struct str *parts, size_t n, struct auth_digest *ret);
+/* Digest of the parts under a key; their borders count. */
+void auth_digest(const uint8_t key[AUTH_DIGEST], const struct str *parts, size_t n, struct auth_digest *ret);
 bool auth_cache_find(struct auth *a, const struct auth_digest *d);
 void auth_cache_put(struct auth *a, const struct auth_digest *d);
 void auth_cache_clear(struct auth *a);
@@ -142,7 +155,21 @@ MUST_CHECK int auth_known_init(struct auth_known *k);
 void auth_known_fini(struct auth_known *k);
 bool auth_known_find(struct auth_known *k, const struct auth_digest *set, const struct auth_digest *key,
 		     int64_t now);
-void auth_known_put(struct auth_known *k, const struct auth_digest *set, const struct auth_digest *key,
+/* True: other servers have not heard of it for a while. */
+bool auth_known_put(struct auth_known *k, const struct auth_digest *set, const struct auth_digest *key,
 		    int64_t now);
+
+/* auth.c; the lock is held. A failure, or a success, here or on another server, is counted. login
+ * and pair of a failure may be NULL: nobody knows whose it was. True: it is news to others. */
+void auth_count_failure(struct auth *a, const struct auth_digest *peer, const struct auth_digest *login,
+			const struct auth_digest *pair);
+bool auth_count_success(struct auth *a, const struct auth_keys *k);
+
+/* share.c; the lock is held. Kept for the other servers, if there are any and there is room. */
+enum auth_event { AUTH_EVENT_FAILURE = 'F', AUTH_EVENT_PEER = 'P', AUTH_EVENT_SUCCESS = 'S' };
+#define AUTH_EVENT_SIZE (1 + 3 * 16) /* its kind, the beginnings of the keys of peer, login, pair */
+#define AUTH_OUTBOX 1024u
+void auth_event_note(struct auth *a, enum auth_event kind, const struct auth_digest *peer,
+		     const struct auth_digest *login, const struct auth_digest *pair);
 
 #endif

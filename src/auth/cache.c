@@ -9,7 +9,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
-void auth_digest(const struct auth *a, const struct str *parts, size_t n, struct auth_digest *ret)
+void auth_digest(const uint8_t key[AUTH_DIGEST], const struct str *parts, size_t n, struct auth_digest *ret)
 {
 	uint8_t inner[8 * (4 + AUTH_DIGEST)];
 	unsigned len = AUTH_DIGEST;
@@ -19,11 +19,11 @@ void auth_digest(const struct auth *a, const struct str *parts, size_t n, struct
 	 * each other. */
 	memset(ret->bytes, 0, sizeof(ret->bytes));
 	for (size_t i = 0; i < n && at + AUTH_DIGEST <= sizeof(inner); i++) {
-		HMAC(EVP_sha256(), a->key, sizeof(a->key),
-		     (const uint8_t *)(parts[i].n > 0 ? parts[i].p : ""), parts[i].n, inner + at, &len);
+		HMAC(EVP_sha256(), key, AUTH_DIGEST, (const uint8_t *)(parts[i].n > 0 ? parts[i].p : ""),
+		     parts[i].n, inner + at, &len);
 		at += AUTH_DIGEST;
 	}
-	HMAC(EVP_sha256(), a->key, sizeof(a->key), inner, at, ret->bytes, &len);
+	HMAC(EVP_sha256(), key, AUTH_DIGEST, inner, at, ret->bytes, &len);
 	explicit_bzero(inner, sizeof(inner));
 }
 

@@ -44,10 +44,11 @@ bool auth_known_find(struct auth_known *k, const struct auth_digest *set, const 
 	return s != NULL && now < s->until;
 }
 
-void auth_known_put(struct auth_known *k, const struct auth_digest *set, const struct auth_digest *key,
+bool auth_known_put(struct auth_known *k, const struct auth_digest *set, const struct auth_digest *key,
 		    int64_t now)
 {
 	struct auth_seen *s = find(k, set, key), *first = set_of(k, set);
+	bool news = s == NULL || now >= s->until || now - s->told >= AUTH_KNOWN_TELL_MS;
 
 	if (s == NULL) {
 		s = first;
@@ -59,4 +60,7 @@ void auth_known_put(struct auth_known *k, const struct auth_digest *set, const s
 	}
 	assert(s >= first && s < first + AUTH_KNOWN_WAYS);
 	s->until = now + AUTH_KNOWN_MS;
+	if (news)
+		s->told = now;
+	return news;
 }

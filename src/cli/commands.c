@@ -202,10 +202,11 @@ static int judge_states(const struct client_result *r)
 
 int cli_run_status(struct cli *cli, const struct command *cmd)
 {
-	static const char *const titles[] = { "server", "databases", "counters", "certificate", NULL };
+	static const char *const titles[] = { "server",   "servers",     "databases",
+					      "counters", "certificate", NULL };
 	const struct client_arg args[] = { client_text(
 		NULL, "SELECT @@SERVERNAME AS server, @@VERSION AS version, SUSER_SNAME() AS login; EXEC "
-		      "procession_database_list; EXEC procession_counters; "
+		      "procession_server_list; EXEC procession_database_list; EXEC procession_counters; "
 		      "SELECT DATEADD(day, CAST(value / 86400 AS int), '1970-01-01') AS expires, "
 		      "CAST(value / 86400 AS int) - DATEDIFF(day, '1970-01-01', GETUTCDATE()) AS days_left, "
 		      "CASE WHEN value / 86400 - DATEDIFF(day, '1970-01-01', GETUTCDATE()) < 30 "

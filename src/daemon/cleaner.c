@@ -15,8 +15,7 @@
 #define STEP_PAUSE_MS 2
 
 struct cleaner {
-	struct databases *dbs;
-	int state_interval_s;
+	struct cleaner_options o;
 	int64_t state_due_ms; /* INT64_MAX: never */
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -48,12 +47,17 @@ static bool pause_between(struct cleaner *c)
 	return stop;
 }
 
+static bool is_our_turn(const struct cleaner *c)
+{
+	return c->o.may == NULL || c->o.may(c->o.engine);
+}
+
 static void clean(struct cleaner *c, struct database *db)
 {
 	struct engine_answer a = { .status = 1 };
 	struct err e;
 
-	while (a.status == 1) {
+	while (a.status == 1 && is_our_turn(c)) {
 		if (engine_ask(db->engine, "procession_clean", NULL, 0, NULL, &a, &e) < 0) {
 			LOG(LOG_WARN, NULL, "clean_failed", F_STR("database", db->name),
 			    F_STR("reason", e.text));
@@ -90,7 +94,9 @@ static bool next_round(struct cleaner *c, struct round *ret)
 	pthread_mutex_lock(&c->lock);
 	while (!c->stop && !c->kicked && clock_mono_ms() < c->state_due_ms)
 		(void)wait_until(c, c->state_due_ms);
-	*ret = (struct round){ c, c->kicked, clock_mono_ms() >= c->state_due_ms };
+	*ret = (struct round){ .cleaner = c, .jobs = c->kicked, .state = clock_mono_ms() >= c->state_due_ms };
+	if (c->o.may != NULL) /* a server that is gone may have told nobody */
+		ret->jobs = ret->jobs || ret->state;
 	c->kicked = false;
 	stop = c->stop;
 	pthread_mutex_unlock(&c->lock);
@@ -103,9 +109,9 @@ static void *cleaner_main(void *arg)
 	struct round r;
 
 	while (next_round(c, &r)) {
-		databases_each(c->dbs, clean_if_due, &r);
+		databases_each(c->o.databases, clean_if_due, &r);
 		if (r.state)
-			c->state_due_ms = clock_mono_ms() + (int64_t)c->state_interval_s * 1000;
+			c->state_due_ms = clock_mono_ms() + (int64_t)c->o.state_interval_s * 1000;
 	}
 	return NULL;
 }
@@ -118,18 +124,16 @@ void daemon_cleaner_kick(struct cleaner *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-int daemon_cleaner_start(struct databases *dbs, int state_interval_s, struct cleaner **ret,
-			 struct err *reterr)
+int daemon_cleaner_start(const struct cleaner_options *o, struct cleaner **ret, struct err *reterr)
 {
 	struct cleaner *c = calloc(1, sizeof(*c));
 	pthread_condattr_t attr;
 
 	if (c == NULL)
 		return err_nomem(reterr);
-	c->dbs = dbs;
-	c->state_interval_s = state_interval_s;
-	c->state_due_ms = state_interval_s == 0 ? INT64_MAX
-						: clock_mono_ms() + (int64_t)state_interval_s * 1000;
+	c->o = *o;
+	c->state_due_ms = o->state_interval_s == 0 ? INT64_MAX
+						   : clock_mono_ms() + (int64_t)o->state_interval_s * 1000;
 	c->kicked = true; /* what a crash left */
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_condattr_init(&attr);

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "daemon/backup.h"
 #include "daemon/cleaner.h"
+#include "daemon/cluster.h"
 #include "daemon/files.h"
 #include "daemon/firststart.h"
 #include "daemon/machine.h"
@@ -194,21 +195,11 @@ static struct engine *make_engine(struct server *srv)
 	return c->engine == ENGINE_POSTGRES ? make_postgres(srv) : engine_sqlite_new(&o);
 }
 
-/* Logins, rights and databases may be changed by another server. */
-static void others_changed(void *arg)
-{
-	struct server *srv = arg;
-
-	auth_reload(srv->auth);
-}
-
 /* The start is over, as far as it changes what servers share. */
 static void engine_is_started(struct server *srv)
 {
-	if (srv->config->engine != ENGINE_POSTGRES)
-		return;
-	engine_postgres_watch(srv->engine, others_changed, srv);
-	engine_postgres_started(srv->engine);
+	if (srv->config->engine == ENGINE_POSTGRES)
+		engine_postgres_started(srv->engine);
 }
 
 static int open_databases(struct server *srv, struct err *reterr)
@@ -240,7 +231,10 @@ static int open_auth(struct server *srv, struct err *reterr)
 				  .fail_delay_ms = 100,
 				  .fail_limit = (unsigned)srv->config->login_fail_limit,
 				  .fail_window_s = (unsigned)srv->config->login_fail_window,
-				  .principal_map = srv->config->principal_map };
+				  .principal_map = srv->config->principal_map,
+				  .shared_key = srv->config->engine == ENGINE_POSTGRES
+							? engine_postgres_key(srv->engine)
+							: NULL };
 
 	return auth_open(&o, &srv->auth, reterr);
 }
@@ -319,16 +313,26 @@ static void reload_http(struct http *h, const struct config *c)
 		LOG(LOG_ERROR, NULL, "reload_failed", F_STR("reason", e.text));
 }
 
+/* Of several servers, the one that cleans up hears of it. */
 static void cleanup(struct server *srv)
 {
-	daemon_cleaner_kick(srv->cleaner);
+	if (srv->config->engine == ENGINE_POSTGRES)
+		engine_postgres_kick(srv->engine);
+	else
+		daemon_cleaner_kick(srv->cleaner);
 }
 
 static int start_cleaner(struct server *srv, struct err *reterr)
 {
+	const struct cleaner_options o = {
+		.databases = srv->databases,
+		.state_interval_s = (int)srv->config->sweep_interval,
+		.may = srv->config->engine == ENGINE_POSTGRES ? engine_postgres_cleans : NULL,
+		.engine = srv->engine,
+	};
 	struct cleaner *c;
 
-	if (daemon_cleaner_start(srv->databases, (int)srv->config->sweep_interval, &c, reterr) < 0)
+	if (daemon_cleaner_start(&o, &c, reterr) < 0)
 		return -1;
 	srv->cleaner = c;
 	srv->cleanup = cleanup;
@@ -340,7 +344,13 @@ struct made {
 	bool folder, password;
 };
 
-static int build(struct server *srv, struct made *made, struct http **ret_http, struct err *reterr)
+/* What is there beside the sessions. */
+struct beside {
+	struct http *http;
+	struct cluster *cluster;
+};
+
+static int build(struct server *srv, struct made *made, struct beside *b, struct err *reterr)
 {
 	set_name(srv);
 	srv->metrics = metrics_new();
@@ -358,11 +368,13 @@ static int build(struct server *srv, struct made *made, struct http **ret_http, 
 	    open_auth(srv, reterr) < 0 ||
 	    daemon_firststart_logins(srv->config, srv->databases, &made->password, reterr) < 0)
 		return -1;
+	daemon_cluster_numbers(srv);
 	engine_is_started(srv);
 	if (start_cleaner(srv, reterr) < 0 ||
 	    daemon_backup_new(srv->databases, srv->config->data, &srv->backup, reterr) < 0 ||
 	    daemon_files_connections(srv, io_threads(srv->config), &srv->max_connections, reterr) < 0 ||
-	    start_net(srv, reterr) < 0 || start_http(srv, ret_http, reterr) < 0)
+	    start_net(srv, reterr) < 0 || daemon_cluster_start(srv, &b->cluster, reterr) < 0 ||
+	    start_http(srv, &b->http, reterr) < 0)
 		return -1;
 	return daemon_firststart_address(srv->config, net_address(srv->net), reterr);
 }
@@ -489,16 +501,15 @@ static void drain(struct server *srv, struct watchdog *w)
 	}
 }
 
-static void destroy(struct server *srv, struct http *h)
+static void destroy(struct server *srv, const struct beside *b)
 {
-	http_stop(h);
+	http_stop(b->http);
+	daemon_cluster_stop(b->cluster);
 	if (srv->net != NULL)
 		net_stop(srv->net);
 	daemon_cleaner_stop(srv->cleaner);
 	daemon_backup_free(srv->backup);
-	if (srv->engine != NULL && srv->config->engine == ENGINE_POSTGRES)
-		engine_postgres_watch(srv->engine, NULL, NULL); /* from here on it tells nobody */
-	auth_close(srv->auth);                                  /* before the databases, which it asks */
+	auth_close(srv->auth); /* before the databases, which it asks */
 	databases_close(srv->databases);
 	engine_free(srv->engine);
 	metrics_free(srv->metrics);
@@ -517,7 +528,7 @@ int main(int argc, char **argv)
 	struct watchdog_ops ops = { watchdog_ask, watchdog_answered, watchdog_alive, &srv };
 	struct watchdog watchdog;
 	struct made made = { false, false };
-	struct http *http = NULL;
+	struct beside beside = { NULL, NULL };
 	struct config *config;
 	struct err e;
 	int rc = config_load(argc, argv, &config, &e);
@@ -540,17 +551,17 @@ int main(int argc, char **argv)
 		LOG(LOG_WARN, NULL, "log_writer", F_STR("why", "no thread for it"),
 		    F_STR("effect", "a standard error that nobody reads can stop the server"));
 	if (rc == 0)
-		rc = build(&srv, &made, &http, &e);
+		rc = build(&srv, &made, &beside, &e);
 	if (rc == 0) {
 		daemon_warnings_files(config);
 		if (made.password)
 			daemon_firststart_tell(config);
-		announce(&srv, http);
+		announce(&srv, beside.http);
 		daemon_watchdog_init(&watchdog, &ops, watchdog_limit(), clock_mono_ms());
-		run(&srv, http, &watchdog);
+		run(&srv, beside.http, &watchdog);
 		drain(&srv, &watchdog);
 	}
-	destroy(&srv, http);
+	destroy(&srv, &beside);
 	if (rc < 0 && made.folder)
 		daemon_firststart_undo(config);
 	config_free(config);

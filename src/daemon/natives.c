@@ -10,6 +10,7 @@
 #include "catalogue/catalogue.h"
 #include "catalogue/native.h"
 #include "daemon/backup.h"
+#include "daemon/cluster.h"
 #include "metrics/snapshot.h"
 #include "session/list.h"
 
@@ -115,35 +116,77 @@ static int database_states(struct native_ctx *ctx, struct err *reterr)
 
 /* ---- sp_who ---- */
 
-static int give_session(struct native_ctx *ctx, const struct metadata_session *s, struct err *reterr)
+static int give_session(struct native_ctx *ctx, const struct metadata_session *s, const char *server,
+			struct err *reterr)
 {
 	const struct value fields[] = {
 		value_int(TYPE_SMALLINT, s->spid), value_nvarchar(s->status),
 		value_nvarchar(s->login),          value_nvarchar(s->host),
 		value_int(TYPE_INT, s->blocker),   value_nvarchar(s->database),
-		value_nvarchar(s->command),
+		value_nvarchar(s->command),        value_nvarchar(server),
 	};
 
 	return ctx->each(ctx, fields, ARRAY_LEN(fields), reterr);
 }
 
-/* session_list() AS ($spid, $status, $login, $host, $blocker, $database, $command): all for
- * administrators and who has the right monitor, else the caller's own. On a reader's thread. */
+/* One of another server, as daemon_cluster_sessions() gives it. */
+static int give_other_session(void *arg, const char *const *f, struct err *reterr)
+{
+	const struct metadata_session s = { .spid = (uint16_t)strtoul(f[2], NULL, 10),
+					    .status = f[3],
+					    .login = f[4],
+					    .host = f[5],
+					    .blocker = (uint16_t)strtoul(f[6], NULL, 10),
+					    .database = f[7],
+					    .command = f[8] };
+
+	return give_session(arg, &s, f[0], reterr);
+}
+
+/* session_list() AS ($spid, $status, $login, $host, $blocker, $database, $command, $server): all,
+ * of all servers, for administrators and who has the right monitor, else the caller's own. On a
+ * reader's thread. */
 static int give_sessions(struct native_ctx *ctx, struct err *reterr)
 {
 	bool all = (ctx->call->rights & RIGHT_MONITOR) != 0;
+	struct server *srv = ctx->userdata;
 	struct metadata_session *list;
 	size_t n;
 
-	if (session_list(ctx->userdata, all ? 0 : (uint16_t)ctx->call->session, ctx->call->arena, &list, &n,
-			 reterr) < 0)
+	if (session_list(srv, all ? 0 : (uint16_t)ctx->call->session, ctx->call->arena, &list, &n, reterr) <
+	    0)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		int rc = give_session(ctx, &list[i], reterr);
+		int rc = give_session(ctx, &list[i], srv->name, reterr);
 		if (rc != 0)
 			return rc;
 	}
-	return 0;
+	return all ? daemon_cluster_sessions(srv, give_other_session, ctx, reterr) : 0;
+}
+
+/* ---- procession_server_list ---- */
+
+static int give_server(void *arg, const char *const *f, struct err *reterr)
+{
+	struct native_ctx *ctx = arg;
+	const struct value fields[] = {
+		value_nvarchar(f[0]),
+		value_nvarchar(f[1]),
+		value_nvarchar(f[2]),
+		value_int(TYPE_BIGINT, strtoll(f[3], NULL, 10)),
+		value_int(TYPE_BIGINT, strtoll(f[4], NULL, 10)),
+		value_int(TYPE_INT, f[5][0] == '1'),
+		value_int(TYPE_BIGINT, strtoll(f[6], NULL, 10)),
+		value_int(TYPE_INT, f[7][0] == '1'),
+	};
+
+	return ctx->each(ctx, fields, ARRAY_LEN(fields), reterr);
+}
+
+/* server_list() AS ($name, $address, $version, $started, $sessions, $cleans, $silent, $here) */
+static int give_servers(struct native_ctx *ctx, struct err *reterr)
+{
+	return daemon_cluster_servers(ctx->userdata, give_server, ctx, reterr);
 }
 
 /* sessions_end(@login): those of a login that is being removed. */
@@ -329,6 +372,7 @@ void daemon_natives_register(struct server *srv)
 	catalogue_native_register(&srv->natives, "backup_end", backup_end, srv);
 	catalogue_native_register(&srv->natives, "sessions_end", sessions_end, srv);
 	catalogue_native_register(&srv->natives, "session_list", give_sessions, srv);
+	catalogue_native_register(&srv->natives, "server_list", give_servers, srv);
 	catalogue_native_register(&srv->natives, "server_counters", server_counters, srv);
 	catalogue_native_register(&srv->natives, "server_numbers", server_numbers, srv);
 	catalogue_native_register(&srv->natives, "database_states", database_states, srv);

@@ -55,6 +55,9 @@ MUST_CHECK int databases_create(struct databases *d, struct str name, enum servi
 /* At once. The row in the system database is the caller's matter, as above. */
 MUST_CHECK int databases_set(struct databases *d, struct str name, const struct engine_settings *s,
 			     struct err *reterr);
+/* What another server has done to the list: databases that it created are opened here, settings
+ * that it changed count. Asks the system database, and waits: never on a thread of an engine. */
+MUST_CHECK int databases_refresh(struct databases *d, struct err *reterr);
 /* engine_check of one database; ret_report from malloc. */
 MUST_CHECK int databases_check(struct databases *d, struct str name, char **ret_report, struct err *reterr);
 void databases_each(struct databases *d, void (*fn)(struct database *db, void *arg), void *arg);

@@ -75,7 +75,9 @@ static int add_known(struct databases *d, const struct database_row *r, struct e
 	return 0;
 }
 
-static int add_all_known(struct databases *d, struct err *reterr)
+static int each_known(struct databases *d,
+		      int (*one)(struct databases *d, const struct database_row *r, struct err *reterr),
+		      struct err *reterr)
 {
 	struct engine_answer a;
 	struct database_row r;
@@ -86,10 +88,34 @@ static int add_all_known(struct databases *d, struct err *reterr)
 	for (const struct engine_answer_row *row = a.first; rc == 0 && row != NULL; row = row->next) {
 		rc = row_read(row, &r, reterr);
 		if (rc == 0)
-			rc = add_known(d, &r, reterr);
+			rc = one(d, &r, reterr);
 	}
 	engine_answer_fini(&a);
 	return rc;
+}
+
+/* One that was created here and there at the same time has the number that its row has. */
+static int refresh_one(struct databases *d, const struct database_row *r, struct err *reterr)
+{
+	struct database *db;
+	int rc = 0;
+
+	pthread_mutex_lock(&d->adding);
+	db = databases_find(d, str_of(r->name));
+	if (db == NULL) {
+		rc = add_known(d, r, reterr);
+	} else {
+		atomic_store(&db->id, r->id);
+		if (db->engine != NULL)
+			engine_set(db->engine, &r->settings);
+	}
+	pthread_mutex_unlock(&d->adding);
+	return rc;
+}
+
+int databases_refresh(struct databases *d, struct err *reterr)
+{
+	return each_known(d, refresh_one, reterr);
 }
 
 /* ---- telling it ---- */
@@ -182,7 +208,7 @@ static int open_system(struct databases *d, struct err *reterr)
  * are written down for the views. As a rule nothing has changed, and nothing is written. */
 static int fill(struct databases *d, struct err *reterr)
 {
-	if (open_system(d, reterr) < 0 || add_all_known(d, reterr) < 0 ||
+	if (open_system(d, reterr) < 0 || each_known(d, add_known, reterr) < 0 ||
 	    (atomic_load(&d->count) == 1 && add_defaults(d, reterr) < 0))
 		return -1;
 	return tell_all(d, tell_found, reterr);

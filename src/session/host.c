@@ -172,6 +172,16 @@ static int host_database(struct tsql_host *h, struct str name, struct tsql_datab
 	return db->engine == NULL ? err_set(reterr, ERR_NOT_SERVED, db->name) : 0;
 }
 
+/* Each server ends its own sessions. */
+static int not_here(struct server *srv, unsigned spid, struct err *reterr)
+{
+	char where[300];
+
+	if (srv->elsewhere != NULL && srv->elsewhere(srv, spid, where, sizeof(where)))
+		return err_set(reterr, ERR_KILL_ELSEWHERE, (int)spid, where);
+	return err_set(reterr, ERR_KILL_ABSENT, (int)spid);
+}
+
 /* KILL. The session ends soon, on its own loop: what it runs is cancelled, its transaction
  * rolled back. */
 static int host_kill(struct tsql_host *h, int64_t spid, struct err *reterr)
@@ -189,7 +199,7 @@ static int host_kill(struct tsql_host *h, int64_t spid, struct err *reterr)
 	if (spid == s->entry.spid)
 		return err_set(reterr, ERR_KILL_SELF);
 	if (!session_registry_kill(&s->server->registry, (uint16_t)spid))
-		return err_set(reterr, ERR_KILL_ABSENT, (int)spid);
+		return not_here(s->server, (unsigned)spid, reterr);
 	session_audit_kill(s, spid);
 	return 0;
 }

@@ -31,6 +31,12 @@ void session_registry_init(struct registry *r)
 	r->started = clock_ticks();
 }
 
+void session_registry_begin(struct registry *r, uint16_t random)
+{
+	assert(r->open == 0);
+	r->next = (uint16_t)(SPID_FIRST + random % (SPID_LAST - SPID_FIRST + 1));
+}
+
 void session_registry_fini(struct registry *r)
 {
 	pthread_mutex_destroy(&r->lock);

@@ -68,6 +68,8 @@ struct registry_row {
 
 void session_registry_init(struct registry *r);
 void session_registry_fini(struct registry *r);
+/* Before the first session: numbers are given from somewhere else on, chosen by a random number. */
+void session_registry_begin(struct registry *r, uint16_t random);
 /* Gives the entry a number that no other has. They are given in turn, so that one that has just
  * become free is not met again in the next lines of the log. False: all are taken. */
 MUST_CHECK bool session_registry_add(struct registry *r, struct registry_entry *e);

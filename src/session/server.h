@@ -43,6 +43,9 @@ struct server {
 	atomic_uint logins_later;     /* of these: whose login waits for its turn */
 	/* rows were left behind: somebody should remove them soon. Thread-safe; may be NULL */
 	void (*cleanup)(struct server *srv);
+	/* the servers of this installation that have a session of this number, for people. False:
+	 * none has. May ask, and take a while; NULL: there are no others. Set before the first */
+	bool (*elsewhere)(struct server *srv, unsigned spid, char *dst, size_t size);
 	void *cleaner;         /* the daemon's */
 	struct backup *backup; /* the daemon's */
 	atomic_bool draining;  /* SIGTERM: sessions end with their current request */

@@ -109,6 +109,8 @@ static void postgres_free(struct engine *base)
 	postgres_keeper_stop(e);
 	assert(list_empty(&e->databases));
 	PQfinish(e->start_lock);
+	PQfinish(e->asker);
+	pthread_mutex_destroy(&e->ask_lock);
 	pthread_cond_destroy(&e->told);
 	pthread_cond_destroy(&e->wake);
 	pthread_mutex_destroy(&e->lock);
@@ -267,15 +269,15 @@ static const struct engine_ops postgres_ops = {
 	.descriptors = postgres_descriptors,
 };
 
-void engine_postgres_watch(struct engine *base, void (*changed)(void *arg), void *arg)
+void engine_postgres_watch(struct engine *base, const struct engine_postgres_watch *w)
 {
+	static const struct engine_postgres_watch nobody = { .arg = NULL };
 	struct pg_engine *e = CONTAINER_OF(base, struct pg_engine, base);
 
 	pthread_mutex_lock(&e->lock);
 	while (e->telling)
 		pthread_cond_wait(&e->told, &e->lock);
-	e->changed = changed;
-	e->changed_arg = arg;
+	e->watch = w == NULL ? nobody : *w;
 	pthread_mutex_unlock(&e->lock);
 }
 
@@ -310,6 +312,7 @@ struct engine *engine_postgres_new(const struct engine_postgres_options *o)
 	pthread_cond_init(&e->told, &attr);
 	pthread_condattr_destroy(&attr);
 	pthread_mutex_init(&e->lock, NULL);
+	pthread_mutex_init(&e->ask_lock, NULL);
 	list_init(&e->databases);
 	return &e->base;
 }

@@ -33,11 +33,19 @@ struct pg_engine {
 	struct list databases; /* under the lock: struct pg_database.link */
 	pthread_cond_t wake;   /* of the keeper */
 	pthread_t keeper;
-	bool has_keeper, stopping;  /* under the lock */
-	void (*changed)(void *arg); /* under the lock */
-	void *changed_arg;
-	bool telling;        /* under the lock: changed() runs */
-	pthread_cond_t told; /* it does not any more */
+	pthread_t share;
+	bool has_keeper, has_share;
+	bool stopping;                      /* under the lock */
+	struct engine_postgres_watch watch; /* under the lock; arg is NULL: nobody is told */
+	bool telling;                       /* under the lock: one of its functions runs */
+	pthread_cond_t told;                /* none does any more */
+	uint8_t key[32];                    /* of the installation */
+	atomic_bool cleans;                 /* it is this server's turn */
+	atomic_ullong kicks;                /* how often something was left here to clean up */
+	atomic_bool kicked;                 /* and nobody has been told of it yet */
+	pthread_mutex_t ask_lock;           /* the two below */
+	PGconn *asker;                      /* for people who look; owned */
+	int64_t ask_after_ms;               /* before that it is not tried */
 };
 
 /* What is noted about a call while it is here. */
@@ -325,7 +333,14 @@ void postgres_txn_sweep(struct pg_database *db, int64_t now_ms);
 /* When the workers are gone. */
 void postgres_txn_end_all(struct pg_database *db);
 
-/* ---- keeper.c, schema.c ---- */
+/* ---- keeper.c, share.c, schema.c ---- */
+
+/* One statement of a bare session, with values as PQexecParams takes them, waited for a few seconds
+ * at most. NULL: it failed, and the session is to be closed. */
+PGresult *postgres_ask(PGconn *h, const char *sql, int n, const char *const *values, const int *lengths,
+		       const int *formats);
+/* Its thread, which ends when the engine is stopping. */
+MUST_CHECK int postgres_share_start(struct pg_engine *e, struct err *reterr);
 
 MUST_CHECK int postgres_keeper_start(struct pg_engine *e, struct err *reterr);
 void postgres_keeper_stop(struct pg_engine *e);

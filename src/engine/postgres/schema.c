@@ -144,13 +144,25 @@ static int have_reader(PGconn *h, struct err *reterr)
 			 PQuser(h));
 }
 
-static int open_common(struct pg_database *db, PGconn *h, struct err *reterr)
+static int read_key(struct pg_engine *e, PGconn *h, struct err *reterr)
+{
+	char hex[2 * sizeof(e->key) + 1];
+
+	if (ask(h, hex, sizeof(hex), reterr, "SELECT encode(key, 'hex') FROM procession.installation") < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(e->key); i++) {
+		char digits[3] = { hex[2 * i], hex[2 * i + 1], '\0' };
+
+		e->key[i] = (uint8_t)strtoul(digits, NULL, 16);
+	}
+	return 0;
+}
+
+static int make_common(PGconn *h, struct err *reterr)
 {
 	char hash[64];
 	bool there;
 
-	if (db->base.service != SERVICE_SYSTEM)
-		return 0;
 	if (have_reader(h, reterr) < 0 || schema_exists(h, "procession", &there, reterr) < 0)
 		return -1;
 	if (!there && run(h, reterr, "CREATE SCHEMA procession") < 0)
@@ -165,6 +177,13 @@ static int open_common(struct pg_database *db, PGconn *h, struct err *reterr)
 	    postgres_conn_script(h, catalogue_postgres_common_sql, reterr) < 0)
 		return -1;
 	return run(h, reterr, "COMMENT ON SCHEMA procession IS '%s'", catalogue_postgres_common_hash);
+}
+
+static int open_common(struct pg_database *db, PGconn *h, struct err *reterr)
+{
+	if (db->base.service != SERVICE_SYSTEM)
+		return 0;
+	return make_common(h, reterr) < 0 ? -1 : read_key(db->engine, h, reterr);
 }
 
 /* ---- one of them ---- */

@@ -58,12 +58,12 @@ def test_the_number_is_the_same_everywhere(new_server):
 def test_an_administrator_sees_everybody(crowd):
     with Wire(crowd).login(host="desk-1") as admin, Wire(crowd).login(user="shop", password=SECRET, host="desk-2") as shop:
         shop.batch("USE master").ok()
-        seen = who(admin)
+        seen, server = who(admin), admin.batch("SELECT @@SERVERNAME").value
         assert set(seen) >= {admin.spid, shop.spid}
         assert seen[admin.spid] == {"spid": admin.spid, "ecid": 0, "status": "runnable", "loginame": "sa", "hostname": "desk-1", "blk": "0",
-                                    "dbname": "StateService", "cmd": "EXECUTE", "request_id": 0}
+                                    "dbname": "StateService", "cmd": "EXECUTE", "request_id": 0, "server": server}
         assert seen[shop.spid] == {"spid": shop.spid, "ecid": 0, "status": "sleeping", "loginame": "shop", "hostname": "desk-2", "blk": "0",
-                                   "dbname": "master", "cmd": "AWAITING COMMAND", "request_id": 0}
+                                   "dbname": "master", "cmd": "AWAITING COMMAND", "request_id": 0, "server": server}
         assert list(seen) == sorted(seen)
         shop.batch("USE StateService").ok()
         assert who(admin)[shop.spid]["dbname"] == "StateService"

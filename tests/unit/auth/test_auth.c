@@ -318,12 +318,119 @@ static void a_password_that_cannot_be_checked_is_not_wrong(void **state)
 	assert_int_equal(check(f, "sa", "secret", "192.0.2.1"), AUTH_OK);
 }
 
+/* ---- several servers ---- */
+
+static struct auth *another(struct fixture *f)
+{
+	static const uint8_t key[32] = { 7 };
+	struct auth_options o = { .system = f->system,
+				  .fail_delay_ms = 100,
+				  .fail_limit = LIMIT,
+				  .fail_window_s = 60,
+				  .shared_key = key };
+	struct auth *a;
+	struct err e;
+
+	assert_int_equal(auth_open(&o, &a, &e), 0);
+	auth_set_clock(a, test_clock);
+	return a;
+}
+
+static enum auth_result try_at(struct auth *a, const char *login, const char *password, const char *peer)
+{
+	struct auth_login l;
+
+	return auth_check_password(a, str_of(login), str_of(password), peer, &l);
+}
+
+/* What one has to say, to the other; gives the number of bytes. */
+static size_t pass_on(struct auth *from, struct auth *to)
+{
+	uint8_t bytes[64 * 1024];
+	size_t n = auth_take_events(from, bytes, sizeof(bytes));
+
+	auth_give_events(to, bytes, n);
+	return n;
+}
+
+static void failures_at_one_server_count_at_another(void **state)
+{
+	struct fixture *f = *state;
+	struct auth *a = another(f), *b = another(f);
+
+	for (int i = 0; i < LIMIT; i++)
+		assert_int_equal(try_at(a, "Worker", "wrong", "192.0.2.1"), AUTH_WRONG_PASSWORD);
+	assert_int_equal(try_at(b, "Worker", "wrong", "192.0.2.1"), AUTH_WRONG_PASSWORD);
+	assert_true(pass_on(a, b) > 0);
+	assert_int_equal(try_at(b, "Worker", "wrong", "192.0.2.1"), AUTH_WRONG_PASSWORD); /* its turn */
+	assert_int_equal(try_at(b, "Worker", "wrong", "192.0.2.1"), AUTH_LATER);
+	assert_int_equal(pass_on(a, b), 0); /* once */
+	auth_close(a);
+	auth_close(b);
+}
+
+static void who_was_let_in_at_one_server_is_known_at_another(void **state)
+{
+	struct fixture *f = *state;
+	struct auth *a = another(f), *b = another(f);
+
+	assert_int_equal(try_at(a, "Worker", "work", "192.0.2.7"), AUTH_OK);
+	assert_true(pass_on(a, b) > 0);
+	assert_int_equal(try_at(a, "Worker", "work", "192.0.2.7"), AUTH_OK);
+	assert_int_equal(pass_on(a, b), 0);   /* no news */
+	for (int i = 0; i < 2 * LIMIT; i++) { /* an attack from elsewhere on the other server */
+		test_time += 1000;
+		(void)try_at(b, "Worker", "wrong", i % 2 == 0 ? "198.51.100.1" : "198.51.100.2");
+	}
+	assert_int_equal(try_at(b, "Worker", "wrong", "203.0.113.1"), AUTH_WRONG_PASSWORD); /* its turn */
+	assert_int_equal(try_at(b, "Worker", "work", "203.0.113.2"), AUTH_LATER);
+	assert_int_equal(try_at(b, "Worker", "work", "192.0.2.7"), AUTH_OK);
+	auth_close(a);
+	auth_close(b);
+}
+
+static void a_success_at_one_server_clears_at_another(void **state)
+{
+	struct fixture *f = *state;
+	struct auth *a = another(f), *b = another(f);
+
+	for (int i = 0; i < LIMIT - 1; i++)
+		(void)try_at(a, "Worker", "wrong", "192.0.2.1");
+	assert_int_equal(try_at(a, "Worker", "work", "192.0.2.1"), AUTH_OK);
+	(void)pass_on(a, b);
+	for (int i = 0; i < LIMIT - 1; i++)
+		assert_int_equal(try_at(b, "Worker", "wrong", "192.0.2.1"), AUTH_WRONG_PASSWORD);
+	assert_int_equal(try_at(b, "Worker", "work", "192.0.2.1"), AUTH_OK);
+	auth_close(a);
+	auth_close(b);
+}
+
+static void events_are_bounded_and_taken_from_anybody(void **state)
+{
+	struct fixture *f = *state;
+	struct auth *a = another(f);
+	uint8_t bytes[AUTH_EVENT_SIZE + 3] = { 'S' };
+
+	for (unsigned i = 0; i < AUTH_OUTBOX + 100; i++)
+		auth_failed(a, "192.0.2.1");
+	assert_int_equal(auth_take_events(a, bytes, sizeof(bytes)), AUTH_EVENT_SIZE);
+	assert_int_equal(auth_take_events(a, bytes, sizeof(bytes)), 0); /* the rest was dropped */
+	auth_give_events(a, bytes, 0);
+	auth_give_events(a, bytes, sizeof(bytes));
+	bytes[0] = 'x';
+	auth_give_events(a, bytes, sizeof(bytes));
+	assert_int_equal(auth_take_events(f->a, bytes, sizeof(bytes)), 0); /* it is alone */
+	auth_failed(f->a, "192.0.2.1");
+	assert_int_equal(auth_take_events(f->a, bytes, sizeof(bytes)), 0);
+	auth_close(a);
+}
+
 static void the_penalty_is_bounded(void **state)
 {
 	struct fixture *f = *state;
 	struct auth_digest key;
 
-	auth_digest(f->a, (const struct str[]){ STR("peer"), STR("192.0.2.1") }, 2, &key);
+	auth_digest(f->a->peer_key, (const struct str[]){ STR("peer"), STR("192.0.2.1") }, 2, &key);
 	for (int i = 0; i < 100; i++)
 		auth_throttle_add(&f->a->throttle, &key, test_time);
 	assert_int_equal(auth_penalty_ms(f->a, "192.0.2.1"), 2000);
@@ -425,6 +532,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_integrated_login_makes_its_address_known, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_password_that_cannot_be_checked_is_not_wrong, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(failures_at_one_server_count_at_another, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_was_let_in_at_one_server_is_known_at_another, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_success_at_one_server_clears_at_another, setup, teardown),
+		cmocka_unit_test_setup_teardown(events_are_bounded_and_taken_from_anybody, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_penalty_is_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(rights_are_those_of_login_and_database, setup, teardown),
 		cmocka_unit_test_setup_teardown(rights_are_kept_until_reload, setup, teardown),

@@ -118,8 +118,8 @@ class Catalogue(unittest.TestCase):
         self.assertEqual([r["dbid"] for r in self.rows("sp_helpdb", dbname="stateservice")], [5])
 
     def test_who(self):
-        self.s.natives["session_list"] = lambda: [(51, "runnable", "sa", "", 0, "master", "EXECUTE"), (52, "suspended", "shop", "h", 51, "master", "SELECT"),
-                                                  (53, "sleeping", "shop", "h", 0, "master", "AWAITING COMMAND")]
+        self.s.natives["session_list"] = lambda: [(51, "runnable", "sa", "", 0, "master", "EXECUTE", "a"), (52, "suspended", "shop", "h", 51, "master", "SELECT", "b"),
+                                                  (53, "sleeping", "shop", "h", 0, "master", "AWAITING COMMAND", "b")]
         for who, spids in ((None, [51, 52, 53]), ("SA", [51]), ("Active", [51, 52]), ("53", [53]), ("99", [])):
             self.assertEqual([r["spid"] for r in self.rows("sp_who", loginame=who)], spids)
         self.assertEqual(self.rows("sp_who")[1]["blk"], "51")
