@@ -176,6 +176,23 @@ static void run(struct host *h, const struct tsql_program *p, struct arena *a)
 	tsql_run_end(&r);
 }
 
+/* The same text with parameters that nobody declared. */
+static void look(struct host *h, struct str text, struct arena *a)
+{
+	const struct tsql_undeclared *found = NULL;
+	struct tsql_program *p;
+	struct err e = { 0 };
+	size_t n = 0;
+
+	if (tsql_compile_undeclared(text, &h->vars, NULL, 0, NULL, a, &p, &e) < 0 ||
+	    tsql_undeclared(p, &h->host, NULL, a, &found, &n, &e) < 0) {
+		HOLDS(e.number != 0);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		HOLDS(found[i].name.n > 1 && found[i].type.id != TYPE_NULL);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct host h = { .sink = { &sink_ops } };
@@ -199,6 +216,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		run(&h, p, &a);
 	} else {
 		HOLDS(e.number != 0 && (e.line > 0 || e.number == 701));
+		look(&h, text, &a);
 	}
 	arena_fini(&a);
 	return 0;

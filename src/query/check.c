@@ -78,8 +78,17 @@ static int with_value(struct query_check *c, const struct query_node *n, const s
 	made->nullable = n->nullable;
 	made->order = n->order;
 	made->value = *v;
+	made->computed = n->computed;
 	*ret = made;
 	return 0;
+}
+
+int query_suggest(struct query_check *c, const struct query_node *n, const struct type *want,
+		  enum suggestion how)
+{
+	if (n->kind != NODE_VALUE || n->computed == NULL)
+		return 0;
+	return tsql_suggest_value(c->ev, n->computed, want, how) < 0 ? query_fail(c, c->line) : 0;
 }
 
 int query_meet(struct query_check *c, const struct query_node *n, const struct type *want,
@@ -89,6 +98,8 @@ int query_meet(struct query_check *c, const struct query_node *n, const struct t
 	struct type to;
 
 	*ret = n;
+	if (want != NULL && query_suggest(c, n, want, SUGGEST_WIDE) < 0)
+		return -1;
 	if (n->kind != NODE_VALUE || want == NULL || v.null || !meeting_type(&v.type, want, &to))
 		return 0;
 	if (value_convert(&v, &to, type_info(to.id)->is_binary ? CONVERT_CAST : CONVERT_ASSIGN, NULL,
@@ -99,10 +110,13 @@ int query_meet(struct query_check *c, const struct query_node *n, const struct t
 
 int query_as_text(struct query_check *c, const struct query_node *n, const struct query_node **ret)
 {
+	const struct type text_type = TYPE_LEN(TYPE_NVARCHAR, 4000);
 	struct value v = n->value;
 	struct str text;
 
 	*ret = n;
+	if (query_suggest(c, n, &text_type, SUGGEST_SAME) < 0)
+		return -1;
 	if (n->kind != NODE_VALUE || v.null)
 		return 0;
 	if (value_to_text(&v, c->ev->arena, &text, c->ev->err) < 0)

@@ -31,6 +31,10 @@ struct query_node *query_node_new(struct query_check *c, enum query_node_kind ki
 int query_fail(struct query_check *c, int line);
 int query_refuse(struct query_check *c, int line, const char *what);
 struct str query_current_database(struct query_check *c);
+/* For parameters that nobody declared: the node, if it is a constant, meets this type. query_meet
+ * and query_as_text do it, too; this is for places that know more. */
+MUST_CHECK int query_suggest(struct query_check *c, const struct query_node *n, const struct type *want,
+			     enum suggestion how);
 /* A constant as it meets values of another type (NULL: as it is); anything else as it is. */
 MUST_CHECK int query_meet(struct query_check *c, const struct query_node *n, const struct type *want,
 			  const struct query_node **ret);

@@ -13,6 +13,11 @@ static bool is_plain(const struct query_node *n)
 	return query_is_text(n) || query_is_number(&n->type) || n->type.id == TYPE_NULL;
 }
 
+static bool is_text_or_null(const struct query_node *n)
+{
+	return query_is_text(n) || n->type.id == TYPE_NULL;
+}
+
 static int constant(struct query_check *c, const struct expr *e, const struct query_node **ret)
 {
 	struct query_node *n = query_node_new(c, NODE_VALUE, 0);
@@ -21,6 +26,9 @@ static int constant(struct query_check *c, const struct expr *e, const struct qu
 		return -1;
 	n->type = e->type;
 	n->nullable = e->nullable;
+	n->computed = e;
+	if (query_suggest(c, n, NULL, SUGGEST_WIDE) < 0)
+		return -1;
 	if (tsql_eval_value(c->ev, e, &n->value) < 0)
 		return query_fail(c, e->line);
 	if (n->type.id == TYPE_NULL)
@@ -68,7 +76,8 @@ static int arithmetic(struct query_check *c, const struct query_scope *sc, const
 	if (query_expr(c, sc, e->args[0], &a) < 0 || query_expr(c, sc, e->args[1], &b) < 0)
 		return -1;
 	assert(a != NULL && b != NULL);
-	joins = e->op == OP_ADD && query_is_text(a) && query_is_text(b);
+	joins = e->op == OP_ADD && (query_is_text(a) || query_is_text(b)) && is_text_or_null(a) &&
+		is_text_or_null(b);
 	if (e->op == OP_XOR || !is_plain(a) || !is_plain(b) ||
 	    (!joins && (query_is_text(a) || query_is_text(b))))
 		return query_refuse(c, e->line, "This arithmetic on columns");

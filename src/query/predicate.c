@@ -40,6 +40,9 @@ int query_compare(struct query_check *c, const struct query_node *a, enum compar
 	if (n == NULL || query_meet(c, a, right ? &number : &b->type, &n->args[0]) < 0 ||
 	    query_meet(c, b, left ? &number : &a->type, &n->args[1]) < 0)
 		return -1;
+	if ((op == CMP_EQ || op == CMP_NE) && (query_suggest(c, a, &b->type, SUGGEST_SAME) < 0 ||
+					       query_suggest(c, b, &a->type, SUGGEST_SAME) < 0))
+		return -1;
 	if ((left && as_number(c, n->args[0], b, &n->args[0]) < 0) ||
 	    (right && as_number(c, n->args[1], a, &n->args[1]) < 0))
 		return -1;
@@ -92,6 +95,7 @@ static int in_list(struct query_check *c, const struct query_scope *sc, const st
 {
 	struct query_node *n = query_node_new(c, NODE_IN, e->nargs);
 	const struct query_node *left, *member;
+	struct type all = TYPE_OF(TYPE_NULL);
 
 	if (n == NULL || query_expr(c, sc, e->args[0], &left) < 0)
 		return -1;
@@ -103,13 +107,15 @@ static int in_list(struct query_check *c, const struct query_scope *sc, const st
 		if (query_is_text(left) && query_is_number(&member->type) && /* '7' and 7: as text here */
 		    query_as_text(c, member, &member) < 0)
 			return -1;
-		if (query_meet(c, member, &left->type, &n->args[i]) < 0)
+		if (query_meet(c, member, &left->type, &n->args[i]) < 0 ||
+		    query_suggest(c, member, &left->type, SUGGEST_SAME) < 0)
 			return -1;
+		all = tsql_type_common_known(&all, &member->type);
 		if (member->order > n->order && query_is_text(left))
 			n->order = member->order;
 	}
 	*ret = n;
-	return 0;
+	return query_suggest(c, left, &all, SUGGEST_SAME);
 }
 
 static bool can_be_text(const struct query_node *n)
@@ -196,7 +202,7 @@ static int constant_condition(struct query_check *c, const struct expr *e, const
 
 	if (n == NULL)
 		return -1;
-	if (tsql_eval_condition(c->ev, e, &r) < 0)
+	if (tsql_suggest_condition(c->ev, e) < 0 || tsql_eval_condition(c->ev, e, &r) < 0)
 		return query_fail(c, e->line);
 	n->op = (uint8_t)r;
 	*ret = n;

@@ -104,7 +104,8 @@ static int count_of(struct query_check *c, const struct expr *e, int64_t *ret)
 
 	if (e->in_query)
 		return query_refuse(c, e->line, "A number of rows that depends on columns");
-	if (tsql_eval_as(c->ev, e, &bigint, &v) < 0)
+	if (tsql_suggest_value(c->ev, e, &bigint, SUGGEST_SAME) < 0 ||
+	    tsql_eval_as(c->ev, e, &bigint, &v) < 0)
 		return query_fail(c, e->line);
 	*ret = v.null ? 0 : v.u.i;
 	if (*ret < 0) {

@@ -68,6 +68,7 @@ struct query_node {
 	uint8_t part; /* enum datepart of DATEADD and DATEDIFF */
 	struct type type;
 	struct value value;
+	const struct expr *computed; /* of a constant: what its value was computed from; NULL: made here */
 	const struct query_source *source;
 	size_t column;
 	const struct query_select *query;

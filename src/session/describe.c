@@ -101,6 +101,32 @@ static void put_text(struct value *row, enum described d, const char *s)
 	row[d] = value_text(described[d].type, str_of(s));
 }
 
+uint8_t session_describe_precision(const struct type *t)
+{
+	static const uint8_t fixed[] = {
+		[TYPE_BIT] = 1,     [TYPE_TINYINT] = 3,    [TYPE_SMALLINT] = 5,        [TYPE_INT] = 10,
+		[TYPE_BIGINT] = 19, [TYPE_MONEY] = 19,     [TYPE_SMALLMONEY] = 10,     [TYPE_REAL] = 24,
+		[TYPE_FLOAT] = 53,  [TYPE_DATE] = 10,      [TYPE_SMALLDATETIME] = 16,  [TYPE_DATETIME] = 23,
+		[TYPE_TIME] = 8,    [TYPE_DATETIME2] = 19, [TYPE_DATETIMEOFFSET] = 26,
+	};
+
+	if (type_info(t->id)->has_precision)
+		return t->precision;
+	if (t->id >= ARRAY_LEN(fixed) || fixed[t->id] == 0)
+		return 0;
+	/* a time with digits after the second has these and the point */
+	if (type_info(t->id)->is_time && type_info(t->id)->has_scale && t->scale > 0)
+		return (uint8_t)(fixed[t->id] + 1 + t->scale);
+	return fixed[t->id];
+}
+
+uint8_t session_describe_scale(const struct type *t)
+{
+	if (t->id == TYPE_MONEY || t->id == TYPE_SMALLMONEY)
+		return 4;
+	return t->id == TYPE_DATETIME ? 3 : t->scale;
+}
+
 static void describe_type(struct value *row, const struct type *t, char *name, size_t size)
 {
 	const struct type_info *info = type_info((enum type_id)t->id);
@@ -109,8 +135,8 @@ static void describe_type(struct value *row, const struct type *t, char *name, s
 	put(row, D_TYPE_ID, info->system_type_id);
 	put_text(row, D_TYPE_NAME, type_format(t, name, size));
 	put(row, D_MAX_LENGTH, bytes < 0 ? -1 : bytes);
-	put(row, D_PRECISION, t->precision);
-	put(row, D_SCALE, t->scale);
+	put(row, D_PRECISION, session_describe_precision(t));
+	put(row, D_SCALE, session_describe_scale(t));
 	if (info->is_text && t->id != TYPE_XML) {
 		put_text(row, D_COLLATION, "SQL_Latin1_General_CP1_CI_AS");
 		put(row, D_TDS_COLLATION, 13632521);
@@ -138,16 +164,22 @@ static void describe_column(struct value *row, const struct column *c, size_t or
 	describe_type(row, &c->type, name, size);
 }
 
+void session_describe_host(struct session *s, struct frame *ret)
+{
+	*ret = (struct frame){ .session = s };
+	ret->host = (struct tsql_host){ .sink = &s->sink,
+					.vars = &s->vars,
+					.ops = &session_host_ops,
+					.max_value = (size_t)s->server->config->max_value_size,
+					.sql = (uint8_t)engine_sql(s->server->engine) };
+}
+
 int session_describe_program(struct session *s, const struct tsql_program *program, struct meter *m,
 			     const struct column **ret, size_t *ret_n, struct err *reterr)
 {
-	struct frame frame = { .session = s };
+	struct frame frame;
 
-	frame.host = (struct tsql_host){ .sink = &s->sink,
-					 .vars = &s->vars,
-					 .ops = &session_host_ops,
-					 .max_value = (size_t)s->server->config->max_value_size,
-					 .sql = (uint8_t)engine_sql(s->server->engine) };
+	session_describe_host(s, &frame);
 	return tsql_describe(program, &frame.host, m, &s->arena, ret, ret_n, reterr);
 }
 

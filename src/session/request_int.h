@@ -180,6 +180,14 @@ MUST_CHECK int session_describe_program(struct session *s, const struct tsql_pro
 					struct err *reterr);
 MUST_CHECK int session_describe_first_result_set(struct session *s, struct invocation *inv, struct meter *m,
 						 struct err *reterr);
+/* The session as a text sees it that is looked at and not run. */
+void session_describe_host(struct session *s, struct frame *ret);
+/* What SQL Server's catalogue shows as precision and scale of any type: int has 10 and 0. */
+uint8_t session_describe_precision(const struct type *t);
+uint8_t session_describe_scale(const struct type *t);
+/* undeclared.c */
+MUST_CHECK int session_describe_undeclared(struct session *s, struct invocation *inv, struct meter *m,
+					   struct err *reterr);
 
 /* outputs.c */
 /* Converts and sends RETURNVALUE tokens of an RPC; -1 before anything was sent. */

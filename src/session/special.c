@@ -26,6 +26,7 @@ static const struct special_entry entries[] = {
 	{ "sp_unprepare", 15, SPECIAL_UNPREPARE, 0, -1, -1, 1, 0, -1, 0, false },
 	{ "sp_reset_connection", 0, SPECIAL_RESET_CONNECTION, -1, -1, -1, 0, 0, -1, 0, false },
 	{ "sp_describe_first_result_set", 0, SPECIAL_DESCRIBE_FIRST, -1, 1, 0, 3, 0, -1, 0, false },
+	{ "sp_describe_undeclared_parameters", 0, SPECIAL_DESCRIBE_UNDECLARED, -1, 1, 0, 2, 0, -1, 0, false },
 	{ "sp_cursor", 1, SPECIAL_CURSOR, -1, -1, -1, 0, 0, 0, 0, false },
 	{ "sp_cursoropen", 2, SPECIAL_CURSOROPEN, -1, 5, 1, 6, 0, 0, 2, true },
 	{ "sp_cursorprepare", 3, SPECIAL_CURSORPREPARE, 0, 1, 2, 6, 3, -1, 4, false },

@@ -280,7 +280,9 @@ static void describe(struct session *s, struct meter *m)
 {
 	struct request *r = s->request;
 
-	r->work_rc = session_describe_first_result_set(s, r->inv, m, &r->work_err);
+	r->work_rc = r->inv->special == SPECIAL_DESCRIBE_FIRST
+			     ? session_describe_first_result_set(s, r->inv, m, &r->work_err)
+			     : session_describe_undeclared(s, r->inv, m, &r->work_err);
 }
 
 static void described(struct session *s)
@@ -334,6 +336,7 @@ void session_special_invoke(struct session *s, struct invocation *inv)
 	case SPECIAL_UNPREPARE: do_unprepare(s, inv); break;
 	case SPECIAL_RESET_CONNECTION: do_reset(s, inv); break;
 	case SPECIAL_DESCRIBE_FIRST:
+	case SPECIAL_DESCRIBE_UNDECLARED:
 		session_work_begin(s, describe, described); /* it computes constants, as a run does */
 		break;
 	default: refuse(s, inv);

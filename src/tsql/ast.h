@@ -192,6 +192,7 @@ struct variable {
 	struct str name;  /* hidden ones: empty */
 	struct type type; /* TYPE_NULL: whatever is assigned (hidden) */
 	bool output;
+	bool undeclared; /* used without being declared: its type is to be found out */
 };
 struct tsql_program {
 	struct insn *insns;

@@ -117,6 +117,12 @@ struct tsql_declared {   /* a parameter of sp_executesql: visible as a variable 
 MUST_CHECK int tsql_compile(struct str text, const struct tsql_session *vars,
 			    const struct tsql_declared *params, size_t nparams, struct meter *meter,
 			    struct arena *a, struct tsql_program **ret, struct err *reterr);
+/* The same for a text whose parameters are not all declared: see tsql_undeclared. Each of them may
+ * be used once (11508), as SQL Server has it. Such a program is not for running. */
+MUST_CHECK int tsql_compile_undeclared(struct str text, const struct tsql_session *vars,
+				       const struct tsql_declared *params, size_t nparams,
+				       struct meter *meter, struct arena *a, struct tsql_program **ret,
+				       struct err *reterr);
 /* "@P0 int, @p1 nvarchar(4000) OUTPUT" → declarations. Empty text: none. */
 MUST_CHECK int tsql_parse_declarations(struct str text, struct arena *a, struct tsql_declared **ret,
 				       size_t *ret_n, struct err *reterr);
@@ -126,6 +132,18 @@ bool tsql_is_one_statement(const struct tsql_program *p);
  * sp_describe_first_result_set, sp_prepare and SET FMTONLY ON. No result set: n = 0. */
 MUST_CHECK int tsql_describe(const struct tsql_program *p, struct tsql_host *h, struct meter *meter,
 			     struct arena *a, const struct column **ret, size_t *ret_n, struct err *reterr);
+
+/* A parameter that the text uses and nobody declared, with the type that its use suggests. */
+struct tsql_undeclared {
+	struct str name; /* with '@'; empty: of a variable that was declared */
+	struct type type;
+	bool input, output;
+	const char *formal; /* of a procedure's argument: the parameter's name; NULL: it is none */
+};
+/* All of them, in the order of the text; 11502, 11503: a type cannot be found out. */
+MUST_CHECK int tsql_undeclared(const struct tsql_program *p, struct tsql_host *h, struct meter *meter,
+			       struct arena *a, const struct tsql_undeclared **ret, size_t *ret_n,
+			       struct err *reterr);
 
 /* What a run wants next. */
 enum tsql_wants {

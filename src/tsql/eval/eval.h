@@ -22,6 +22,8 @@ struct eval {
 	int64_t now_us;
 	struct meter *meter; /* counts what is computed, and may give it up; NULL: nobody does */
 	struct err *err;
+	/* by index of the variable: types are being found out (suggest.c); NULL: they are not */
+	struct tsql_undeclared *undeclared;
 };
 
 /* So many steps, before they are taken. -1: the statement is given up, and has done nothing. */
@@ -41,6 +43,15 @@ MUST_CHECK int tsql_eval_value(struct eval *ev, const struct expr *e, struct val
 MUST_CHECK int tsql_eval_condition(struct eval *ev, const struct expr *e, enum tri *ret);
 /* Bring to a type as an assignment does. */
 MUST_CHECK int tsql_eval_as(struct eval *ev, const struct expr *e, const struct type *t, struct value *ret);
+/* suggest.c; nothing to do unless types are being found out. */
+/* How the type that an expression meets becomes that of a parameter: as it is, or as the widest of
+ * its kind, where SQL Server looks for a type that fits rather than for the other side's. */
+enum suggestion { SUGGEST_SAME, SUGGEST_WIDE };
+/* The value meets one of this type (NULL: of none that is known): so do the parameters in it. */
+MUST_CHECK int tsql_suggest_value(struct eval *ev, const struct expr *e, const struct type *want,
+				  enum suggestion how);
+MUST_CHECK int tsql_suggest_condition(struct eval *ev, const struct expr *e);
+
 /* ESCAPE takes one character: 506. */
 MUST_CHECK int tsql_like_escape(struct str escape, struct err *reterr);
 

@@ -231,6 +231,15 @@ static int grow_names(struct parser *p)
 	return 0;
 }
 
+/* The type is to be found out from the one place where it is used. */
+static int undeclared_variable(struct parser *p, int *ret)
+{
+	if (tsql_parse_add_variable(p, p->tok.text, TYPE_OF(TYPE_NULL), ret) < 0)
+		return -1;
+	p->prog->vars[*ret].undeclared = true;
+	return 0;
+}
+
 int tsql_parse_variable(struct parser *p, int *ret)
 {
 	int var;
@@ -238,11 +247,14 @@ int tsql_parse_variable(struct parser *p, int *ret)
 	if (p->tok.kind != T_VARIABLE)
 		return p_syntax(p);
 	var = tsql_parse_find_variable(p, p->tok.text);
-	if (var < 0) {
+	if (var < 0 && p->undeclared_allowed) {
+		if (undeclared_variable(p, &var) < 0)
+			return -1;
+	} else if (var < 0 || p->prog->vars[var].undeclared) {
 		char name[129];
 
 		str_copy(name, sizeof(name), p->tok.text);
-		err_set(p->err, ERR_NO_VARIABLE, name);
+		err_set(p->err, var < 0 ? ERR_NO_VARIABLE : ERR_UNDECLARED_TWICE, name);
 		return p_fail(p, p->tok.line);
 	}
 	assert((size_t)var < p->prog->nvars);

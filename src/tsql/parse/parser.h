@@ -40,6 +40,8 @@ struct parser {
 	unsigned depth;
 	/* subqueries stay where they are; outside they are run first, into hidden variables */
 	bool in_store_query;
+	/* a variable that nobody declared is one whose type is to be found out, instead of 137 */
+	bool undeclared_allowed;
 };
 
 /* parse.c */

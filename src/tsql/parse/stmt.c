@@ -250,31 +250,47 @@ static int batch(struct parser *p)
 	}
 }
 
+static int compile(struct parser *p, struct str text, const struct tsql_session *vars,
+		   const struct tsql_declared *params, size_t nparams, struct tsql_program **ret)
+{
+	char *copy = arena_alloc_raw(p->arena, text.n);
+	int index;
+
+	p->prog = arena_alloc(p->arena, sizeof(*p->prog));
+	if (copy == NULL || p->prog == NULL)
+		return err_nomem(p->err);
+	if (text.n > 0)
+		memcpy(copy, text.p, text.n); /* names and literals point into it */
+	tsql_lexer_init(&p->lx, (struct str){ copy, text.n }, vars->quoted_identifier);
+	for (size_t i = 0; i < nparams; i++) {
+		char *name = arena_strndup(p->arena, params[i].name.p, params[i].name.n);
+
+		if (name == NULL || tsql_parse_add_variable(p, (struct str){ name, params[i].name.n },
+							    params[i].type, &index) < 0)
+			return err_nomem(p->err);
+		p->prog->vars[index].output = params[i].output;
+	}
+	p->prog->nparams = nparams;
+	if (batch(p) < 0)
+		return -1;
+	*ret = p->prog;
+	return 0;
+}
+
 int tsql_compile(struct str text, const struct tsql_session *vars, const struct tsql_declared *params,
 		 size_t nparams, struct meter *meter, struct arena *a, struct tsql_program **ret,
 		 struct err *reterr)
 {
 	struct parser p = { .arena = a, .err = reterr, .meter = meter };
-	char *copy = arena_alloc_raw(a, text.n);
-	int index;
 
-	p.prog = arena_alloc(a, sizeof(*p.prog));
-	if (copy == NULL || p.prog == NULL)
-		return err_nomem(reterr);
-	if (text.n > 0)
-		memcpy(copy, text.p, text.n); /* names and literals point into it */
-	tsql_lexer_init(&p.lx, (struct str){ copy, text.n }, vars->quoted_identifier);
-	for (size_t i = 0; i < nparams; i++) {
-		char *name = arena_strndup(a, params[i].name.p, params[i].name.n);
+	return compile(&p, text, vars, params, nparams, ret);
+}
 
-		if (name == NULL || tsql_parse_add_variable(&p, (struct str){ name, params[i].name.n },
-							    params[i].type, &index) < 0)
-			return err_nomem(reterr);
-		p.prog->vars[index].output = params[i].output;
-	}
-	p.prog->nparams = nparams;
-	if (batch(&p) < 0)
-		return -1;
-	*ret = p.prog;
-	return 0;
+int tsql_compile_undeclared(struct str text, const struct tsql_session *vars,
+			    const struct tsql_declared *params, size_t nparams, struct meter *meter,
+			    struct arena *a, struct tsql_program **ret, struct err *reterr)
+{
+	struct parser p = { .arena = a, .err = reterr, .meter = meter, .undeclared_allowed = true };
+
+	return compile(&p, text, vars, params, nparams, ret);
 }
