@@ -56,8 +56,8 @@ def test_rodbc(rodbc, part):
 
 # LibreOffice Base
 
-ODBC_PARTS = ("connect", "pages", "prepared", "row_set")              # why not more: base.py
-JDBC_PARTS = (*ODBC_PARTS, "scrolls", "transactions", "isolation", "metadata")
+ODBC_PARTS = ("connect", "pages", "prepared", "row_set", "transactions", "isolation")              # why not more: base.py
+JDBC_PARTS = (*ODBC_PARTS, "scrolls", "metadata")
 
 
 def base(env, folder, environment, *url):

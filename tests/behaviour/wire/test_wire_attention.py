@@ -40,6 +40,63 @@ def test_twice(w):
     assert w.batch("SELECT 1").value == 1
 
 
+REQUESTS = {
+    "select": lambda w: (tds.BATCH, tds.batch_body("SELECT 1", w.version)),
+    "rows of a view": lambda w: (tds.BATCH, tds.batch_body("SELECT * FROM sys.all_objects SELECT 1", w.version)),
+    "procedure in a batch": lambda w: (tds.BATCH, tds.batch_body("EXEC sp_stored_procedures PRINT 'x'", w.version)),
+    "errors": lambda w: (tds.BATCH, tds.batch_body("SELECT 1/0 SELECT nothing FROM dbo.Items", w.version)),
+    "syntax error": lambda w: (tds.BATCH, tds.batch_body("SELECT SELECT", w.version)),
+    "nothing": lambda w: (tds.BATCH, tds.batch_body("", w.version)),
+    "procedure": lambda w: (tds.RPC, tds.rpc_body([("proc_DeleteItem", [Param(t.varchar("no such item"))])], w.version)),
+    "text": lambda w: (tds.RPC, tds.rpc_body([(10, [Param(t.nvarchar("SELECT name FROM sys.all_objects"))])], w.version)),
+    "prepared": lambda w: (tds.RPC, tds.rpc_body([(13, [Param(t.int_(None), output=True), Param(t.nvarchar(None)), Param(t.nvarchar("SELECT 1"))])], w.version)),
+    "cursor": lambda w: (tds.RPC, tds.rpc_body([(2, [Param(t.int_(None), output=True), Param(t.nvarchar("SELECT name FROM sys.all_objects")),
+                                                     Param(t.int_(8), output=True), Param(t.int_(1), output=True), Param(t.int_(5), output=True)])], w.version)),
+}
+
+
+def acknowledgements(w, wanted):
+    """Reads until so many acknowledgements have come; gives the number of other messages. One too many would be found by the next request."""
+    others = 0
+    while wanted > 0:
+        tokens = tds.parse(w.read_raw_message()[0], w.version)
+        attention = [token for token in tokens if token.kind.startswith("done") and token.status & tds.ATTN]
+        assert not attention or len(tokens) == 1, "acknowledged inside an answer"
+        wanted -= len(attention)
+        others += not attention
+    return others
+
+
+def is_done(server, w):
+    """The server has sent the whole answer: the session sleeps."""
+    with Wire(server).login() as other:
+        deadline = time.monotonic() + 30
+        while other.batch(f"SELECT status FROM sys.dm_exec_sessions WHERE session_id = {w.spid}").value != "sleeping":
+            assert time.monotonic() < deadline, "the request does not end"
+            time.sleep(0.01)
+
+
+@pytest.mark.parametrize("request_kind", REQUESTS)
+def test_every_attention_is_acknowledged_once(server, w, request_kind):
+    """Before the request runs, behind the last DONE that nobody has read yet, behind one that was read, and two at once: FreeTDS' ODBC driver, which
+    LibreOffice uses, sends its cancel at any of these moments and waits for the acknowledgement for ever."""
+    kind, body = REQUESTS[request_kind](w)
+    w.send(tds.packets(kind, body) + tds.packets(tds.ATTENTION, b""))
+    assert acknowledgements(w, 1) == 1
+    assert w.batch("SELECT 1").value == 1
+    w.send_message(kind, body)
+    is_done(server, w)
+    w.attention()
+    assert acknowledgements(w, 1) == 1
+    assert w.batch("SELECT 2").value == 2
+    w.send_message(kind, body)
+    w.read_raw_message()
+    w.attention()
+    w.attention()
+    assert acknowledgements(w, 2) == 0
+    assert w.batch("SELECT 3").value == 3
+
+
 def cancel(w, kind=tds.BATCH):
     """Reads what follows an attention: perhaps the (cut) answer, then the acknowledgement."""
     first = w.answer(kind, check=False)

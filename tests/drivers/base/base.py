@@ -1,8 +1,9 @@
 """LibreOffice Base through UNO, in a headless soffice of its own: a data source over sdbc:odbc or sdbc:jdbc, its tables, row sets, scrolling results.
 Arguments: the folder for its profile, the URL of the data source, jdbc's class and jar where that is.
 
-Over ODBC it is only read from: FreeTDS has one statement at a time, so LibreOffice opens more connections beside a transaction and for its trees,
-which crashed soffice now and then; to scroll it goes row by row to the end, where unixODBC refuses the next step (24000)."""
+Over ODBC without its trees and without scrolling: FreeTDS has one statement at a time, so LibreOffice opens more connections for its trees, and
+closing these crashes soffice now and then (free() in FreeTDS' SQLDisconnect); to scroll it goes row by row to the end, where unixODBC refuses the
+next step (24000)."""
 import json
 import os
 import signal
@@ -57,7 +58,10 @@ def data_source(context):
 
 
 def run(db, text):
-    return db.createStatement().execute(text)
+    """FreeTDS has one statement at a time: beside one that is open LibreOffice opens another connection, which is outside the transaction."""
+    statement = db.createStatement()
+    statement.execute(text)
+    statement.close()
 
 
 def add(db, id):
@@ -163,7 +167,7 @@ def main():
     context, process = office()
     try:
         source = data_source(context)
-        for part in (connect, pages, prepared, row_set, *([scrolls, transactions, isolation, metadata] if java else [])):
+        for part in (connect, pages, prepared, row_set, transactions, isolation, *([scrolls, metadata] if java else [])):
             ok, note = True, ""
             try:
                 db = source.getIsolatedConnection(source.User, source.Password)
