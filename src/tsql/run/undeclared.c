@@ -93,7 +93,7 @@ static int find_proc(struct looking *l, const struct exec_call *c, const struct 
 	     l->host->ops->database(l->host, name.database, &db, l->ev.err) < 0))
 		return -1;
 	*ret = catalogue_find(db.service, name.schema, name.name);
-	/* sp_executesql and its kin are in no catalogue, and what they take is no parameter's type */
+	/* sp_executesql and its kin are in no catalogue: what they take is not known here */
 	if (*ret != NULL || (name.name.n > 3 && str_eq_nocase((struct str){ name.name.p, 3 }, STR("sp_"))))
 		return 0;
 	str_copy(shown, sizeof(shown), c->name);

@@ -289,6 +289,17 @@ def test_more_than_can_be_kept_of_deleted_items(key):
         for name in (key, key + "-3", key + "-new"):
             add(db, name)
             assert peek(db, name)[3] == 8
+        # What is highest never goes down; after the highest cookie that there is, counting begins anew, and goes on from there.
+        for turn, (highest, following) in enumerate(((3, 8), (2147483647, 1), (8, 9))):
+            with contextlib.closing(sqlite3.connect(server.data / "StateService.db", timeout=20)) as file, file:
+                file.execute("UPDATE item SET cookie = 2 WHERE id = ?", [key])
+                file.execute("WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 10000) INSERT INTO gone (n, id, cookie) "
+                             "SELECT i, ? || i, CASE WHEN i = 5 THEN ? ELSE 1 END FROM c", [f"{key}-{turn}-", highest])
+            assert db.call("proc_DeleteItem", id=key, lockCookie=2).status == 0
+            assert stored(server, "SELECT count(*) FROM gone") == [(0,)]
+            for name in (key, f"{key}-{turn}-1", f"{key}-new{turn}"):
+                add(db, name)
+                assert peek(db, name)[3] == following
 
 
 @proves("STATE-Model-12")
@@ -344,3 +355,15 @@ def test_after_a_crash_items_live_as_long_as_lost_renewals_would_have_let_them(t
         server.advance(seconds=0.01)
         clean(db)
         assert view(db, key) is None
+
+
+@pytest.mark.parametrize("proc", ("proc_GetItemWithLock", "proc_GetItemWithoutLock"))
+@pytest.mark.parametrize("size", (10, 200_000), ids=("short", "long"))
+def test_data_that_is_not_what_was_stored_is_never_answered(clock, db, key, size, proc):
+    """Short data is read with its item, long data apart from it: both are compared with their checksums."""
+    add(db, key, b"x" * size)
+    with contextlib.closing(sqlite3.connect(clock.data / "StateService.db", timeout=20)) as file, file:
+        file.execute("UPDATE body SET data = ? WHERE n = (SELECT n FROM item WHERE id = ?)", [b"y" * size, key])
+    result = db.call(proc, id=key)
+    assert result.error == 824 and result.out.get("item") is None
+    assert view(db, key)[0] is False
