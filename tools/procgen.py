@@ -98,7 +98,9 @@ def main(argv):
         print(e, file=sys.stderr)
         return 1
     if args.out:
-        write_tables(services, inputs + [os.path.join(args.procedures, "postgres")], args.procedures, args.out, args.depfile)
+        folder = os.path.join(args.procedures, "postgres")
+        scripts = [os.path.join(folder, f) for f in sorted(os.listdir(folder))]
+        write_tables(services, inputs + scripts, args.procedures, args.out, args.depfile)
     if args.sql:
         for name, text in emit_pg.files(services, emit_pg.Scripts(args.procedures)).items():
             write(os.path.join(args.sql, name), text)

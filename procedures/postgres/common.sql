@@ -41,6 +41,19 @@ CREATE UNLOGGED TABLE IF NOT EXISTS event (     -- of logins; for some seconds
 CREATE OR REPLACE FUNCTION ticks() RETURNS int8 LANGUAGE sql VOLATILE PARALLEL SAFE AS
 $$ SELECT floor((date_part('epoch', clock_timestamp()) + 2208988800) * 300)::int8 $$;
 
+-- ---- renewals that were answered and may be lost: procession_promise
+-- What is not in the log of PostgreSQL is empty after a crash, and on a standby that was promoted: just when commits that nobody waited for may be lost.
+-- After an orderly stop it is as it was.
+CREATE UNLOGGED TABLE IF NOT EXISTS unharmed (place text COLLATE "C" PRIMARY KEY);
+-- Before the first use of a session: no item expires before the end of the promise and its time-out, if something may have been lost. place: of the tables.
+CREATE OR REPLACE FUNCTION call_in(place text) RETURNS void LANGUAGE plpgsql AS $procession$
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM unharmed u WHERE u.place = call_in.place) THEN
+        EXECUTE format('UPDATE %I.promise SET lost = until WHERE until > lost', place);
+        INSERT INTO unharmed VALUES (place) ON CONFLICT DO NOTHING;
+    END IF;
+END $procession$;
+
 -- ---- names that are compared without case (SQLite's NOCASE)
 DO $procession$ BEGIN
     IF to_regcollation('procession.nocase') IS NULL THEN

@@ -216,7 +216,9 @@ static int connect_session(struct pg_conn *c, char *why, size_t size)
 		return -1;
 	}
 	PQsetNoticeReceiver(c->h, on_notice, c);
-	if (set_up(c, why, size) < 0 || is_deposed(c) || PQenterPipelineMode(c->h) != 1 ||
+	if (set_up(c, why, size) == 0 && !is_deposed(c) && postgres_promise_call_in(c) < 0)
+		say_why(c->h, why, size);
+	if (why[0] != '\0' || is_deposed(c) || PQenterPipelineMode(c->h) != 1 ||
 	    PQsetnonblocking(c->h, 1) != 0) {
 		if (why[0] == '\0')
 			snprintf(why, size, "the host was the primary before another one");

@@ -76,6 +76,7 @@ static int postgres_open(struct engine *base, const struct engine_open *o, struc
 	db->procs = &catalogue_service_procs[o->service];
 	db->takes_turns = o->service != SERVICE_STATE; /* README: as if one after another */
 	atomic_init(&db->relaxed, o->settings.relaxed);
+	postgres_promise_init(db);
 	init_sync(db);
 	if (lock_start(e, o, reterr) < 0 || postgres_schema_open(db, o, reterr) < 0 ||
 	    postgres_pool_start(db, reterr) < 0 || postgres_keeper_start(e, reterr) < 0) {

@@ -55,6 +55,11 @@ static void rewind_all(struct pg_worker *w)
 
 /* ---- the transaction around ---- */
 
+static bool is_lazy(const struct pg_worker *w)
+{
+	return atomic_load(&w->db->relaxed) || w->later == PG_LATER;
+}
+
 static bool send_begin(struct pg_worker *w, bool alone)
 {
 	struct pg_conn *c = w->conn;
@@ -63,13 +68,13 @@ static bool send_begin(struct pg_worker *w, bool alone)
 	       postgres_send_fixed(c, alone                ? PG_GATE_ALONE
 				      : w->db->takes_turns ? PG_GATE_TURN
 							   : PG_GATE) &&
-	       (!atomic_load(&w->db->relaxed) || postgres_send_fixed(c, PG_LAZY));
+	       (!is_lazy(w) || postgres_send_fixed(c, PG_LAZY));
 }
 
 /* The results of send_begin(). */
 static enum attempt take_begin(struct pg_worker *w)
 {
-	unsigned n = atomic_load(&w->db->relaxed) ? 3 : 2;
+	unsigned n = is_lazy(w) ? 3 : 2;
 	PGresult *r = NULL;
 	enum pg_state s = PG_OK;
 	enum attempt result = ATTEMPT_DONE;
@@ -142,6 +147,7 @@ static enum attempt send_all(struct pg_worker *w, bool alone)
 {
 	bool broken = false;
 
+	postgres_promise_choose(w);
 	if (!send_begin(w, alone))
 		return ATTEMPT_BROKEN;
 	for (size_t i = 0; i < w->ngroup; i++) {
@@ -158,7 +164,9 @@ static enum attempt send_all(struct pg_worker *w, bool alone)
 			return ATTEMPT_BROKEN;
 		fail(s, &s->call->err); /* nothing of it was sent */
 	}
-	return postgres_mark_send(w->conn) && postgres_send_flush(w->conn) ? ATTEMPT_DONE : ATTEMPT_BROKEN;
+	return postgres_promise_send(w) && postgres_mark_send(w->conn) && postgres_send_flush(w->conn)
+		       ? ATTEMPT_DONE
+		       : ATTEMPT_BROKEN;
 }
 
 /* One that the client, or its time, has ended is done with; the others run again. */
@@ -201,6 +209,7 @@ static enum attempt take_one(struct pg_worker *w, struct pg_slot *s)
 static enum attempt attempt_fast(struct pg_worker *w, bool alone, int64_t until_ms)
 {
 	enum attempt result = send_all(w, alone);
+	enum pg_state s;
 	struct err err;
 
 	if (result == ATTEMPT_DONE)
@@ -211,14 +220,18 @@ static enum attempt attempt_fast(struct pg_worker *w, bool alone, int64_t until_
 	}
 	if (result != ATTEMPT_DONE)
 		return end(w, result);
-	switch (postgres_skip(w->conn, &err)) { /* the mark */
-	case PG_OK: break;
-	case PG_BROKEN: return end(w, ATTEMPT_BROKEN);
-	case PG_FAILED: return end(w, ATTEMPT_CONFLICT);
-	}
-	if (w->conn->cancelled) /* it may still come, and must not find the commit */
+	s = postgres_promise_take(w);
+	if (s == PG_OK)
+		s = postgres_skip(w->conn, &err); /* the mark */
+	if (s != PG_OK)
+		return end(w, s == PG_BROKEN ? ATTEMPT_BROKEN : ATTEMPT_CONFLICT);
+	/* a cancelling may still come, and must not find the commit */
+	if (w->conn->cancelled || !postgres_promise_holds(w))
 		return end(w, ATTEMPT_CONFLICT);
-	return end(w, commit(w, until_ms));
+	result = commit(w, until_ms);
+	if (result == ATTEMPT_DONE)
+		postgres_promise_kept(w);
+	return end(w, result);
 }
 
 /* ---- one after another, in one transaction ---- */
@@ -260,6 +273,7 @@ static enum attempt attempt_slow(struct pg_worker *w, bool alone, int64_t until_
 	enum attempt result = ATTEMPT_DONE;
 	struct err err;
 
+	w->later = PG_NOT_LATER;
 	if (!send_begin(w, alone) || !postgres_send_flush(w->conn))
 		return end(w, ATTEMPT_BROKEN);
 	result = take_begin(w);

@@ -69,8 +69,10 @@ struct pg_database {
 	const struct service_procs *procs;
 	char schema[PG_SCHEMA], code[PG_SCHEMA]; /* of the tables; of functions and views */
 	char identity[ENGINE_IDENTITY];
-	atomic_llong clock;  /* the latest reading that any call here has had, in ticks */
-	atomic_bool relaxed; /* commits are answered before they are durable */
+	atomic_llong clock;          /* the latest reading that any call here has had, in ticks */
+	atomic_bool relaxed;         /* commits are answered before they are durable */
+	const struct proc *promise;  /* procession_promise of the service, or NULL */
+	atomic_llong promised_until; /* renewals up to this time may be lost, in ticks */
 
 	pthread_mutex_t lock;
 	pthread_cond_t wake[2];    /* by enum pg_worker_kind */
@@ -264,6 +266,12 @@ int postgres_mark_look(struct pg_conn *c, int64_t until_ms, struct err *reterr);
 
 /* ---- pool.c, group.c, reader.c, txn.c ---- */
 
+/* A group that may be lost with the machine of PostgreSQL: promise.c. */
+enum pg_later {
+	PG_NOT_LATER,
+	PG_LATER,         /* its commit waits for no disk */
+	PG_LATER_PROMISE, /* it does, since it brings a new promise */
+};
 struct pg_worker {
 	struct pg_database *db;
 	enum pg_worker_kind kind;
@@ -276,6 +284,9 @@ struct pg_worker {
 		bool dead;   /* it has its result, whatever comes of the others */
 	} group[PG_GROUP_MAX];
 	size_t ngroup;
+	enum pg_later later; /* how the group is committed */
+	struct call promise; /* of PG_LATER_PROMISE */
+	struct value promise_value;
 	bool counted;               /* under the lock: its group is one of those that run */
 	struct pg_conn *running_on; /* under the lock: where a call of ours runs, for cancelling */
 };
@@ -292,6 +303,21 @@ void postgres_pool_sweep(struct pg_database *db, int64_t now_ms);
 void postgres_group_run(struct pg_worker *w);
 void postgres_reader_run(struct pg_worker *w);
 void postgres_txn_run(struct pg_worker *w, struct call *c);
+
+/* ---- promise.c: renewals that are answered before they are durable ---- */
+
+void postgres_promise_init(struct pg_database *db);
+/* Of a new session: if PostgreSQL may have lost something, before anything else. -1: again. */
+MUST_CHECK int postgres_promise_call_in(struct pg_conn *c);
+/* Before the group is sent. */
+void postgres_promise_choose(struct pg_worker *w);
+/* The new promise, if there is one: sent behind the calls, its answer taken behind theirs. */
+bool postgres_promise_send(struct pg_worker *w);
+MUST_CHECK enum pg_state postgres_promise_take(struct pg_worker *w);
+/* All answers are there: whether the promise covers them. False: again, with a new one. */
+bool postgres_promise_holds(const struct pg_worker *w);
+/* The group is committed, and with it the new promise. */
+void postgres_promise_kept(struct pg_worker *w);
 
 enum pg_txn_state {
 	PG_TXN_NEW,
