@@ -232,6 +232,21 @@ def logs():
     write("walscan", "page-size", wal([], page=1000))
 
 
+def columns():
+    """Which type of PostgreSQL, which of ours (places in lists of fuzz_postgres.c), the value."""
+    numeric = struct.pack(">hhHHHH", 2, 0, 0x4000, 2, 12, 5000)
+    for name, theirs, ours, value in (
+            ("bigint", 3, 4, struct.pack(">q", -2)), ("bigint-date", 3, 23, struct.pack(">q", 693595)), ("int4-bit", 5, 1, struct.pack(">i", 7)),
+            ("bool", 0, 1, b"\1"), ("float", 9, 11, struct.pack(">d", 1.5)), ("float4-decimal", 8, 6, struct.pack(">f", 1.5)),
+            ("numeric", 13, 6, numeric), ("numeric-float", 13, 11, numeric), ("numeric-long", 13, 6, struct.pack(">hhHH", 20, 19, 0, 5) + b"\x27\x0f" * 20),
+            ("numeric-fine", 13, 6, struct.pack(">hhHHH", 1, 0, 0, 16383, 1)), ("numeric-text", 13, 16, numeric),
+            ("text", 6, 16, b"a \xf4\x8f\x9f\xbf \xf4\x8f\xa0\x80 \xf4\x8f\x9f\xbe\xf4\x8f\xbf\xbf"), ("text-cut", 6, 16, b"\xf4\x8f\x9f\xbe"),
+            ("offset", 6, 28, b"2008-01-31 01:01:01.0000000Z+060"), ("offset-no-date", 6, 28, b"2008-02-31 01:01:01.0000000Z-900"),
+            ("decimal-text", 6, 6, b"-12.50"), ("guid", 1, 22, bytes(range(16))), ("variant", 3, 29, struct.pack(">q", 1 << 40)),
+            ("datetime", 3, 26, struct.pack(">q", 1 << 62))):
+        write("postgres", name, bytes((theirs, ours)) + value)
+
+
 def conversions():
     sys.path.insert(0, str(CORPUS.parents[1] / "tests"))
     from support import documents as made
@@ -259,6 +274,7 @@ def conversions():
 
 
 if __name__ == "__main__":
+    columns()
     conversions()
     xmls()
     logs()

@@ -2,6 +2,10 @@
  * in March, so that the leap day is its last. */
 #include "value/datetime.h"
 
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/clock.h"
 
 static bool leap(int year)
@@ -129,4 +133,55 @@ bool moment_shift(struct moment *m, int minutes)
 	m->day = day;
 	m->tick = tick;
 	return true;
+}
+
+size_t moment_format_sortable(const struct moment *m, char *dst, size_t size)
+{
+	struct civil c;
+	int n;
+
+	civil_from_moment(m, &c);
+	n = snprintf(dst, size, "%04d-%02d-%02d %02d:%02d:%02d.%07" PRId64 "Z%+04d", c.year, c.month, c.day,
+		     c.hour, c.minute, c.second, m->tick % MOMENT_SECOND, m->offset);
+	assert(n == MOMENT_SORTABLE && (size_t)n < size);
+	return (size_t)n;
+}
+
+/* n digits at p as a number, or -1. */
+static int digits(const char *p, size_t n)
+{
+	int i = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		if (p[k] < '0' || p[k] > '9')
+			return -1;
+		i = i * 10 + (p[k] - '0');
+	}
+	return i;
+}
+
+bool moment_parse_sortable(struct str s, struct moment *ret)
+{
+	static const char form[] = "0000-00-00 00:00:00.0000000Z+000";
+	struct civil c;
+	int fraction, offset;
+
+	if (s.n != MOMENT_SORTABLE)
+		return false;
+	for (size_t i = 0; i < s.n; i++) {
+		if (form[i] != '0' && s.p[i] != form[i] && !(form[i] == '+' && s.p[i] == '-'))
+			return false;
+	}
+	fraction = digits(s.p + 20, 7), offset = digits(s.p + 29, 3);
+	if (fraction < 0 || offset < 0)
+		return false;
+	c = (struct civil){ .year = digits(s.p, 4),
+			    .month = digits(s.p + 5, 2),
+			    .day = digits(s.p + 8, 2),
+			    .hour = digits(s.p + 11, 2),
+			    .minute = digits(s.p + 14, 2),
+			    .second = digits(s.p + 17, 2),
+			    .nanosecond = (int64_t)fraction * 100,
+			    .offset = s.p[28] == '-' ? -offset : offset };
+	return moment_from_civil(&c, ret); /* which refuses what is no date */
 }

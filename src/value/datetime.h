@@ -36,6 +36,11 @@ void civil_from_moment(const struct moment *m, struct civil *ret);
 /* Later by so many minutes (at most a day); false when that leaves the years 1 to 9999. The
  * offset stays. */
 bool moment_shift(struct moment *m, int minutes);
+/* The text in which stores keep a datetimeoffset: UTC first, so that it sorts, then the minutes
+ * east: '2008-01-31 01:01:01.0000000Z+060'. Returns its length; only such a text is read. */
+#define MOMENT_SORTABLE 32
+size_t moment_format_sortable(const struct moment *m, char *dst, size_t size);
+bool moment_parse_sortable(struct str s, struct moment *ret);
 /* Reads every form that us_english SQL Server reads and the specifications' examples use
  * [E-COM-06]: ISO 8601 with T or blank, with Z or an offset, unseparated yyyymmdd, month names
  * ('Jan 31 2008 01:01:01:000AM', 'January 31, 2008', '31 Jan 2008'), m/d/y, m-d-y, m.d.y, time

@@ -21,15 +21,21 @@ static uint32_t code_point(const char *p)
 	       (uint32_t)(b[3] & 63);
 }
 
-/* U+10F7FE and above, at the end of what is left. */
+static bool goes_on(char c)
+{
+	return ((uint8_t)c & 0xc0) == 0x80;
+}
+
+/* U+10F7FE and above, at the beginning of what is left. */
 static bool is_reserved(const char *p, size_t left)
 {
-	return left >= 4 && (uint8_t)p[0] == 0xf4 && (uint8_t)p[1] == 0x8f && code_point(p) >= ESCAPE;
+	return left >= 4 && (uint8_t)p[0] == 0xf4 && (uint8_t)p[1] == 0x8f && goes_on(p[2]) &&
+	       goes_on(p[3]) && code_point(p) >= ESCAPE;
 }
 
 static bool is_surrogate(const char *p, size_t left)
 {
-	return left >= 3 && (uint8_t)p[0] == 0xed && (uint8_t)p[1] >= 0xa0;
+	return left >= 3 && (uint8_t)p[0] == 0xed && (uint8_t)p[1] >= 0xa0 && goes_on(p[1]) && goes_on(p[2]);
 }
 
 static size_t put_code_point(char *dst, uint32_t c)

@@ -112,19 +112,6 @@ static int integer_of(const struct value *v, int64_t *ret)
 	}
 }
 
-/* UTC first, so that it sorts: '2008-01-31 01:01:01.0000000Z+060'. */
-static int offset_text(const struct moment *m, char *dst, size_t size)
-{
-	struct civil c;
-	int64_t second = m->tick / 10000000;
-
-	memset(&c, 0, sizeof(c));
-	civil_from_day(m->day, &c);
-	return snprintf(dst, size, "%04d-%02d-%02d %02d:%02d:%02d.%07" PRId64 "Z%+04d", c.year, c.month,
-			c.day, (int)(second / 3600), (int)(second / 60 % 60), (int)(second % 60),
-			m->tick % 10000000, m->offset);
-}
-
 static int text_of(const struct value *v, struct arena *a, struct str *ret, struct err *reterr)
 {
 	char text[64];
@@ -133,7 +120,7 @@ static int text_of(const struct value *v, struct arena *a, struct str *ret, stru
 	switch ((enum type_id)v->type.id) {
 	case TYPE_DECIMAL:
 	case TYPE_NUMERIC: n = (int)decimal_format(&v->u.dec, v->type.scale, text, sizeof(text)); break;
-	case TYPE_DATETIMEOFFSET: n = offset_text(&v->u.moment, text, sizeof(text)); break;
+	case TYPE_DATETIMEOFFSET: n = (int)moment_format_sortable(&v->u.moment, text, sizeof(text)); break;
 	default:
 		if (type_info(v->type.id)->is_text || v->type.id == TYPE_XML)
 			return postgres_text_out(v->u.s, a, ret, reterr);
@@ -321,10 +308,23 @@ static double double_of(struct cell c)
 	return d;
 }
 
-/* numeric: number of digits of base 10000, weight of the first, sign, scale; the digits. */
+/* 10^38, the first number that a decimal cannot hold. */
+static unsigned __int128 too_large(void)
+{
+	unsigned __int128 m = 1;
+
+	for (int i = 0; i < DECIMAL_DIGITS; i++)
+		m *= 10;
+	return m;
+}
+
+/* numeric: number of digits of base 10000, weight of the first, sign, scale; the digits. False when
+ * it is no number, or longer than a decimal; what there is no room for behind the point is left
+ * out. */
 static bool numeric_of(struct str s, struct decimal *ret, int *ret_scale)
 {
-	int ndigits, weight, scale, exponent;
+	const unsigned __int128 most = too_large();
+	int ndigits, weight, scale, shift, used = 0;
 	unsigned __int128 m = 0;
 
 	if (s.n < 8)
@@ -332,18 +332,22 @@ static bool numeric_of(struct str s, struct decimal *ret, int *ret_scale)
 	ndigits = (int)big_endian((struct str){ s.p, 2 });
 	weight = (int16_t)big_endian((struct str){ s.p + 2, 2 });
 	scale = (int)big_endian((struct str){ s.p + 6, 2 });
-	if ((uint8_t)s.p[4] >= 0xc0 || s.n < 8 + 2 * (size_t)ndigits || ndigits > 10 || weight > 9)
+	if ((uint8_t)s.p[4] >= 0xc0 || s.n != 8 + 2 * (size_t)ndigits)
 		return false;
-	for (int i = 0; i < ndigits; i++)
-		m = m * 10000 + big_endian((struct str){ s.p + 8 + 2 * i, 2 });
-	/* m × 10000^(weight - ndigits + 1), to be shown with scale digits */
-	for (exponent = 4 * (weight - ndigits + 1) + scale; exponent > 0; exponent--)
+	for (; used < ndigits && m < most / 10000; used++)
+		m = m * 10000 + big_endian((struct str){ s.p + 8 + 2 * used, 2 }) % 10000;
+	if (scale > DECIMAL_DIGITS)
+		scale = DECIMAL_DIGITS;
+	/* m × 10000^(weight - used + 1), to be shown with scale digits */
+	for (shift = 4 * (weight - used + 1) + scale; shift > 0 && m < most / 10; shift--)
 		m *= 10;
-	for (; exponent < 0; exponent++)
+	if (shift > 0)
+		scale -= shift;
+	for (; shift < 0 && m > 0; shift++)
 		m /= 10;
-	*ret = (struct decimal){ .magnitude = m, .negative = (uint8_t)s.p[4] == 0x40 };
+	*ret = (struct decimal){ .magnitude = m, .negative = (uint8_t)s.p[4] == 0x40 && m > 0 };
 	*ret_scale = scale;
-	return true;
+	return scale >= 0;
 }
 
 static bool is_integer(Oid t)
@@ -394,7 +398,27 @@ static int column_integer(struct cell c, const struct type *as, struct value *re
 		i = i != 0;
 	else if (as->id <= TYPE_BIGINT && (i < bounds[as->id].min || i > bounds[as->id].max))
 		return overflow(as, reterr);
+	else if (type_info(as->id)->is_time && (i < DATETIME_MIN || i > DATETIME_MAX))
+		return unreadable(as, reterr);
 	ret->u.i = i;
+	return 0;
+}
+
+static int column_float(struct cell c, const struct type *as, struct value *ret, struct err *reterr)
+{
+	struct decimal d;
+	int scale;
+
+	if (is_integer(c.type))
+		ret->u.f = (double)integer_in(c);
+	else if (c.type == OID_FLOAT8 || c.type == OID_FLOAT4)
+		ret->u.f = double_of(c);
+	else if (c.type != OID_NUMERIC)
+		return unreadable(as, reterr);
+	else if (numeric_of(c.s, &d, &scale))
+		ret->u.f = decimal_to_double(&d, scale);
+	else
+		return overflow(as, reterr);
 	return 0;
 }
 
@@ -420,47 +444,14 @@ static int column_decimal(struct cell c, const struct type *as, struct value *re
 	return 0;
 }
 
-/* n digits at p as a number, or -1. */
-static int digits(const char *p, size_t n)
-{
-	int i = 0;
-
-	for (size_t k = 0; k < n; k++) {
-		if (p[k] < '0' || p[k] > '9')
-			return -1;
-		i = i * 10 + (p[k] - '0');
-	}
-	return i;
-}
-
-/* What offset_text wrote: every part has its place. */
-static bool parse_offset(struct str s, struct moment *ret)
-{
-	int year, month, day, hour, minute, second, fraction, offset;
-
-	if (s.n != 32)
-		return false;
-	year = digits(s.p, 4), month = digits(s.p + 5, 2), day = digits(s.p + 8, 2);
-	hour = digits(s.p + 11, 2), minute = digits(s.p + 14, 2), second = digits(s.p + 17, 2);
-	fraction = digits(s.p + 20, 7), offset = digits(s.p + 29, 3);
-	if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 23 ||
-	    minute < 0 || minute > 59 || second < 0 || second > 59 || fraction < 0 || offset < 0 ||
-	    offset > 840)
-		return false;
-	ret->day = day_from_civil(year, month, day);
-	ret->tick = ((int64_t)hour * 3600 + minute * 60 + second) * 10000000 + fraction;
-	ret->offset = (int16_t)(s.p[28] == '-' ? -offset : offset);
-	return true;
-}
-
 static int column_moment(struct cell c, const struct type *as, struct value *ret, struct err *reterr)
 {
 	struct moment *m = &ret->u.moment;
-	int64_t i;
+	int64_t i, day;
 
 	memset(m, 0, sizeof(*m));
 	if (as->id == TYPE_DATETIMEOFFSET)
-		return parse_offset(c.s, m) ? 0 : unreadable(as, reterr);
+		return moment_parse_sortable(c.s, m) ? 0 : unreadable(as, reterr);
 	i = integer_in(c);
 	if (!is_integer(c.type) || i < 0)
 		return unreadable(as, reterr);
@@ -468,9 +459,12 @@ static int column_moment(struct cell c, const struct type *as, struct value *ret
 		m->tick = i % TICKS_100NS_PER_DAY;
 		return 0;
 	}
-	m->day = (int32_t)(as->id == TYPE_DATE ? i : i / TICKS_100NS_PER_DAY);
+	day = as->id == TYPE_DATE ? i : i / TICKS_100NS_PER_DAY;
+	if (day > DAY_LAST)
+		return overflow(as, reterr);
+	m->day = (int32_t)day;
 	m->tick = as->id == TYPE_DATE ? 0 : i % TICKS_100NS_PER_DAY;
-	return m->day > DAY_LAST ? overflow(as, reterr) : 0;
+	return 0;
 }
 
 /* Numbers become their text where a text is asked for, as in an expression. */
@@ -532,7 +526,7 @@ static int column_value(struct cell c, const struct type *as, struct arena *a, s
 	case TYPE_SMALLDATETIME:
 	case TYPE_DATETIME: return column_integer(c, as, ret, reterr);
 	case TYPE_REAL:
-	case TYPE_FLOAT: ret->u.f = is_integer(c.type) ? (double)integer_in(c) : double_of(c); return 0;
+	case TYPE_FLOAT: return column_float(c, as, ret, reterr);
 	case TYPE_DECIMAL:
 	case TYPE_NUMERIC: return column_decimal(c, as, ret, reterr);
 	case TYPE_XML:

@@ -362,6 +362,39 @@ static void default_texts(void **state)
 	assert_string_equal(text, "20081231");
 }
 
+static void sortable(const char *text, bool good)
+{
+	struct moment m = { 0 };
+	char again[MOMENT_SORTABLE + 1];
+
+	if (moment_parse_sortable(str_of(text), &m) != good)
+		fail_msg("%s", text);
+	if (!good)
+		return;
+	assert_int_equal(moment_format_sortable(&m, again, sizeof(again)), MOMENT_SORTABLE);
+	assert_string_equal(again, text);
+}
+
+static void the_text_of_an_offset_sorts(void **state)
+{
+	(void)state;
+	sortable("2008-01-31 01:01:01.0000000Z+060", true);
+	sortable("0001-01-01 00:00:00.0000000Z-840", true);
+	sortable("9999-12-31 23:59:59.9999999Z+840", true);
+	sortable("2008-02-29 00:00:00.0000001Z+000", true);
+	sortable("2007-02-29 00:00:00.0000000Z+000", false); /* no such day */
+	sortable("2008-13-01 00:00:00.0000000Z+000", false);
+	sortable("0000-01-01 00:00:00.0000000Z+000", false);
+	sortable("2008-01-31 24:00:00.0000000Z+000", false);
+	sortable("2008-01-31 01:01:01.0000000Z+841", false);
+	sortable("2008-01-31 01:01:01.0000000Z 060", false);
+	sortable("2008-01-31T01:01:01.0000000Z+060", false);
+	sortable("2008-01-31 01:01:01.000000xZ+060", false);
+	sortable("2008-01-31 01:01:01.0000000Z+06", false);
+	sortable("2008-01-31 01:01:01.0000000Z+0600", false);
+	sortable("", false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +408,7 @@ int main(void)
 		cmocka_unit_test(orders_other_than_us),
 		cmocka_unit_test(styles),
 		cmocka_unit_test(default_texts),
+		cmocka_unit_test(the_text_of_an_offset_sorts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

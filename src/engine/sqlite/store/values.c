@@ -5,8 +5,7 @@
  *   date                     INTEGER, days since 0001-01-01
  *   time                     INTEGER, 100 ns since midnight
  *   datetime2                INTEGER, 100 ns since 0001-01-01
- *   datetimeoffset TEXT, UTC first so that it sorts: '2008-01-31 01:01:01.0000000Z+060' (minutes
- *   east)
+ *   datetimeoffset           TEXT, as value/datetime.h has it
  *   decimal, numeric         TEXT with the digits of its scale
  *   real, float              REAL
  *   text types TEXT in UTF-8; lone surrogates in their three-byte form, NUL bytes as they are
@@ -41,17 +40,10 @@ static int bind_blob(sqlite3_stmt *h, int index, const void *p, size_t n)
 
 static int bind_offset(sqlite3_stmt *h, int index, const struct moment *m)
 {
-	struct civil c;
-	char text[64];
-	int64_t second = m->tick / 10000000;
-	int n;
+	char text[MOMENT_SORTABLE + 1];
+	size_t n = moment_format_sortable(m, text, sizeof(text));
 
-	memset(&c, 0, sizeof(c));
-	civil_from_day(m->day, &c);
-	n = snprintf(text, sizeof(text), "%04d-%02d-%02d %02d:%02d:%02d.%07" PRId64 "Z%+04d", c.year, c.month,
-		     c.day, (int)(second / 3600), (int)(second / 60 % 60), (int)(second % 60),
-		     m->tick % 10000000, m->offset);
-	return sqlite3_bind_text(h, index, text, n, SQLITE_TRANSIENT);
+	return sqlite3_bind_text(h, index, text, (int)n, SQLITE_TRANSIENT);
 }
 
 static int bind_decimal(sqlite3_stmt *h, int index, const struct value *v)
@@ -190,44 +182,6 @@ static int column_guid(sqlite3_stmt *h, int index, int storage, const struct typ
 	return 0;
 }
 
-/* n digits at p as a number, or -1. */
-static int digits(const char *p, size_t n)
-{
-	int i = 0;
-
-	for (size_t k = 0; k < n; k++) {
-		if (p[k] < '0' || p[k] > '9')
-			return -1;
-		i = i * 10 + (p[k] - '0');
-	}
-	return i;
-}
-
-/* What bind_offset wrote: every part has its place. */
-static bool parse_offset(struct str s, struct moment *ret)
-{
-	static const char form[] = "0000-00-00 00:00:00.0000000Z+000";
-	int year, month, day, hour, minute, second, fraction, offset;
-
-	if (s.n != sizeof(form) - 1)
-		return false;
-	for (size_t i = 0; i < s.n; i++) {
-		if (form[i] != '0' && s.p[i] != form[i] && !(form[i] == '+' && s.p[i] == '-'))
-			return false;
-	}
-	year = digits(s.p, 4), month = digits(s.p + 5, 2), day = digits(s.p + 8, 2);
-	hour = digits(s.p + 11, 2), minute = digits(s.p + 14, 2), second = digits(s.p + 17, 2);
-	fraction = digits(s.p + 20, 7), offset = digits(s.p + 29, 3);
-	if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 23 ||
-	    minute < 0 || minute > 59 || second < 0 || second > 59 || fraction < 0 || offset < 0 ||
-	    offset > 840)
-		return false;
-	ret->day = day_from_civil(year, month, day);
-	ret->tick = ((int64_t)hour * 3600 + minute * 60 + second) * 10000000 + fraction;
-	ret->offset = (int16_t)(s.p[28] == '-' ? -offset : offset);
-	return true;
-}
-
 static int column_moment(sqlite3_stmt *h, int index, int storage, const struct type *as, struct value *ret,
 			 struct err *reterr)
 {
@@ -236,7 +190,7 @@ static int column_moment(sqlite3_stmt *h, int index, int storage, const struct t
 
 	memset(m, 0, sizeof(*m));
 	if (as->id == TYPE_DATETIMEOFFSET) {
-		if (storage != SQLITE_TEXT || !parse_offset(column_bytes(h, index, storage), m))
+		if (storage != SQLITE_TEXT || !moment_parse_sortable(column_bytes(h, index, storage), m))
 			return unreadable(as, reterr);
 		return 0;
 	}
