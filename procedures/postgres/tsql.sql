@@ -11,6 +11,14 @@ CREATE OR REPLACE FUNCTION tsql_fold(text) RETURNS text LANGUAGE sql IMMUTABLE S
 $$ SELECT translate($1 COLLATE "C", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') $$;
 CREATE OR REPLACE FUNCTION tsql_exact(text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
 $$ SELECT rtrim($1 COLLATE "C", ' ') COLLATE "C" $$;
+-- The same for less and greater. The shorter text is taken to be filled up with blanks, so that it comes after one that goes on with a control
+-- character. What stands for U+0000 goes before U+0001, what stands for a lone surrogate between U+D7FF and U+E000. (Of U+10F7FE and above,
+-- which nobody has given a meaning to, the order among themselves is another.)
+CREATE OR REPLACE FUNCTION tsql_rank(text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+$$ SELECT CASE WHEN $1 COLLATE "C" ~ E'[\x01\uD7FF\U0010F7FF-\U0010FFFF]'
+    THEN replace(replace(regexp_replace(replace(rtrim($1, ' ') COLLATE "C", E'\uD7FF', E'\uD7FF\x01'), E'([\U0010F800-\U0010FFFF])', E'\uD7FF\\1', 'g'),
+        E'\x01', E'\x01\x02'), E'\U0010F7FF', E'\x01\x01')
+    ELSE rtrim($1 COLLATE "C", ' ') END || ' ' COLLATE "C" $$;
 -- Punctuation comes before digits, these before letters: what lies between them in ASCII is moved to the front.
 CREATE OR REPLACE FUNCTION tsql_names(text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
 $$ SELECT rtrim(translate(tsql_lower($1), ':;<=>?@[\]^_`{|}~', E'\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e'), ' ') COLLATE "C" $$;

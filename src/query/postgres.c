@@ -31,7 +31,7 @@ void query_postgres_order(struct query_postgres *w, const struct query_order_ite
 {
 	for (size_t i = 0; i < n; i++) {
 		query_text_put(w->t, i == 0 ? STR(" ORDER BY ") : STR(", "));
-		query_postgres_key(w, items[i].expr, items[i].expr->order);
+		query_postgres_rank(w, items[i].expr, items[i].expr->order);
 		/* NULL is less than everything, as T-SQL and SQLite have it */
 		query_text_put(w->t, items[i].descending ? STR(" DESC NULLS LAST") : STR(" NULLS FIRST"));
 	}
@@ -176,7 +176,7 @@ static void ordered(struct query_postgres *w, const struct query_select *s)
 {
 	for (size_t i = 0; i < s->norder; i++) {
 		const struct query_order_item *o = &s->order_by[i];
-		const char *key = o->expr->order == ORDER_EXACT   ? "tsql_exact"
+		const char *key = o->expr->order == ORDER_EXACT   ? "tsql_rank"
 				  : o->expr->order == ORDER_NAMES ? "tsql_names"
 								  : "";
 

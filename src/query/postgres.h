@@ -17,8 +17,11 @@ void query_postgres_order(struct query_postgres *w, const struct query_order_ite
 void query_postgres_expr(struct query_postgres *w, const struct query_node *n);
 /* As a text, whatever it is. */
 void query_postgres_as_text(struct query_postgres *w, const struct query_node *n);
-/* As it compares, groups and sorts: order is that of the comparison. */
+/* As it groups, and is equal or not: order is that of the comparison. */
 void query_postgres_key(struct query_postgres *w, const struct query_node *n, uint8_t order);
+/* As it sorts, and is less or greater: texts that compare by code points have another key for
+ * that. */
+void query_postgres_rank(struct query_postgres *w, const struct query_node *n, uint8_t order);
 void query_postgres_condition(struct query_postgres *w, const struct query_node *n);
 /* postgres_call.c */
 void query_postgres_call(struct query_postgres *w, const struct query_node *n);

@@ -28,6 +28,17 @@ void query_postgres_key(struct query_postgres *w, const struct query_node *n, ui
 	query_text_put(w->t, STR(")"));
 }
 
+void query_postgres_rank(struct query_postgres *w, const struct query_node *n, uint8_t order)
+{
+	if (order != ORDER_EXACT) {
+		query_postgres_key(w, n, order);
+		return;
+	}
+	query_text_put(w->t, STR("tsql_rank("));
+	query_postgres_as_text(w, n);
+	query_text_put(w->t, STR(")"));
+}
+
 /* A decimal comes as text; a number is what is meant. */
 static void value(struct query_postgres *w, const struct query_node *n)
 {
@@ -206,6 +217,7 @@ static void near(struct query_postgres *w, const struct query_node *column, cons
 static void comparison(struct query_postgres *w, const struct query_node *n)
 {
 	const struct query_node *a = n->args[0], *b = n->args[1];
+	void (*key)(struct query_postgres *, const struct query_node *, uint8_t);
 
 	query_text_put(w->t, STR("("));
 	if (n->op == CMP_EQ && n->order == ORDER_EXACT && !w->grouped) {
@@ -214,9 +226,10 @@ static void comparison(struct query_postgres *w, const struct query_node *n)
 		else if (b->kind == NODE_COLUMN && query_is_text_constant(a))
 			near(w, b, &a->value);
 	}
-	query_postgres_key(w, a, n->order);
+	key = n->op == CMP_EQ || n->op == CMP_NE ? query_postgres_key : query_postgres_rank;
+	key(w, a, n->order);
 	query_text_put(w->t, query_comparison_sign(n->op));
-	query_postgres_key(w, b, n->order);
+	key(w, b, n->order);
 	query_text_put(w->t, STR(")"));
 }
 

@@ -23,6 +23,7 @@ EXPRESSIONS = (
     "CAST({} AS nchar(20)) + '|'", "CAST({} AS nchar(2)) + '|'", "LEFT({}, '3')", "LEFT({}, 2.7)", "LEFT({}, NULL)", "CHARINDEX(NULL, {})", "REPLACE({}, 'x', NULL)",
     "CONCAT({}, 1.50, CAST('2020-01-02T03:04:00' AS datetime), NULL)", "REPLACE({}, 'a', CAST('2020-01-02' AS date))", "CHARINDEX(0x74, {})",
     "CASE WHEN {} = 'nul' + NCHAR(0) + 'inside' THEN 1 ELSE 0 END", "CASE WHEN {} = 'nul' THEN 1 ELSE 0 END", "CASE WHEN {} > 'nul' + NCHAR(0) THEN 1 ELSE 0 END",
+    "CASE WHEN {} < 'last' THEN 1 ELSE 0 END", "CASE WHEN {} > 'lone ' + NCHAR(65500) THEN 1 ELSE 0 END", "CASE WHEN {} > 'lone ' + NCHAR(1) THEN 1 ELSE 0 END",
 )
 GROUP = '<group xmlns="http://schemas.microsoft.com/office/server/word/2009/08/databaseJobAdd"><item {}/></group>'
 
