@@ -65,6 +65,8 @@ void engine_run_explain(const struct engine_run *r, struct err *e)
 {
 	if (r->ended == ERR_QUERY_COST)
 		err_set(e, ERR_QUERY_COST, (unsigned long long)r->db->limits.query_cost_limit);
+	else if (r->ended == ERR_STALLED_READER)
+		err_set(e, ERR_STALLED_READER, r->db->name);
 	else if (r->timed_out)
 		err_set(e, ERR_TIMEOUT, r->db->limits.execution_timeout_s);
 }

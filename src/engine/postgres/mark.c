@@ -4,6 +4,7 @@
  * Looking at it writes it, so that the look waits for a transaction that is still under way, and
  * is itself as durable as a commit. (pg_xact_status() would not do: after a fail-over another
  * transaction may have the same number.) */
+#include "base/clock.h"
 #include "engine/postgres/postgres_int.h"
 
 static int bind_mark(struct pg_conn *c, struct pg_params *p, bool with_values, struct err *reterr)
@@ -52,6 +53,7 @@ bool postgres_mark_send(struct pg_conn *c)
 /* Nobody may end it from here on: what was sent cannot be taken back. */
 enum pg_state postgres_commit(struct pg_conn *c, struct err *reterr)
 {
+	int64_t began_us = clock_mono_us();
 	enum pg_state s;
 
 	c->run = NULL;
@@ -64,6 +66,7 @@ enum pg_state postgres_commit(struct pg_conn *c, struct err *reterr)
 		postgres_conn_drop(c);
 		return PG_BROKEN;
 	}
+	metrics_flush(c->db->base.metrics, clock_mono_us() - began_us);
 	return s;
 }
 

@@ -110,7 +110,7 @@ bool postgres_send_sync(struct pg_conn *c)
 
 /* ---- waiting ---- */
 
-static void ask_to_end(struct pg_conn *c)
+void postgres_ask_to_end(struct pg_conn *c)
 {
 	PGcancel *cancel = PQgetCancel(c->h);
 	char why[256];
@@ -160,7 +160,9 @@ static bool is_patient(struct pg_conn *c, struct silence *s)
 	int64_t now = clock_mono_ms();
 
 	if (c->run != NULL && c->run->call != NULL && !c->cancelled && engine_run_stop(c->run, 0, now))
-		ask_to_end(c);
+		postgres_ask_to_end(c);
+	if (c->reader != NULL)
+		(void)postgres_slow_must_go(c->reader, false, now);
 	if (now - s->since_ms < SILENCE_MS || now - s->asked_ms < PROBE_EVERY_MS)
 		return true;
 	s->asked_ms = now;

@@ -195,8 +195,6 @@ static void wait_for_work(struct pg_worker *w, int64_t until_ms)
 		db->woken[w->kind]--;
 }
 
-static void rouse(struct pg_database *db, enum pg_worker_kind kind);
-
 static void work(struct pg_worker *w)
 {
 	struct call *first = w->group[0].call;
@@ -234,13 +232,16 @@ static void *worker_main(void *arg)
 			continue;
 		}
 		w->running_on = w->conn;
+		if (w->kind == PG_READER && !w->counted)
+			postgres_slow_begin(w, w->group[0].call);
 		if (w->group[0].call->txn != NULL)
 			postgres_txn_take(w, w->group[0].call);
-		rouse(db, w->kind); /* for what is left */
+		postgres_rouse(db, w->kind); /* for what is left */
 		pthread_mutex_unlock(&db->lock);
 		work(w);
 		pthread_mutex_lock(&db->lock);
 		w->running_on = NULL;
+		postgres_slow_end(w);
 		if (w->counted)
 			db->running[w->kind]--;
 		w->counted = false;
@@ -271,6 +272,7 @@ static int add_worker(struct pg_database *db, enum pg_worker_kind kind, struct e
 	if (postgres_conn_new(db, &w->conn, reterr) < 0)
 		goto fail;
 	w->conn->reads_queries = kind == PG_READER;
+	w->conn->reader = kind == PG_READER ? w : NULL;
 	if (thread_start(&w->thread, worker_main, w) < 0) {
 		(void)err_nomem(reterr);
 		goto fail;
@@ -283,10 +285,9 @@ fail:
 	return -1;
 }
 
-/* Under the lock: somebody takes what waits. */
-static void rouse(struct pg_database *db, enum pg_worker_kind kind)
+void postgres_rouse(struct pg_database *db, enum pg_worker_kind kind)
 {
-	unsigned most = kind == PG_WRITER ? db->engine->connections : db->engine->readers;
+	unsigned most = kind == PG_WRITER ? db->engine->connections : postgres_slow_readers_most(db);
 	struct err err;
 
 	if (list_empty(&db->queue[kind]) || atomic_load(&db->stopping))
@@ -340,8 +341,8 @@ void postgres_pool_stop(struct pg_database *db)
 void postgres_wake(struct pg_database *db)
 {
 	pthread_mutex_lock(&db->lock);
-	rouse(db, PG_WRITER);
-	rouse(db, PG_READER);
+	postgres_rouse(db, PG_WRITER);
+	postgres_rouse(db, PG_READER);
 	pthread_mutex_unlock(&db->lock);
 }
 

@@ -12,10 +12,11 @@
 #include "engine/implement.h"
 #include "engine/postgres/postgres.h"
 
-#define PG_GROUP_MAX 64   /* calls of one transaction */
-#define PG_WORKERS_MAX 80 /* threads of a database */
-#define PG_SCHEMA 64      /* of names of schemas, with the NUL */
-#define PG_SLOT 48        /* "<32 digits of the server>/<number>" and a NUL */
+#define PG_GROUP_MAX 64     /* calls of one transaction */
+#define PG_WORKERS_MAX 80   /* threads of a database */
+#define PG_READERS_EXTRA 14 /* of these, readers beside those that the setting allows */
+#define PG_SCHEMA 64        /* of names of schemas, with the NUL */
+#define PG_SLOT 48          /* "<32 digits of the server>/<number>" and a NUL */
 #define PG_ADVISORY 7234017
 #define PG_ADVISORY_CLEAN 7234018
 
@@ -50,7 +51,8 @@ struct pg_engine {
 
 /* What is noted about a call while it is here. */
 struct pg_notes {
-	int64_t deadline_ms; /* when waiting for others ends; 0: it has not begun */
+	int64_t deadline_ms;      /* when waiting for others ends; 0: it has not begun */
+	struct pg_worker *reader; /* that runs it, when it may take long */
 };
 _Static_assert(sizeof(struct pg_notes) <= sizeof(union call_room), "the room of a call is too small");
 
@@ -90,6 +92,7 @@ struct pg_database {
 	struct pg_txn *pinned; /* the transaction that has the gate, or wants it; others wait */
 	struct list txns;      /* explicit transactions with a connection: struct pg_txn.link */
 	struct pg_conn *spare; /* a connection for the next transaction; owned */
+	unsigned slow_readers; /* that have given up their place */
 	struct pg_worker *workers[PG_WORKERS_MAX];
 	unsigned nworkers, nworkers_of[2];
 	atomic_ullong retries, failovers, groups, grouped;
@@ -129,15 +132,16 @@ struct pg_conn {
 	bool *functions, *statements; /* which have been prepared; owned */
 	bool fixed[PG_FIXED_COUNT];
 	int timeline;
-	char slot[PG_SLOT];     /* of its marks: stays when it connects anew */
-	int64_t seq;            /* of the last mark */
-	bool has_mark;          /* its row is there */
-	bool reads_queries;     /* its plans are those of queries, not of procedures */
-	bool may_be_lost;       /* PostgreSQL said that a commit is not on its standby */
-	int wake_fd;            /* eventfd: somebody was cancelled */
-	struct engine_run *run; /* of the call that is waited for; NULL: nobody can end it */
-	bool cancelled;         /* PostgreSQL was asked to end what runs */
-	struct arena arena;     /* for values on their way out */
+	char slot[PG_SLOT];       /* of its marks: stays when it connects anew */
+	int64_t seq;              /* of the last mark */
+	bool has_mark;            /* its row is there */
+	bool reads_queries;       /* its plans are those of queries, not of procedures */
+	bool may_be_lost;         /* PostgreSQL said that a commit is not on its standby */
+	int wake_fd;              /* eventfd: somebody was cancelled */
+	struct engine_run *run;   /* of the call that is waited for; NULL: nobody can end it */
+	bool cancelled;           /* PostgreSQL was asked to end what runs */
+	struct pg_worker *reader; /* that it belongs to; NULL: to nobody, or to a writer */
+	struct arena arena;       /* for values on their way out */
 	/* what has been sent and not been answered yet, in order */
 	struct pg_expected {
 		bool *prepares; /* set when it succeeded; NULL: it is no preparation */
@@ -186,6 +190,8 @@ enum pg_state postgres_synced(struct pg_conn *c);
 /* The rows of the statement that is answered next come one by one, by postgres_part(), which gives
  * NULL at their end. */
 void postgres_row_by_row(struct pg_conn *c);
+/* Whatever runs there is to end: it fails, now or later, or is done first. */
+void postgres_ask_to_end(struct pg_conn *c);
 enum pg_state postgres_part(struct pg_conn *c, PGresult **ret);
 /* After PG_FAILED: rolls back, and the pipeline is usable again. false: the connection is gone. */
 bool postgres_rollback(struct pg_conn *c);
@@ -289,7 +295,21 @@ struct pg_worker {
 	struct value promise_value;
 	bool counted;               /* under the lock: its group is one of those that run */
 	struct pg_conn *running_on; /* under the lock: where a call of ours runs, for cancelling */
+	/* of a reader with a call that may take long: when it began, since when its client does not
+	 * read; 0: it has none, it reads */
+	int64_t began_ms, stalled_ms;
+	bool slow, goes; /* under the lock: it has given up its place; it was told to end */
 };
+
+/* slow.c: how many readers there may be now; under the lock */
+unsigned postgres_slow_readers_most(const struct pg_database *db);
+/* A call that may take long begins on a reader, and has ended; the latter under the lock. */
+void postgres_slow_begin(struct pg_worker *w, struct call *c);
+void postgres_slow_end(struct pg_worker *w);
+/* Asked now and then while it runs, and while it waits for its client. True: it is to end. */
+bool postgres_slow_must_go(struct pg_worker *w, bool stalled, int64_t now_ms);
+/* Under the lock: somebody takes what waits. */
+void postgres_rouse(struct pg_database *db, enum pg_worker_kind kind);
 
 bool postgres_submit(struct pg_database *db, struct call *c);
 void postgres_wake(struct pg_database *db);

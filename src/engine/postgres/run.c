@@ -2,6 +2,7 @@
  * transactions: the caller puts one around it. */
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "catalogue/query.h"
 #include "engine/postgres/postgres_int.h"
 
@@ -85,6 +86,19 @@ static int send_row(struct pg_conn *c, const struct query *q, const PGresult *r,
 	return engine_run_row(run, vals, q->ncolumns, reterr);
 }
 
+/* Between two rows: whether the others are not wanted any more. After a bad row they are read in a
+ * transaction, since ending a statement would end all of it. */
+static bool must_end(struct pg_conn *c, struct engine_run *run, struct pg_outcome *out, struct err *reterr)
+{
+	int64_t now = clock_mono_ms();
+	bool stop = engine_run_stop(run, 0, now) ||
+		    (c->reader != NULL && postgres_slow_must_go(c->reader, false, now));
+
+	if (stop && out->rc == 0)
+		out->rc = err_set(reterr, ERR_CANCELLED);
+	return !c->cancelled && (stop || (out->rc < 0 && c->reader != NULL));
+}
+
 /* All rows, one lent at a time. *ret_rest: some were not read. */
 static struct pg_outcome take_rows(struct pg_conn *c, struct call *call, struct engine_run *run,
 				   struct err *reterr)
@@ -93,6 +107,7 @@ static struct pg_outcome take_rows(struct pg_conn *c, struct call *call, struct 
 	struct value *vals = arena_array(call->arena, q->ncolumns, sizeof(*vals));
 	struct pg_outcome out = { .rc = vals == NULL ? err_nomem(reterr) : 0 };
 	uint64_t rows = 0;
+	bool ended = false;
 	PGresult *r;
 	enum pg_state s;
 
@@ -105,10 +120,16 @@ static struct pg_outcome take_rows(struct pg_conn *c, struct call *call, struct 
 			out.rc = send_row(c, q, r, vals, run, reterr);
 			rows++;
 		}
+		if (!ended && must_end(c, run, &out, reterr)) {
+			ended = true;
+			postgres_ask_to_end(c);
+		}
 		PQclear(r);
 	}
-	if (s != PG_OK)
+	if (s == PG_BROKEN || (s == PG_FAILED && out.rc == 0))
 		out = failed(c, s, r, reterr);
+	else if (s == PG_FAILED)
+		out.failed = true;
 	PQclear(r);
 	if (out.rc == 0 && sink_rows_done(call->sink, rows) != 0)
 		out.rc = err_set(reterr, ERR_CANCELLED);
