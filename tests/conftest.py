@@ -6,6 +6,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+from support import store  # noqa: E402
 from support.server import Server  # noqa: E402
 
 LIVE = []       # servers whose log is shown when a test fails
@@ -14,7 +15,15 @@ LIVE = []       # servers whose log is shown when a test fails
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: takes minutes; run by make test-long only")
     config.addinivalue_line("markers", "slow: takes some seconds; still part of the suite")
+    config.addinivalue_line("markers", "sqlite_only(why): about files of SQLite; left out with STORE=postgres (support/store.py)")
+    config.addinivalue_line("markers", "long_on_postgres(why): long with STORE=postgres")
     config.addinivalue_line("markers", "proves(ids): the requirements that the test proves (support/proves.py)")
+    store.begin_shared()
+
+
+@pytest.hookimpl(tryfirst=True)          # before -m looks at the markers
+def pytest_collection_modifyitems(items):
+    store.skip_others(items)
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -3,16 +3,20 @@
 
     tools/conformance.py            writes docs/conformance.md
     tools/conformance.py --check    fails for a requirement that is neither proved nor open, for a test that names an unknown
-                                    one, for one that is said to be open and yet proved, and for a page that is out of date
+                                    one, for one that is said to be open and yet proved, for one that nothing proves on
+                                    PostgreSQL without a reason, and for a page that is out of date
 
 Tests are read, not run: names stand in @proves("…") above a test function or its class, or in marks=proves("…") of one
-of its rows. A test that is always skipped or expected to fail proves nothing and must not claim to.
+of its rows. A test that is always skipped or expected to fail proves nothing and must not claim to. What runs on PostgreSQL
+is in tests/on-postgres, but for tests with @sqlite_only("why") or @long_on_postgres("why").
 """
 import ast
 import collections
 import csv
 import pathlib
 import sys
+
+import on_postgres
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LIST = ROOT / "tests" / "requirements.tsv"
@@ -31,6 +35,10 @@ real server through real drivers; see [tests/behaviour](../tests/behaviour/READM
 made by `tools/conformance.py`; `make test` fails when a requirement has no test and is not marked as
 open, and when the page is out of date. Where a specification contradicts itself the database setting
 `errata` picks the reading (`corrected` or `literal`); the tests of both job services run under both.
+
+`make test` runs them on SQLite, all of them, and on PostgreSQL. The last column says which ones there:
+"the same", or all but those that it names with their reasons. What is left out as a whole, and why, is
+in [tests/on-postgres](../tests/on-postgres).
 
 """
 
@@ -79,27 +87,53 @@ def claims(decorators, where):
     return ids
 
 
+def excuse(decorators):
+    """Why a test does not run on PostgreSQL by itself."""
+    for decorator in decorators:
+        if name_of(decorator) == "long_on_postgres":
+            return "make test-long only: " + decorator.args[0].value
+        if name_of(decorator) == "sqlite_only":
+            return decorator.args[0].value
+    return ""
+
+
 def tests():
-    """Yields (id, file, test) for every claim."""
+    """Yields (id, file, test, why it is not run on PostgreSQL, or "") for every claim."""
+    known = on_postgres.rules()
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         where = path.relative_to(ROOT).as_posix()
         tree = ast.parse(path.read_text(encoding="utf-8"), where)
+        folder = on_postgres.why_not(where, known)
+        if folder is None and "proves(" in path.read_text(encoding="utf-8"):
+            raise Mistake(f"{where}: {on_postgres.LIST.name} does not say whether it runs on PostgreSQL")
         for node in tree.body:
             if isinstance(node, ast.ClassDef):
                 shared = claims(node.decorator_list, where)
                 for inner in node.body:
                     if isinstance(inner, ast.FunctionDef) and inner.name.startswith("test"):
                         for one in shared + claims(inner.decorator_list, where):
-                            yield one, where, inner.name
+                            yield one, where, inner.name, folder or excuse(node.decorator_list + inner.decorator_list)
             elif isinstance(node, ast.FunctionDef):
                 for one in claims(node.decorator_list, where):
                     if not node.name.startswith("test"):
                         raise Mistake(f"{where}:{node.lineno}: {node.name} is not a test and proves nothing")
-                    yield one, where, node.name
+                    yield one, where, node.name, folder or excuse(node.decorator_list)
 
 
 def link(where, name):
     return f"[{name.removeprefix('test_').replace('_', ' ')}](../{where})"
+
+
+def on_both(proofs):
+    """The cell about PostgreSQL: proofs of one requirement as (file, test, why not)."""
+    left_out = {}
+    for where, name, why in proofs:
+        if why:
+            left_out.setdefault(why, []).append(link(where, name))
+    if not left_out:
+        return "the same"
+    told = "; ".join(f"{', '.join(dict.fromkeys(links))} ({why})" for why, links in left_out.items())
+    return f"all but {told}" if any(not why for _, _, why in proofs) else f"no: {'; '.join(left_out)}"
 
 
 def page(items, proofs):
@@ -107,13 +141,15 @@ def page(items, proofs):
     for prefix, title, text in SERVICES:
         mine = [i for i in items.values() if i["id"].startswith(prefix + "-")]
         open_ = [i for i in mine if i["open"]]
-        out.append(f"## {title} ({text})\n\n{len(mine)} requirements, {len(mine) - len(open_)} proved, {len(open_)} open.\n\n")
-        out.append("| ID | section | what it asks for | proved by |\n| --- | --- | --- | --- |\n")
+        there = sum(1 for i in mine if any(not why for _, _, why in proofs[i["id"]]))
+        out.append(f"## {title} ({text})\n\n{len(mine)} requirements, {len(mine) - len(open_)} proved, {len(open_)} open; "
+                   f"{there} proved on PostgreSQL.\n\n")
+        out.append("| ID | section | what it asks for | proved by | on PostgreSQL |\n| --- | --- | --- | --- | --- |\n")
         for i in mine:
-            links = list(dict.fromkeys(link(*p) for p in proofs[i["id"]]))
+            links = list(dict.fromkeys(link(*p[:2]) for p in proofs[i["id"]]))
             proved = "open: " + i["open"] if i["open"] else "; ".join(links)
             words = i["words"].replace("|", "\\|")
-            out.append(f"| {i['id']} | {i['section']} | {words} | {proved} |\n")
+            out.append(f"| {i['id']} | {i['section']} | {words} | {proved} | {on_both(proofs[i['id']]) if not i['open'] else 'open'} |\n")
         out.append("\n")
     return "".join(out).rstrip("\n") + "\n"
 
@@ -123,8 +159,8 @@ def main():
     if sys.argv[1:] and not check:
         sys.exit(__doc__)
     items, proofs, faults = requirements(), collections.defaultdict(list), []
-    for one, where, name in tests():
-        proofs[one].append((where, name))
+    for one, where, name, why in tests():
+        proofs[one].append((where, name, why))
         if one not in items:
             faults.append(f"{where}: {name} names {one}, which is not in {LIST.name}")
     for one, item in items.items():
@@ -140,7 +176,8 @@ def main():
     for fault in faults:
         print(fault, file=sys.stderr)
     done = sum(1 for i in items.values() if not i["open"] and proofs[i["id"]])
-    print(f"conformance: {len(items)} requirements, {done} proved, {sum(1 for i in items.values() if i['open'])} open")
+    there = sum(1 for i in items.values() if any(not why for _, _, why in proofs[i["id"]]))
+    print(f"conformance: {len(items)} requirements, {done} proved, {sum(1 for i in items.values() if i['open'])} open; {there} on PostgreSQL")
     return 1 if faults and check else 0
 
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Every test, in the order in which failures are cheapest to learn. Ends with one line, "N passed, N failed",
 # and a status other than 0 when something failed. Reports are kept in build/reports.
-#   SUITES="unit lint postgres behaviour model cli scheduler worker sspi drivers web crash mutants"  picks parts;  JOBS=4  tests at once.
+#   SUITES="unit lint onpostgres postgres behaviour model cli scheduler worker sspi drivers web crash mutants"  picks parts;  JOBS=4  tests at once.
 #   LONG=1  runs the tests marked long, and only these (make test-long).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 : "${LONG:=}" "${JOBS:=$((2 * $(nproc)))}" # most tests wait most of their time
-if [ -n "$LONG" ]; then : "${SUITES:=behaviour model cli scheduler worker sspi drivers web crash}"; fi
-: "${SUITES:=unit lint postgres behaviour model cli scheduler worker sspi drivers web crash mutants}"
+if [ -n "$LONG" ]; then : "${SUITES:=onpostgres behaviour model cli scheduler worker sspi drivers web crash}"; fi
+: "${SUITES:=unit lint onpostgres postgres behaviour model cli scheduler worker sspi drivers web crash mutants}"
 reports=$PWD/build/reports
 python=/usr/bin/python3
 [ -x $python ] || python=python3
@@ -52,6 +52,23 @@ pytest_suite() {
     case $? in 0 | 1 | 5) ;; *) record "pytest-$name" failed ;; esac
 }
 
+# The same tests with the databases in PostgreSQL (tests/on-postgres says which). Beside the others, with a lower priority: both
+# wait most of their time. The plain build: a sanitizer would find in it what it finds in the other runs, at three times the price.
+begin_onpostgres() {
+    echo "the tests on PostgreSQL go on beside the others: $reports/onpostgres.log"
+    # shellcheck disable=SC2046 # a list of paths
+    STORE=postgres PROCESSIOND=$PROCESSIOND_PLAIN nice -n 5 $python -m pytest $($python tools/on_postgres.py) -n "$(nproc)" \
+        -m "$([ -n "$LONG" ] && echo long || echo 'not long')" -q --durations=10 -p no:cacheprovider \
+        --junitxml="$reports/onpostgres.xml" >"$reports/onpostgres.log" 2>&1 &
+    onpostgres=$!
+}
+finish_onpostgres() {
+    wait "$onpostgres"
+    local rc=$?
+    cat "$reports/onpostgres.log"
+    case $rc in 0 | 1 | 5) ;; *) record pytest-onpostgres failed ;; esac
+}
+
 # cppcheck and clang-tidy take minutes of a core that the tests leave idle now and then: with the lowest priority, beside
 # them. In its time only: a slow machine must not turn it into a failure. `make lint` has no limit.
 begin_analysis() {
@@ -92,6 +109,10 @@ if wanted unit; then
     check build-tsan tools/build.sh tsan
     [ -f build/tsan/build.ninja ] && meson_tests tsan --suite unit
 fi
+if wanted onpostgres; then
+    step "the same tests with the databases in PostgreSQL"
+    begin_onpostgres
+fi
 for suite in postgres behaviour model cli scheduler worker sspi drivers web crash; do
     if wanted $suite; then
         step "$suite"
@@ -104,6 +125,10 @@ if wanted mutants; then
     $python tools/mutate.py --listed tools/mutate.sample --seconds 120 --limit 60 --jobs "$JOBS" \
         --junit "$reports/mutants.xml"
     [ -s "$reports/mutants.xml" ] || record mutants failed
+fi
+if wanted onpostgres; then
+    step "on PostgreSQL, begun beside the tests"
+    finish_onpostgres
 fi
 if wanted lint; then
     step "static analysis, begun beside the tests"

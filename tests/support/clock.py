@@ -3,16 +3,19 @@
     with ClockServer() as server:
         server.set("2008-01-31 00:59:00.500")
 
-The wall clock stands still between two settings, so that every time in an answer is known exactly. Timers run on the real monotonic clock.
+With STORE=postgres its PostgreSQL has the same clock, and so have all clock servers of one process. The wall clock stands still between two settings, so that every time in an answer is known exactly. Timers run on the real monotonic clock.
 PROCESSIOND_PLAIN names the binary; without it PROCESSIOND is taken when it carries no sanitizer, or else build/plain, which `make test` makes.
 """
 import datetime
+import itertools
 import os
 import pathlib
 
 import pytest
 
 from support import server as support_server
+from support import store
+from support.calls import create_database
 from support.server import Server
 
 LIBRARY = pathlib.Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
@@ -42,15 +45,31 @@ def plain_binary():
     return find_plain()
 
 
+def environment(file):
+    """Of a process whose clock is in the file."""
+    return {"LD_PRELOAD": str(find_library()), "FAKETIME_TIMESTAMP_FILE": str(file), "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            "FAKETIME_DONT_RESET": "1", "FAKETIME_FMT": "%s"}
+
+
 class ClockServer(Server):
+    own_clock = True
+    database = support_server.DATABASE
+
     def __init__(self, start="2025-06-15 12:00:00", settings=None, **options):
-        self.plain = plain_binary()
+        self.plain, self.numbers = plain_binary(), itertools.count(1)
         super().__init__(settings=settings, **options)
-        self.clock = self.dir / "clock"
+        # With PostgreSQL the clock of a call is that of PostgreSQL, which all clock servers of this process share.
+        self.clock = store.clock_cluster().clock if store.is_postgres() else self.dir / "clock"
         self.set(start)
-        # The preload is for the server only: env of the child
-        self.env.update(LD_PRELOAD=str(find_library()), FAKETIME_TIMESTAMP_FILE=str(self.clock), FAKETIME_NO_CACHE="1",
-                        FAKETIME_DONT_FAKE_MONOTONIC="1", FAKETIME_DONT_RESET="1", FAKETIME_FMT="%s")
+        self.env.update(environment(self.clock))       # for the server only
+
+    def empty_database(self, moment):
+        """Sets the clock and gives the name of a database for state that has not seen a later time: with PostgreSQL time never goes back for a database."""
+        self.set(moment)
+        if store.is_postgres():
+            self.database = f"State{next(self.numbers)}"
+            create_database(self, self.database, "state")
+        return self.database
 
     def arguments(self):
         return [str(self.plain)] + super().arguments()[1:]

@@ -14,6 +14,7 @@ import pytest
 
 from support import clients
 from support.clients import CallError
+from support.store import ways
 
 SPACES = {"word": "http://schemas.microsoft.com/office/server/word/2009/08/", "translation": "http://schemas.microsoft.com/office/server/translation/2010/11/"}
 PREFIX = {"word": "WORD", "translation": "TRAN"}
@@ -335,8 +336,8 @@ def opened(server, service, errata, way):
 
 
 # Each way of calling with each service and each setting once or twice: all of them together would only take longer.
-SETTINGS = (("corrected", "pytds-rpc"), ("literal", "pytds-rpc"), ("corrected", "pymssql-rpc"), ("literal", "pytds-batch"), ("corrected", "pymssql-batch"))
-FEW = (("word", "corrected", "pytds-rpc"), ("word", "literal", "pymssql-batch"), ("translation", "literal", "pytds-batch"), ("translation", "corrected", "pymssql-rpc"))
+SETTINGS = (("corrected", "pytds-rpc"), ("literal", "pytds-rpc")) + ways((("corrected", "pymssql-rpc"), ("literal", "pytds-batch"), ("corrected", "pymssql-batch")), ())
+FEW = (("word", "corrected", "pytds-rpc"), ("translation", "literal", "pytds-batch")) + ways((("word", "literal", "pymssql-batch"), ("translation", "corrected", "pymssql-rpc")), ())
 
 
 def jobs_fixture(*services, settings=SETTINGS, among=None):

@@ -30,18 +30,22 @@ def missing():
 
 
 class Postgres:
-    def __init__(self, settings=None, durable=False):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="procession-pg-", dir="/tmp"))
+    def __init__(self, settings=None, durable=False, folder=None):
+        """folder: one that somebody else has started, to be used and left alone."""
+        self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="procession-pg-", dir="/tmp"))
         self.data, self.user, self.running = self.folder / "data", "postgres", False
         self.settings = {"listen_addresses": "", "unix_socket_directories": str(self.folder), "shared_buffers": "64MB",
                          "fsync": "on" if durable else "off", "max_connections": "60", "log_min_messages": "warning", **(settings or {})}
         self.scripts = self.folder / "scripts"
 
+    def environment(self):
+        return dict(os.environ)
+
     # PostgreSQL refuses to be root.
     def _run(self, program, *args):
         how = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
         done = subprocess.run([PROGRAMS / program, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              stdin=subprocess.DEVNULL, cwd=self.folder, check=False, **how)
+                              stdin=subprocess.DEVNULL, cwd=self.folder, env=self.environment(), check=False, **how)
         assert done.returncode == 0, f"{program}: {done.stdout.decode(errors='replace')}\n{self.log()}"
 
     def start(self):

@@ -6,10 +6,7 @@
 PROCESSIOND names the binary (default: build/processiond in the tree). SERVER_CERTIFICATE names a folder with server.crt and server.key, which
 every new server is given: making a key takes longer than the rest of a first start. tools/mutate.py, which starts thousands, sets it.
 """
-import atexit
-import contextlib
 import functools
-import hashlib
 import os
 import pathlib
 import queue
@@ -21,7 +18,7 @@ import tempfile
 import threading
 import time
 
-from support import postgres
+from support import store
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PASSWORD = "Procession-1"
@@ -49,30 +46,9 @@ class ServerFailed(AssertionError):
     pass
 
 
-def store():
-    """STORE=postgres: every server of these tests keeps its databases in a PostgreSQL of the tests' own."""
-    return os.environ.get("STORE", "sqlite")
-
-
-@functools.lru_cache
-def cluster():
-    """One PostgreSQL for all servers of this process."""
-    made = postgres.Postgres(settings={"max_connections": "400", "max_pred_locks_per_transaction": "256"}).start()
-    atexit.register(made.remove)
-    return made
-
-
-@functools.lru_cache(maxsize=None)
-def database_for(folder):
-    """A database of that cluster for each data folder: as empty, and as lasting, as the folder."""
-    name = "p" + hashlib.sha256(str(folder).encode()).hexdigest()[:20]
-    with contextlib.closing(cluster().connect()) as connection:
-        connection.cursor().execute(f"CREATE DATABASE {name}")
-    return cluster().conninfo(name)
-
-
 class Server:
     """One processiond and its folder. start/stop/kill/restart may be called as often as a test likes."""
+    own_clock = False           # is its wall clock another than ours? Then PostgreSQL's is, too.
 
     def __init__(self, settings=None, config=None, password=PASSWORD, data=None, env=None, start_timeout=30):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="procession-test-"))
@@ -112,8 +88,8 @@ class Server:
         if self.config:
             self.write_config()
             args += ["--config", str(self.dir / "config.ini")]
-        if store() == "postgres" and "engine" not in self.settings:
-            args += ["--engine", "postgres", "--postgres", database_for(self.data)]
+        if store.is_postgres() and "engine" not in self.settings:
+            args += ["--engine", "postgres", "--postgres", store.database_for(self.data, self.password, self.own_clock)]
         for name, value in self.settings.items():
             if name != "listen":
                 args += ["--" + name.replace("_", "-"), str(value)]
@@ -198,6 +174,8 @@ class Server:
         self.process.send_signal(number)
 
     def remove(self):
+        if self.dir in self.data.parents:
+            store.forget(self.data)
         shutil.rmtree(self.dir, ignore_errors=True)
 
     # looking at it

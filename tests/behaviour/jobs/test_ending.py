@@ -1,13 +1,12 @@
 """Jobs come to an end: proc_CancelJob, proc_CancelAllActiveJobs, proc_HasActiveJobs, and what proc_JobsExpire does in both services."""
-import contextlib
 import datetime
-import sqlite3
 import time
 
 import pytest
 
 from support.jobs import PART, PART2, ZERO, near, next_tick, utc
 from support.proves import proves
+from support.store import stored
 
 
 @proves("WORD-CancelJob-03", "TRAN-CancelJob-03")
@@ -175,13 +174,11 @@ def test_the_rows_of_deleted_jobs_leave_the_store(one_way):
         if db.word:
             db.succeed(1, 2, job=job, Reserved=b"\x07")
     assert expire(db, JobId=1) == [2, 3] and expire(db, JobId=3) == [2]
-    with contextlib.closing(sqlite3.connect(db.server.data / "system.db")) as system:
-        name, = system.execute("SELECT file FROM database WHERE name = ?", [db.database]).fetchone()
     tables = ("item", "item_text", "grp", "job_text") + (("item_reserved",) if db.word else ())
     left = "SELECT (SELECT count(*) FROM garbage)" + "".join(f" + (SELECT count(*) FROM {t} WHERE n NOT IN (SELECT n FROM job))" for t in tables)
-    with contextlib.closing(sqlite3.connect(f"file:{db.server.data / name}?mode=ro", uri=True, timeout=20)) as store:
+    with stored(db.server, db.database) as store:
         until = time.monotonic() + 60
-        while store.execute(left).fetchone() != (0,):
+        while store.rows(left) != [(0,)]:
             assert time.monotonic() < until, "rows are left"
             time.sleep(0.05)
     assert db.counts(2)["Total"] == 3 and [g.GroupId for g in db.groups(2)] == [1, 2]

@@ -1,9 +1,7 @@
 """Both job services while the clock moves: years pass, days and years end, and nothing happens unless somebody calls."""
 import collections
-import contextlib
 import datetime
 import itertools
-import sqlite3
 
 import pytest
 
@@ -11,6 +9,7 @@ from support import clients
 from support.clock import ClockServer
 from support.jobs import ERRATA, FAR, PART, PART2, ZERO, Jobs, new_database
 from support.proves import proves
+from support.store import stored
 
 BEGIN = datetime.datetime(2027, 12, 31, 22, 30, 0)
 
@@ -146,12 +145,10 @@ def test_with_active_jobs_only_whole_jobs_go(db):
     assert db.all_jobs() == [1] and [i.ItemId for i in db.items()] == [1, 2]
 
 
-def stored(db, sql):
-    """A number from the file of the database, beside the running server."""
-    with contextlib.closing(sqlite3.connect(f"file:{db.server.data}/system.db?mode=ro", uri=True, timeout=20)) as system:
-        name, = system.execute("SELECT file FROM database WHERE name = ?", [db.database]).fetchone()
-    with contextlib.closing(sqlite3.connect(f"file:{db.server.data / name}?mode=ro", uri=True, timeout=20)) as store:
-        return store.execute(sql).fetchone()[0]
+def number(db, sql):
+    """From the store of the database, beside the running server."""
+    with stored(db.server, db.database) as tables:
+        return tables.rows(sql)[0][0]
 
 
 # Each job has items 1 to 3, of which these stop at these hours, in this order: the clock goes back as well, and some stop again.
@@ -189,7 +186,7 @@ def test_jobs_and_items_expire_by_the_stops_that_they_have(db):
             left = {(r.JobId, r.ItemId): r.StopTime for r in db.reader.run("SELECT JobId, ItemId, StopTime FROM dbo.Items").rows}
             assert left == stops and db.all_jobs() == sorted({job for job, _ in stops}), hour
             for table in ("item", "item_text"):         # which the procedures join
-                assert stored(db, f"SELECT count(*) FROM {table} WHERE n IN (SELECT n FROM job)") == len(stops)
+                assert number(db, f"SELECT count(*) FROM {table} WHERE n IN (SELECT n FROM job)") == len(stops)
     assert db.active() == len({job for job, _ in stops}) == 15
 
 

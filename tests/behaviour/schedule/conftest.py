@@ -5,11 +5,12 @@ import uuid
 import pytest
 
 from support.calls import create_database, open_path
+from support.store import ways
 
 _numbers = itertools.count(1)
 
 
-@pytest.fixture(params=("pytds", "batch", "pymssql"))
+@pytest.fixture(params=ways(("pytds", "batch", "pymssql"), ("pytds",)))
 def carrier(request):
     return request.param
 

@@ -1,7 +1,6 @@
 """The seven procedures: what each does to the store, and what it must leave alone."""
 import contextlib
 import datetime
-import sqlite3
 import threading
 import time
 import uuid
@@ -14,6 +13,7 @@ from support import wiretypes as t
 from support.calls import create_database, open_path, paths
 from support.logins import PASSWORD, new_login
 from support.proves import proves
+from support.store import stored as behind
 from support.server import Server
 from support.signature import check_arguments, check_metadata
 from support.wire import Param, ServerError, Wire
@@ -264,27 +264,22 @@ def test_a_one_time_job_goes_to_one_caller(server, database, rpc):
             assert stored(rpc) == set()
 
 
-def store_file(server, database):
-    with contextlib.closing(sqlite3.connect(server.data / "system.db")) as db:
-        return server.data / db.execute("SELECT file FROM database WHERE name = ?", [database]).fetchone()[0]
-
-
 @proves("SCHED-GetScheduledJobsInInterval-08", "SCHED-GetScheduledJobById-04", "SCHED-AddScheduledJob-11", "SCHED-ModifyScheduledJob-11", "SCHED-RefreshScheduledJob-06",
         "SCHED-RemoveScheduledJob-04")
 def test_a_call_that_fails_gives_status_1(server):
     """Behind the server's back the table gets another name: each call fails while it runs, with an error and then status 1."""
     name = "Broken" + uuid.uuid4().hex[:8]
     create_database(server, name, "schedule")
-    with open_path("wire", server, name, "ScheduledJobs") as db, contextlib.closing(sqlite3.connect(store_file(server, name), isolation_level=None)) as store:
+    with open_path("wire", server, name, "ScheduledJobs") as db, behind(server, name) as tables:
         values = add(db, Recurrence=None)
-        store.execute("ALTER TABLE job RENAME TO away")
+        tables.run("ALTER TABLE job RENAME TO away")
         try:
             for proc, some in ((INTERVAL, {"NextDueTime": FOREVER}), (BY_ID, {"JobId": values["JobId"]}), (ADD, job()), (MODIFY, values),
                                (REFRESH, {"JobId": values["JobId"], "NextDueTime": FOREVER}), (REMOVE, {"JobId": values["JobId"]})):
                 result = db.call(proc, **some)
                 assert result.errors and result.errors[0][1] > 10 and result.status == 1, (proc, result)
         finally:
-            store.execute("ALTER TABLE away RENAME TO job")
+            tables.run("ALTER TABLE away RENAME TO job")
         assert rows_of(db.call(INTERVAL, NextDueTime=FOREVER)) == {row_of(values)}
 
 

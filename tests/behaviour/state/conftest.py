@@ -4,6 +4,7 @@ import uuid
 import pytest
 
 from support.calls import open_path, paths
+from support.store import ways
 
 DATABASE = "StateService"
 
@@ -13,7 +14,7 @@ def key():
     return "state-" + uuid.uuid4().hex[:20]
 
 
-@pytest.fixture(params=("pytds", "batch", "pymssql"))
+@pytest.fixture(params=ways(("pytds", "batch", "pymssql"), ("pytds",)))
 def carrier(request):
     return request.param
 

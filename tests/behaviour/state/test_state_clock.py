@@ -9,6 +9,7 @@ from support.calls import open_path
 from support.clock import ClockServer
 from support.proves import proves
 from support.server import Server
+from support.store import long_on_postgres
 
 TICK = datetime.timedelta(microseconds=3334)
 
@@ -21,9 +22,10 @@ def clock():
 
 
 @pytest.fixture
-def db(clock):
-    clock.set("2025-06-15 12:00:00")
-    with open_path("wire", clock, "StateService") as path:
+def db(clock, request):
+    """Begins at the moment that the test has as its start."""
+    database = clock.empty_database(getattr(request.node, "callspec", None) and request.node.callspec.params.get("start") or "2025-06-15 12:00:00")
+    with open_path("wire", clock, database, "StateService") as path:
         path.call("proc_DeleteExpiredItems")
         yield path
 
@@ -38,7 +40,6 @@ def expired_gone(db, key):
 @pytest.mark.parametrize("start", ("2025-06-15 12:00:00", "2025-12-31 23:59:30", "2024-02-28 23:59:30", "2024-02-29 23:59:59.997", "2025-02-28 23:59:30",
                                    "2000-02-28 23:59:30", "1999-12-31 23:59:59.500", "2038-01-19 03:13:50", "2100-02-28 23:59:30"))
 def test_an_item_lives_exactly_its_time_out(clock, db, key, start):
-    clock.set(start)
     add(db, key, timeout=1)
     expires = view(db, key)[4]
     assert abs(expires - (clock.now + datetime.timedelta(minutes=1))) <= TICK
@@ -176,7 +177,6 @@ def test_an_update_is_about_one_item(clock, db, key, timeout):
 @proves("STATE-Model-08", "STATE-GetItemWithLock-12", "STATE-GetItemWithoutLock-13", "STATE-GetItemWithLock-10")
 @pytest.mark.parametrize("start", ("2025-06-15 12:00:00.900", "2024-02-28 23:59:58.900", "2024-12-31 23:59:59.900", "2026-03-29 00:59:59.900"))
 def test_lock_age_counts_whole_seconds(clock, db, key, start):
-    clock.set(start)
     add(db, key, timeout=100000)
     lock(db, key)
     assert peek(db, key)[2] == 0
@@ -228,6 +228,7 @@ COUNT = "SELECT COUNT(*) FROM dbo.Items"
 
 
 @proves("STATE-DeleteExpiredItems-02", "STATE-DeleteExpiredItems-03", "STATE-Model-11")
+@long_on_postgres("thousands of calls, one by one")
 def test_thousands_of_expired_items(filled):
     clock = filled(sweep_interval=0)
     with open_path("wire", clock, "StateService") as db:
@@ -242,6 +243,7 @@ def test_thousands_of_expired_items(filled):
 
 
 @proves("STATE-Model-11")
+@long_on_postgres("thousands of calls, one by one")
 def test_the_sweep_deletes_the_expired_and_only_these(filled):
     clock = filled(sweep_interval=1)
     with open_path("wire", clock, "StateService") as db:

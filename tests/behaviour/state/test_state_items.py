@@ -1,6 +1,4 @@
 """The eight procedures: what each does to an item, and what it must leave alone."""
-import contextlib
-import sqlite3
 import threading
 import time
 
@@ -9,6 +7,7 @@ from stateview import ABSENT, NOTHING, add, lock, peek, refused, view
 
 from support.calls import open_path
 from support.proves import proves
+from support.store import stored
 
 GETS = ("proc_GetItemWithLock", "proc_GetItemWithoutLock")
 
@@ -487,8 +486,8 @@ def test_identifiers_with_nul(server, key, path):
 
 def give_cookie(server, key, cookie):
     """Nobody locks two thousand million times: the number is written into the store."""
-    with contextlib.closing(sqlite3.connect(server.data / "StateService.db", timeout=20)) as file, file:
-        assert file.execute("UPDATE item SET cookie = ? WHERE id = ?", (cookie, key)).rowcount == 1
+    with stored(server, "StateService") as tables:
+        assert tables.run("UPDATE item SET cookie = ? WHERE id = ?", cookie, key) == 1
 
 
 @proves("STATE-Model-07")

@@ -1,9 +1,7 @@
 """Renewals are kept in memory and written together (docs/durability.md). Nobody must notice: not who reads, not who begins a transaction, not when the disk refuses them."""
-import contextlib
 import datetime
 import pathlib
 import resource
-import sqlite3
 import time
 
 import pytest
@@ -12,6 +10,7 @@ from stateview import add, peek, view
 from support.calls import open_path
 from support.proves import proves
 from support.server import Server
+from support.store import sqlite_only, stored
 
 TICK = datetime.timedelta(milliseconds=5)         # 1/300 s, the grain of every stored time, and a view shows whole milliseconds
 RENEWALS = ("proc_GetItemWithoutLock", "proc_RefreshItemExpiration")
@@ -39,9 +38,9 @@ def renew(db, proc, key, minutes):
 
 
 def in_file(server, key):
-    """What a reader of the file finds, beside the server: the stored expiration in ticks."""
-    with contextlib.closing(sqlite3.connect(f"file:{server.data}/StateService.db?mode=ro", uri=True)) as file:
-        return file.execute("SELECT expires FROM item WHERE id = ?", (key,)).fetchone()[0]
+    """What a reader of the store finds, beside the server: the stored expiration in ticks."""
+    with stored(server, "StateService") as tables:
+        return tables.rows("SELECT expires FROM item WHERE id = ?", key)[0][0]
 
 
 @proves("STATE-GetItemWithoutLock-16", "STATE-RefreshItemExpiration-02")
@@ -65,6 +64,7 @@ def test_the_renewal_is_no_part_of_the_next_transaction(rpc, key):
         assert view(rpc, key + "-other") is None
 
 
+@sqlite_only("PostgreSQL commits renewals at once")
 def test_renewals_are_in_the_file_soon(own, rpc, key):
     add(rpc, key, timeout=3)
     peek(rpc, key)              # writes the promise
@@ -83,6 +83,7 @@ def written(server):
     return int(next(line.split()[1] for line in lines if line.startswith("write_bytes")))
 
 
+@sqlite_only("counts what the server writes to its disk")
 def test_many_reads_write_little(own, rpc, key):
     add(rpc, key)
     peek(rpc, key)
@@ -105,6 +106,7 @@ def tight(own):
 
 
 @proves("STATE-GetItemWithoutLock-16")
+@sqlite_only("the disk of the server is full: it has nothing of the databases with PostgreSQL")
 def test_renewals_that_the_disk_refuses_are_kept_by_the_promise(own, rpc, key, tight):
     """Each was answered: none may expire as if it had not been, although the commit of all of them failed."""
     add(rpc, key, timeout=3)

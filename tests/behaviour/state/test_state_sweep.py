@@ -1,6 +1,6 @@
 """The sweep's own column: a minute that is never after the expiration. Renewing an item leaves it alone; the sweep, or proc_DeleteExpiredItems, moves it on.
 
-The column is looked at in the file, beside the running server.
+The column is looked at in the store, beside the running server.
 """
 import contextlib
 import datetime
@@ -16,6 +16,7 @@ from support.calls import open_path
 from support.clock import ClockServer
 from support.proves import proves
 from support.server import Server
+from support.store import long_on_postgres, sqlite_only, stored
 
 MINUTE = 18000                  # ticks
 COUNT = "SELECT COUNT(*) FROM dbo.Items"
@@ -29,25 +30,25 @@ def clock():
 
 @pytest.fixture
 def db(clock):
-    clock.set("2025-06-15 12:00:00")
-    with open_path("wire", clock, "StateService") as path:
+    database = clock.empty_database("2025-06-15 12:00:00")
+    with open_path("wire", clock, database, "StateService") as path:
         path.call("proc_DeleteExpiredItems")
         yield path
 
 
-def stored(server, sql):
-    with contextlib.closing(sqlite3.connect(f"file:{server.data}/StateService.db?mode=ro", uri=True)) as file:
-        return file.execute(sql).fetchall()
+def rows(server, sql):
+    with stored(server, server.database) as tables:
+        return tables.rows(sql)
 
 
 def minutes(server, key):
     """(sweep, expires) of an item in minutes."""
-    return stored(server, f"SELECT sweep, expires / {MINUTE} FROM item WHERE id = '{key}'")[0]
+    return rows(server, f"SELECT sweep, expires / {MINUTE} FROM item WHERE id = '{key}'")[0]
 
 
 def bodies(server, key=None):
-    """How many bodies in the file are those of an item, or nobody's."""
-    return stored(server, "SELECT count(*) FROM body WHERE n " + ("NOT IN (SELECT n FROM item)" if key is None else f"= (SELECT n FROM item WHERE id = '{key}')"))[0][0]
+    """How many bodies in the store are those of an item, or nobody's."""
+    return rows(server, "SELECT count(*) FROM body WHERE n " + ("NOT IN (SELECT n FROM item)" if key is None else f"= (SELECT n FROM item WHERE id = '{key}')"))[0][0]
 
 
 def clean(db):
@@ -119,6 +120,7 @@ def wait_for(condition, seconds=30):
 
 
 @proves("STATE-Model-11")
+@long_on_postgres("thousands of calls, one by one")
 def test_thousands_of_expired_and_of_renewed_items(tmp_path):
     """More than one step of the sweep (some 200 items) of either kind. Made with the real clock, which is quicker."""
     data = tmp_path / "data"
@@ -137,14 +139,14 @@ def test_thousands_of_expired_and_of_renewed_items(tmp_path):
     with ClockServer(data=data, start=begun + datetime.timedelta(minutes=80), settings={"sweep_interval": 1}) as clock, \
             open_path("wire", clock, "StateService") as db:
         wait_for(lambda: db.batch(COUNT).rows == [(3000,)])
-        assert stored(clock, "SELECT count(*) FROM item WHERE substr(id, 3) % 2") == [(0,)]
-        wait_for(lambda: stored(clock, f"SELECT count(*) FROM item WHERE sweep <> expires / {MINUTE}") == [(0,)])      # moved on, all of them
+        assert rows(clock, "SELECT count(*) FROM item WHERE CAST(substr(id, 3) AS integer) % 2 <> 0") == [(0,)]
+        wait_for(lambda: rows(clock, f"SELECT count(*) FROM item WHERE sweep <> expires / {MINUTE}") == [(0,)])      # moved on, all of them
         assert peek(db, "i-0")[0] == b"\1" and peek(db, "i-1") == ABSENT
-        assert stored(clock, "SELECT count(*) FROM body") == [(3000,)]
+        assert rows(clock, "SELECT count(*) FROM body") == [(3000,)]
         clock.advance(minutes=40)                       # all but the one that has just been renewed
         wait_for(lambda: db.batch(COUNT).rows == [(1,)])
         assert view(db, "i-0") is not None
-        assert stored(clock, "SELECT count(*) FROM body") == [(1,)]
+        assert rows(clock, "SELECT count(*) FROM body") == [(1,)]
 
 
 @pytest.fixture
@@ -178,6 +180,7 @@ SCHEMA_1 = SCHEMA_2 + "DROP VIEW view_items; DROP TABLE promise; PRAGMA user_ver
 NEWEST = (pathlib.Path(__file__).resolve().parents[3] / "procedures/state/schema.sql").read_text(encoding="utf-8").count("-- MIGRATION")
 
 
+@sqlite_only("there are no databases of such early versions in PostgreSQL")
 @pytest.mark.parametrize("sql", (OLD_ROWS, OLD_ROWS + SCHEMA_3, OLD_ROWS + SCHEMA_2, OLD_ROWS + SCHEMA_1), ids=("rows", "schema 3", "schema 2", "schema 1"))
 def test_files_of_an_earlier_version_work_on(old_file, sql):
     clock = old_file(sql)
@@ -199,11 +202,12 @@ def test_files_of_an_earlier_version_work_on(old_file, sql):
         clean(db)
         assert peek(db, "free")[0] == b"new" and peek(db, "held") == ABSENT
         assert db.batch("EXEC procession_database_check 'StateService'").rows[0][1].strip() == "ok"
-    assert stored(clock, "PRAGMA user_version") == [(NEWEST,)]
-    assert stored(clock, "SELECT until, lost FROM promise")[0][1] == 0
+    assert rows(clock, "PRAGMA user_version") == [(NEWEST,)]
+    assert rows(clock, "SELECT until, lost FROM promise")[0][1] == 0
 
 
 @proves("STATE-Model-12")
+@sqlite_only("there are no databases of such early versions in PostgreSQL")
 def test_a_file_of_an_earlier_version_gives_no_cookie_that_it_may_have_given(old_file):
     """Which items went before is not known: what is added starts above all that are there."""
     with open_path("wire", old_file(SCHEMA_2), "StateService") as db:
@@ -239,12 +243,12 @@ def test_more_than_can_be_kept(clock, db, key):
         assert lock(db, key)[3] == cookie
         db.call("proc_ReleaseItemLock", id=key, lockCookie=cookie)
     db.call("proc_DeleteItem", id=key, lockCookie=5)
-    with contextlib.closing(sqlite3.connect(clock.data / "StateService.db")) as file, file:
-        file.executemany("INSERT INTO gone (id, cookie) VALUES (?, 1)", [(f"{key}-{i}",) for i in range(9_999)])
+    with stored(clock, clock.database) as tables:
+        tables.run_many("INSERT INTO gone (id, cookie) VALUES (?, 1)", [(f"{key}-{i}",) for i in range(9_999)])
     add(db, key + "-last", timeout=1)
     clock.advance(minutes=3)
     clean(db)
-    assert stored(clock, "SELECT count(*) FROM gone") == [(0,)]
+    assert rows(clock, "SELECT count(*) FROM gone") == [(0,)]
     for name in (key, key + "-7", key + "-new"):
         add(db, name)
         assert lock(db, name)[3] == 7
@@ -255,8 +259,8 @@ def test_more_than_can_be_kept_at_once(key):
     """Many (10,001) that expire together are forgotten together: whatever comes starts above the highest of them. Before that, what is new starts at 1."""
     with ClockServer("2025-06-15 12:00:00", settings={"sweep_interval": 0}) as server, open_path("wire", server, "StateService") as db:
         add(db, key, timeout=1)
-        with contextlib.closing(sqlite3.connect(server.data / "StateService.db", timeout=20)) as file, file:
-            file.execute("UPDATE item SET cookie = 20000 WHERE id = ?", [key])
+        with stored(server, "StateService") as tables:
+            tables.run("UPDATE item SET cookie = 20000 WHERE id = ?", key)
         server.advance(minutes=3)
         assert db.call("proc_DeleteExpiredItems").status == 0 and view(db, key) is None
         add(db, key, timeout=1)
@@ -264,11 +268,11 @@ def test_more_than_can_be_kept_at_once(key):
         assert (peek(db, key)[3], peek(db, key + "-other")[3]) == (20001, 1)
         # After the highest cookie that there is, counting begins anew, and goes on from there.
         for turn, (highest, following) in enumerate(((20001, 20002), (8, 20002), (2147483647, 1), (8, 9))):
-            with contextlib.closing(sqlite3.connect(server.data / "StateService.db", timeout=20)) as file, file:
-                file.execute("UPDATE item SET cookie = ? WHERE id = ?", [highest, key])
-                file.execute("WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 10000) "
+            with stored(server, "StateService") as tables:
+                tables.run("UPDATE item SET cookie = ? WHERE id = ?", highest, key)
+                tables.run("WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 10000) "
                              "INSERT INTO item (id, cookie, locked, lock_time, timeout, expires, sweep) "
-                             "SELECT id || ? || i, 1 + i % 7, 0, lock_time, timeout, expires, sweep FROM item, c WHERE id = ?", [f"-{turn}-", key])
+                             "SELECT id || ? || i, 1 + i % 7, 0, lock_time, timeout, expires, sweep FROM item, c WHERE id = ?", f"-{turn}-", key)
             server.advance(minutes=3)
             assert db.call("proc_DeleteExpiredItems").status == 0
             for name, timeout in ((key, 1), (f"{key}-{turn}-1", 60), (f"{key}-new{turn}", 60)):
@@ -282,10 +286,10 @@ def test_more_than_can_be_kept_of_deleted_items(key):
     """What proc_DeleteItem notes has the same bound: beyond it all start above the highest."""
     with ClockServer("2025-06-15 12:00:00", settings={"sweep_interval": 0}) as server, open_path("wire", server, "StateService") as db:
         add(db, key)
-        with contextlib.closing(sqlite3.connect(server.data / "StateService.db", timeout=20)) as file, file:
-            file.executemany("INSERT INTO gone (n, id, cookie) VALUES (?, ?, ?)", [(i, f"{key}-{i}", 1 + i % 7) for i in range(1, 10_001)])
+        with stored(server, "StateService") as tables:
+            tables.run_many("INSERT INTO gone (id, cookie) VALUES (?, ?)", [(f"{key}-{i}", 1 + i % 7) for i in range(1, 10_001)])
         assert db.call("proc_DeleteItem", id=key, lockCookie=1).status == 0
-        assert stored(server, "SELECT count(*) FROM gone") == [(0,)]
+        assert rows(server, "SELECT count(*) FROM gone") == [(0,)]
         for name in (key, key + "-3", key + "-new"):
             add(db, name)
             assert peek(db, name)[3] == 8
@@ -321,6 +325,7 @@ def ticks(moment):
 
 
 @proves("STATE-Model-11")
+@sqlite_only("looks at the promise, which is about renewals that are written later: PostgreSQL commits them at once")
 def test_after_a_crash_items_live_as_long_as_lost_renewals_would_have_let_them(tmp_path, key):
     """docs/durability.md: for two minutes at a time renewals may be answered before they are on the disk; after a crash none that was answered then is cut short."""
     noon = datetime.datetime(2025, 6, 15, 12)
@@ -329,7 +334,7 @@ def test_after_a_crash_items_live_as_long_as_lost_renewals_would_have_let_them(t
         return noon + datetime.timedelta(**later)
 
     def promise(server):
-        return stored(server, "SELECT until, lost FROM promise")[0]
+        return rows(server, "SELECT until, lost FROM promise")[0]
 
     def started(moment):
         return ClockServer(moment, data=tmp_path / "data", settings={"sweep_interval": 0})

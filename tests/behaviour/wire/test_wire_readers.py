@@ -5,6 +5,7 @@ import pytest
 
 from support import wire as tds
 from support import wiretypes as t
+from support.store import sqlite_only
 from support.wire import Param, Wire
 
 from statecalls import add
@@ -120,6 +121,7 @@ def test_a_slow_client_is_not_a_stalled_one(new_server):
     w.close()
 
 
+@sqlite_only("query_cost_limit has no meaning with PostgreSQL")
 def test_a_select_has_a_cost(new_server):
     server = filled(new_server, query_cost_limit=1)
     with Wire(server).login() as w:
@@ -128,6 +130,7 @@ def test_a_select_has_a_cost(new_server):
         promptly(w)
 
 
+@sqlite_only("the log is SQLite's")
 def test_an_unread_select_does_not_pin_the_log(new_server):
     """It is ended when the log is too long, which can be begun anew then."""
     server = filled(new_server, max_wal_size=8)
