@@ -22,7 +22,7 @@ int auth_open(const struct auth_options *o, struct auth **ret, struct err *reter
 	a->generation = 1;
 	a->principal_map = strdup(o->principal_map == NULL ? "" : o->principal_map);
 	a->system = o->system;
-	pthread_mutex_init(&a->lock, NULL);
+	lock_init(&a->lock);
 	a->verified = calloc((size_t)AUTH_CACHE_SETS * AUTH_CACHE_WAYS, sizeof(*a->verified));
 	a->rights = calloc(AUTH_RIGHTS_SLOTS, sizeof(*a->rights));
 	if (a->principal_map == NULL || a->verified == NULL || a->rights == NULL ||
@@ -67,18 +67,18 @@ void auth_close(struct auth *a)
 	free(a->rights);
 	free(a->principal_map);
 	free(a->outbox);
-	pthread_mutex_destroy(&a->lock);
+	lock_fini(&a->lock);
 	explicit_bzero(a->key, sizeof(a->key));
 	free(a);
 }
 
 void auth_reload(struct auth *a)
 {
-	pthread_mutex_lock(&a->lock);
+	lock_take(&a->lock);
 	auth_cache_clear(a);
 	if (++a->generation == 0)
 		a->generation = 1;
-	pthread_mutex_unlock(&a->lock);
+	lock_give(&a->lock);
 }
 
 void auth_set_clock(struct auth *a, auth_clock *clock)
@@ -90,9 +90,9 @@ unsigned auth_hashed(struct auth *a)
 {
 	unsigned n;
 
-	pthread_mutex_lock(&a->lock);
+	lock_take(&a->lock);
 	n = a->hashed;
-	pthread_mutex_unlock(&a->lock);
+	lock_give(&a->lock);
 	return n;
 }
 
@@ -154,9 +154,9 @@ static void set_keys(const struct auth *a, struct attempt *at, struct str login,
 /* Hashes, whatever the outcome is to be: an attacker learns nothing from the time. */
 static int verify(struct auth *a, struct str password, const char *hash)
 {
-	pthread_mutex_lock(&a->lock);
+	lock_take(&a->lock);
 	a->hashed++;
-	pthread_mutex_unlock(&a->lock);
+	lock_give(&a->lock);
 	return password.n <= AUTH_PASSWORD_MAX ? auth_verify_password(password, hash) : 0;
 }
 
@@ -178,10 +178,10 @@ static enum auth_result failed(struct auth *a, const struct attempt *at, enum au
 {
 	const struct auth_keys *k = &at->keys;
 
-	pthread_mutex_lock(&a->lock);
+	lock_take(&a->lock);
 	auth_count_failure(a, &k->peer, &k->login, &k->pair);
 	auth_event_note(a, AUTH_EVENT_FAILURE, &k->peer, &k->login, &k->pair);
-	pthread_mutex_unlock(&a->lock);
+	lock_give(&a->lock);
 	return r;
 }
 
@@ -190,10 +190,10 @@ void auth_failed(struct auth *a, const char *peer)
 	struct auth_digest key;
 
 	peer_key(a, peer, &key);
-	pthread_mutex_lock(&a->lock);
+	lock_take(&a->lock);
 	auth_count_failure(a, &key, NULL, NULL);
 	auth_event_note(a, AUTH_EVENT_PEER, &key, &key, &key);
-	pthread_mutex_unlock(&a->lock);
+	lock_give(&a->lock);
 }
 
 /* Did the address fail so often that no single login can be the reason? The lock is held. */
@@ -208,9 +208,9 @@ bool auth_is_throttled(struct auth *a, const char *peer)
 	bool yes;
 
 	peer_key(a, peer, &key);
-	pthread_mutex_lock(&a->lock);
+	lock_take(&a->lock);
 	yes = peer_is_over(a, &key, a->clock());
-	pthread_mutex_unlock(&a->lock);
+	lock_give(&a->lock);
 	return yes;
 }
 
@@ -239,10 +239,10 @@ static void remember(struct auth *a, const struct attempt *at)
 static enum auth_result succeeded(struct auth *a, const struct attempt *at, const struct auth_row *row,
 				  struct auth_login *ret)
 {
-	pthread_mutex_lock(&a->lock);
+	lock_take(&a->lock);
 	remember(a, at);
 	auth_cache_put(a, &at->password);
-	pthread_mutex_unlock(&a->lock);
+	lock_give(&a->lock);
 	*ret = row->login;
 	return AUTH_OK;
 }
@@ -252,9 +252,9 @@ void auth_succeeded(struct auth *a, const char *login, const char *peer)
 	struct attempt at;
 
 	set_keys(a, &at, str_of(login), peer);
-	pthread_mutex_lock(&a->lock);
+	lock_take(&a->lock);
 	remember(a, &at);
-	pthread_mutex_unlock(&a->lock);
+	lock_give(&a->lock);
 }
 
 bool auth_knows_peer(struct auth *a, const char *peer)
@@ -263,9 +263,9 @@ bool auth_knows_peer(struct auth *a, const char *peer)
 	bool yes;
 
 	peer_key(a, peer, &key);
-	pthread_mutex_lock(&a->lock);
+	lock_take(&a->lock);
 	yes = auth_known_find(&a->peers, &key, &key, a->clock());
-	pthread_mutex_unlock(&a->lock);
+	lock_give(&a->lock);
 	return yes;
 }
 
@@ -305,10 +305,10 @@ static enum auth_result look(struct auth *a, const struct attempt *at, bool *ret
 {
 	enum auth_result r;
 
-	pthread_mutex_lock(&a->lock);
+	lock_take(&a->lock);
 	r = admit(a, at);
 	*ret_known = r == AUTH_OK && auth_cache_find(a, &at->password);
-	pthread_mutex_unlock(&a->lock);
+	lock_give(&a->lock);
 	return r;
 }
 
@@ -365,9 +365,9 @@ unsigned auth_penalty_ms(struct auth *a, const char *peer)
 	if (ms == 0)
 		return 0;
 	peer_key(a, peer, &key);
-	pthread_mutex_lock(&a->lock);
+	lock_take(&a->lock);
 	n = auth_throttle_count(&a->throttle, &key, a->clock());
-	pthread_mutex_unlock(&a->lock);
+	lock_give(&a->lock);
 	for (; n > 1 && ms < AUTH_PENALTY_MAX_MS; n--)
 		ms *= 2;
 	return ms < AUTH_PENALTY_MAX_MS ? ms : AUTH_PENALTY_MAX_MS;
@@ -382,25 +382,25 @@ uint8_t auth_rights(struct auth *a, const char *login, const char *database)
 
 	if (strlen(login) >= sizeof(slot->login) || strlen(database) >= sizeof(slot->database))
 		return 0;
-	pthread_mutex_lock(&a->lock);
+	lock_take(&a->lock);
 	generation = a->generation;
 	slot = auth_rights_slot(a, login, database);
 	hit = slot->generation == generation && str_eq_nocase(str_of(slot->login), str_of(login)) &&
 	      str_eq_nocase(str_of(slot->database), str_of(database));
 	if (hit)
 		rights = slot->rights;
-	pthread_mutex_unlock(&a->lock);
+	lock_give(&a->lock);
 	if (hit)
 		return rights;
 	if (auth_store_rights(a, login, database, &rights) < 0)
 		return 0;
 	/* Kept under the generation in which the reading began: a reload meanwhile makes it
 	 * stale at once. */
-	pthread_mutex_lock(&a->lock);
+	lock_take(&a->lock);
 	str_copy(slot->login, sizeof(slot->login), str_of(login));
 	str_copy(slot->database, sizeof(slot->database), str_of(database));
 	slot->rights = rights;
 	slot->generation = generation;
-	pthread_mutex_unlock(&a->lock);
+	lock_give(&a->lock);
 	return rights;
 }

@@ -11,6 +11,7 @@
 
 #include "auth/auth.h"
 #include "base/list.h"
+#include "base/lock.h"
 
 #define AUTH_DIGEST 32
 /* of an administrator */
@@ -99,7 +100,7 @@ struct auth {
 
 	struct engine_database *system; /* borrowed: where logins are asked for */
 
-	pthread_mutex_t lock; /* guards the rest; never held while hashing or asking */
+	struct lock lock; /* guards the rest; never held while hashing or asking */
 	struct auth_throttle throttle;
 	struct auth_known logins;       /* let in from an address */
 	struct auth_known peers;        /* addresses from which anybody was let in */

@@ -19,6 +19,7 @@
 #include <openssl/evp.h>
 
 #include "base/clock.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/thread.h"
 
@@ -32,7 +33,7 @@
 struct backup {
 	struct databases *dbs;
 	char data[PATH_BYTES - 300], folder[PATH_BYTES - 280];
-	pthread_mutex_t lock;
+	struct lock lock;
 	pthread_t thread;
 	bool started; /* thread is to be joined */
 	atomic_bool stop;
@@ -169,11 +170,11 @@ static int digest(struct backup *b, const char *path, struct backup_file *f, str
 	if (!ok)
 		return err_raise(reterr, 50021, 16, 1, "The copy of database '%s' could not be read again.",
 				 f->name);
-	pthread_mutex_lock(&b->lock);
+	lock_take(&b->lock);
 	for (unsigned i = 0; i < len && i < 32; i++)
 		snprintf(f->sha256 + (size_t)2 * i, 3, "%02x", sum[i]);
 	f->bytes = bytes;
-	pthread_mutex_unlock(&b->lock);
+	lock_give(&b->lock);
 	return 0;
 }
 
@@ -213,11 +214,11 @@ static void *backup_main(void *arg)
 	release_all(b);
 	if (rc < 0)
 		remove_folder(b);
-	pthread_mutex_lock(&b->lock);
+	lock_take(&b->lock);
 	b->state = rc == 0 ? BACKUP_READY : BACKUP_FAILED;
 	b->why = why;
 	b->touched_ms = clock_mono_ms();
-	pthread_mutex_unlock(&b->lock);
+	lock_give(&b->lock);
 	if (rc == 0)
 		LOG(LOG_INFO, NULL, "backup_ready", F_INT("databases", (int64_t)b->n));
 	else
@@ -383,11 +384,11 @@ int daemon_backup_begin(struct backup *b, struct str names, char ret_id[BACKUP_I
 {
 	int rc;
 
-	pthread_mutex_lock(&b->lock);
+	lock_take(&b->lock);
 	rc = begin(b, names, reterr);
 	if (rc == 0)
 		memcpy(ret_id, b->id, BACKUP_ID);
-	pthread_mutex_unlock(&b->lock);
+	lock_give(&b->lock);
 	return rc;
 }
 
@@ -398,7 +399,7 @@ int daemon_backup_look(struct backup *b, int (*fn)(const struct backup_view *v, 
 	struct backup_view v;
 	int rc;
 
-	pthread_mutex_lock(&b->lock);
+	lock_take(&b->lock);
 	b->touched_ms = clock_mono_ms();
 	v = (struct backup_view){ .state = b->state,
 				  .taken_us = b->taken_us,
@@ -407,7 +408,7 @@ int daemon_backup_look(struct backup *b, int (*fn)(const struct backup_view *v, 
 				  .n = b->n };
 	memcpy(v.id, b->id, sizeof(v.id));
 	rc = fn(&v, arg);
-	pthread_mutex_unlock(&b->lock);
+	lock_give(&b->lock);
 	return rc;
 }
 
@@ -432,10 +433,10 @@ int daemon_backup_read(struct backup *b, struct str id, struct str file, int64_t
 	ssize_t n = 0;
 	int fd;
 
-	pthread_mutex_lock(&b->lock);
+	lock_take(&b->lock);
 	b->touched_ms = clock_mono_ms();
 	fd = open_file(b, id, file);
-	pthread_mutex_unlock(&b->lock);
+	lock_give(&b->lock);
 	if (fd >= 0) {
 		n = pread(fd, dst, size, (off_t)offset);
 		close(fd);
@@ -448,13 +449,13 @@ int daemon_backup_read(struct backup *b, struct str id, struct str file, int64_t
 
 void daemon_backup_end(struct backup *b, struct str id)
 {
-	pthread_mutex_lock(&b->lock);
+	lock_take(&b->lock);
 	if (b->state != BACKUP_NONE && str_eq(id, str_of(b->id))) {
 		atomic_store(&b->stop, true);
 		if (b->state != BACKUP_RUNS)
 			forget(b);
 	}
-	pthread_mutex_unlock(&b->lock);
+	lock_give(&b->lock);
 }
 
 int daemon_backup_new(struct databases *dbs, const char *data, struct backup **ret, struct err *reterr)
@@ -469,7 +470,7 @@ int daemon_backup_new(struct databases *dbs, const char *data, struct backup **r
 		return err_set(reterr, ERR_START, "the name of the data folder is too long");
 	}
 	snprintf(b->folder, sizeof(b->folder), "%s/" STAGING, b->data);
-	pthread_mutex_init(&b->lock, NULL);
+	lock_init(&b->lock);
 	remove_folder(b);
 	*ret = b;
 	return 0;
@@ -484,6 +485,6 @@ void daemon_backup_free(struct backup *b)
 		pthread_join(b->thread, NULL);
 	b->started = false;
 	forget(b);
-	pthread_mutex_destroy(&b->lock);
+	lock_fini(&b->lock);
 	free(b);
 }

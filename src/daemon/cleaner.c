@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "engine/ask.h"
@@ -18,7 +19,7 @@ struct cleaner {
 	struct cleaner_options o;
 	int64_t state_due_ms; /* INT64_MAX: never */
 	pthread_t thread;
-	pthread_mutex_t lock;
+	struct lock lock;
 	pthread_cond_t wake;
 	bool kicked, stop; /* under the lock */
 };
@@ -26,11 +27,7 @@ struct cleaner {
 /* Under the lock. False: the time has come. */
 static bool wait_until(struct cleaner *c, int64_t at_ms)
 {
-	struct timespec until = { at_ms / 1000, (at_ms % 1000) * 1000000 };
-
-	if (at_ms == INT64_MAX)
-		return pthread_cond_wait(&c->wake, &c->lock) == 0;
-	return pthread_cond_timedwait(&c->wake, &c->lock, &until) == 0;
+	return lock_wait_until(&c->lock, &c->wake, at_ms);
 }
 
 /* Between two steps: lets clients' calls through. True: it is time to stop. */
@@ -39,11 +36,11 @@ static bool pause_between(struct cleaner *c)
 	int64_t end = clock_mono_ms() + STEP_PAUSE_MS;
 	bool stop;
 
-	pthread_mutex_lock(&c->lock);
+	lock_take(&c->lock);
 	while (!c->stop && clock_mono_ms() < end)
 		(void)wait_until(c, end);
 	stop = c->stop;
-	pthread_mutex_unlock(&c->lock);
+	lock_give(&c->lock);
 	return stop;
 }
 
@@ -91,7 +88,7 @@ static bool next_round(struct cleaner *c, struct round *ret)
 {
 	bool stop;
 
-	pthread_mutex_lock(&c->lock);
+	lock_take(&c->lock);
 	while (!c->stop && !c->kicked && clock_mono_ms() < c->state_due_ms)
 		(void)wait_until(c, c->state_due_ms);
 	*ret = (struct round){ .cleaner = c, .jobs = c->kicked, .state = clock_mono_ms() >= c->state_due_ms };
@@ -99,7 +96,7 @@ static bool next_round(struct cleaner *c, struct round *ret)
 		ret->jobs = ret->jobs || ret->state;
 	c->kicked = false;
 	stop = c->stop;
-	pthread_mutex_unlock(&c->lock);
+	lock_give(&c->lock);
 	return !stop;
 }
 
@@ -118,16 +115,15 @@ static void *cleaner_main(void *arg)
 
 void daemon_cleaner_kick(struct cleaner *c)
 {
-	pthread_mutex_lock(&c->lock);
+	lock_take(&c->lock);
 	c->kicked = true;
 	pthread_cond_signal(&c->wake);
-	pthread_mutex_unlock(&c->lock);
+	lock_give(&c->lock);
 }
 
 int daemon_cleaner_start(const struct cleaner_options *o, struct cleaner **ret, struct err *reterr)
 {
 	struct cleaner *c = calloc(1, sizeof(*c));
-	pthread_condattr_t attr;
 
 	if (c == NULL)
 		return err_nomem(reterr);
@@ -135,11 +131,8 @@ int daemon_cleaner_start(const struct cleaner_options *o, struct cleaner **ret, 
 	c->state_due_ms = o->state_interval_s == 0 ? INT64_MAX
 						   : clock_mono_ms() + (int64_t)o->state_interval_s * 1000;
 	c->kicked = true; /* what a crash left */
-	pthread_mutex_init(&c->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&c->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	lock_init(&c->lock);
+	lock_cond_init(&c->wake);
 	if (thread_start(&c->thread, cleaner_main, c) < 0) {
 		free(c);
 		return err_nomem(reterr);
@@ -152,12 +145,12 @@ void daemon_cleaner_stop(struct cleaner *c)
 {
 	if (c == NULL)
 		return;
-	pthread_mutex_lock(&c->lock);
+	lock_take(&c->lock);
 	c->stop = true;
 	pthread_cond_signal(&c->wake);
-	pthread_mutex_unlock(&c->lock);
+	lock_give(&c->lock);
 	pthread_join(c->thread, NULL);
 	pthread_cond_destroy(&c->wake);
-	pthread_mutex_destroy(&c->lock);
+	lock_fini(&c->lock);
 	free(c);
 }

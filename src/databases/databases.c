@@ -230,10 +230,10 @@ int databases_create(struct databases *d, struct str name, enum service service,
 		return err_set(reterr, ERR_ADMIN,
 			       "The service of a database is word, translation, schedule or state.");
 	str_copy(r.name, sizeof(r.name), name);
-	pthread_mutex_lock(&d->adding);
+	lock_take(&d->adding);
 	rc = create(d, &r, reterr);
 	e = rc == 0 ? find(d, name) : NULL;
-	pthread_mutex_unlock(&d->adding);
+	lock_give(&d->adding);
 	if (e == NULL)
 		return -1;
 	assert(e->db.engine != NULL && e->db.service == service);
@@ -279,7 +279,7 @@ void databases_close(struct databases *d)
 	}
 	for (n = atomic_load(&d->count); n > 0; n--)
 		databases_entry_free(d->entries[n - 1]);
-	pthread_mutex_destroy(&d->adding);
+	lock_fini(&d->adding);
 	free(d->set_aside);
 	free(d->accept);
 	free(d);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/lock.h"
 #include "databases/databases.h"
 
 #define DATABASES_MAX 1024
@@ -20,7 +21,7 @@ struct database_entry {
 struct databases {
 	struct engine *engine;    /* borrowed */
 	char *set_aside, *accept; /* owned: names of databases, separated by commas */
-	pthread_mutex_t adding;   /* one at a time */
+	struct lock adding;       /* one at a time */
 	atomic_size_t count;
 	struct database_entry *entries[DATABASES_MAX]; /* [0]: the system's */
 };

@@ -220,7 +220,7 @@ int databases_open(const struct databases_options *o, struct databases **ret, st
 
 	if (d == NULL)
 		return err_nomem(reterr);
-	pthread_mutex_init(&d->adding, NULL);
+	lock_init(&d->adding);
 	d->engine = o->engine;
 	d->set_aside = strdup(o->set_aside == NULL ? "" : o->set_aside);
 	d->accept = strdup(o->accept == NULL ? "" : o->accept);

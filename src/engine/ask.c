@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <pthread.h>
 
+#include "base/lock.h"
 #include "catalogue/catalogue.h"
 
 #define ANSWER_MOST ((size_t)16 << 20) /* bytes */
@@ -13,7 +14,7 @@ struct question {
 	struct call call;
 	struct sink sink;
 	struct engine_answer answer;
-	pthread_mutex_t lock;
+	struct lock lock;
 	pthread_cond_t wake;
 	bool done; /* under the lock */
 };
@@ -95,10 +96,10 @@ static void completed(struct call *c)
 {
 	struct question *q = c->owner;
 
-	pthread_mutex_lock(&q->lock);
+	lock_take(&q->lock);
 	q->done = true;
 	pthread_cond_signal(&q->wake);
-	pthread_mutex_unlock(&q->lock);
+	lock_give(&q->lock);
 }
 
 static void question_init(struct question *q, struct engine_database *db, enum call_kind kind,
@@ -108,7 +109,7 @@ static void question_init(struct question *q, struct engine_database *db, enum c
 	q->sink.ops = &keep_ops;
 	q->answer = (struct engine_answer){ .nrows = 0 };
 	arena_init(&q->answer.arena, ANSWER_MOST);
-	pthread_mutex_init(&q->lock, NULL);
+	lock_init(&q->lock);
 	pthread_cond_init(&q->wake, NULL);
 	q->done = false;
 	q->call.arena = &q->answer.arena;
@@ -126,10 +127,10 @@ static void question_init(struct question *q, struct engine_database *db, enum c
 static int question_run(struct question *q, struct engine_database *db, struct err *reterr)
 {
 	engine_submit(db, &q->call);
-	pthread_mutex_lock(&q->lock);
+	lock_take(&q->lock);
 	while (!q->done)
-		pthread_cond_wait(&q->wake, &q->lock);
-	pthread_mutex_unlock(&q->lock);
+		lock_wait(&q->lock, &q->wake);
+	lock_give(&q->lock);
 	if (q->call.rc < 0)
 		*reterr = q->call.err;
 	return q->call.rc;
@@ -138,7 +139,7 @@ static int question_run(struct question *q, struct engine_database *db, struct e
 static void question_fini(struct question *q)
 {
 	pthread_cond_destroy(&q->wake);
-	pthread_mutex_destroy(&q->lock);
+	lock_fini(&q->lock);
 }
 
 int engine_ask(struct engine_database *db, const char *proc, const struct argument *args, size_t nargs,

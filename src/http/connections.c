@@ -37,18 +37,18 @@ void http_connection_changed(void *arg, struct MHD_Connection *c, void **context
 			return;
 		own->fd = fd_of(c);
 		own->reads_since_ms = clock_mono_ms();
-		pthread_mutex_lock(&all->lock);
+		lock_take(&all->lock);
 		list_append(&all->all, &own->link);
 		first = !h->reaping;
 		h->reaping = true;
-		pthread_mutex_unlock(&all->lock);
+		lock_give(&all->lock);
 		if (first)
 			http_reap_soon(h);
 		*context = own;
 	} else if (own != NULL) {
-		pthread_mutex_lock(&all->lock);
+		lock_take(&all->lock);
 		list_remove(&own->link);
-		pthread_mutex_unlock(&all->lock);
+		lock_give(&all->lock);
 		free(own);
 		*context = NULL;
 	}
@@ -61,9 +61,9 @@ void http_connection_reads(struct MHD_Connection *c, struct http_connections *al
 
 	if (own == NULL)
 		return;
-	pthread_mutex_lock(&all->lock);
+	lock_take(&all->lock);
 	own->reads_since_ms = reading ? clock_mono_ms() : 0;
-	pthread_mutex_unlock(&all->lock);
+	lock_give(&all->lock);
 }
 
 bool http_connections_check(struct http_connections *all, bool *reaping)
@@ -71,7 +71,7 @@ bool http_connections_check(struct http_connections *all, bool *reaping)
 	int64_t now = clock_mono_ms();
 	bool some = false;
 
-	pthread_mutex_lock(&all->lock);
+	lock_take(&all->lock);
 	LIST_EACH (it, &all->all) {
 		struct http_connection *c = CONTAINER_OF(it, struct http_connection, link);
 
@@ -82,6 +82,6 @@ bool http_connections_check(struct http_connections *all, bool *reaping)
 		}
 	}
 	*reaping = some;
-	pthread_mutex_unlock(&all->lock);
+	lock_give(&all->lock);
 	return some;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/lock.h"
 #include "base/str.h"
 #include "http/api.h"
 
@@ -23,7 +24,7 @@ struct stream {
 	struct http_task task;
 	uint32_t last; /* of what was sent */
 	int64_t sent_ms;
-	pthread_mutex_t lock;
+	struct lock lock;
 	/* under the lock */
 	struct buf pending;
 	size_t taken; /* of pending */
@@ -36,15 +37,15 @@ static void unref(struct stream *s)
 	struct http_streams *all = &s->http->streams;
 	bool last;
 
-	pthread_mutex_lock(&s->lock);
+	lock_take(&s->lock);
 	last = --s->refs == 0;
-	pthread_mutex_unlock(&s->lock);
+	lock_give(&s->lock);
 	if (!last)
 		return;
-	pthread_mutex_lock(&all->lock);
+	lock_take(&all->lock);
 	all->n--;
-	pthread_mutex_unlock(&all->lock);
-	pthread_mutex_destroy(&s->lock);
+	lock_give(&all->lock);
+	lock_fini(&s->lock);
 	buf_fini(&s->pending);
 	http_arguments_fini(&s->arguments);
 	free(s);
@@ -58,7 +59,7 @@ static ssize_t read_events(void *arg, uint64_t pos, char *dst, size_t max)
 	size_t n;
 
 	(void)pos;
-	pthread_mutex_lock(&s->lock);
+	lock_take(&s->lock);
 	n = s->pending.len - s->taken;
 	n = n < max ? n : max;
 	if (n > 0) {
@@ -73,7 +74,7 @@ static ssize_t read_events(void *arg, uint64_t pos, char *dst, size_t max)
 		MHD_suspend_connection(s->connection);
 	}
 	bool ended = n == 0 && s->ended;
-	pthread_mutex_unlock(&s->lock);
+	lock_give(&s->lock);
 	return ended ? MHD_CONTENT_READER_END_OF_STREAM : (ssize_t)n;
 }
 
@@ -81,9 +82,9 @@ static void reader_gone(void *arg)
 {
 	struct stream *s = arg;
 
-	pthread_mutex_lock(&s->lock);
+	lock_take(&s->lock);
 	s->gone = true;
-	pthread_mutex_unlock(&s->lock);
+	lock_give(&s->lock);
 	unref(s);
 }
 
@@ -100,12 +101,12 @@ static void wake(struct stream *s)
 
 static void end(struct stream *s)
 {
-	pthread_mutex_lock(&s->lock);
+	lock_take(&s->lock);
 	s->ended = true;
 	if (s->pending.len == s->taken)
 		buf_printf(&s->pending, "event: end\ndata: {}\n\n");
 	wake(s);
-	pthread_mutex_unlock(&s->lock);
+	lock_give(&s->lock);
 	unref(s);
 }
 
@@ -116,7 +117,7 @@ static void offer(struct stream *s, const struct buf *b, unsigned status)
 				 : str_hash_nocase((struct str){ (const char *)b->data, b->len }) ^ status;
 	int64_t at = clock_mono_ms();
 
-	pthread_mutex_lock(&s->lock);
+	lock_take(&s->lock);
 	if (s->pending.len == 0 && !b->failed && (now != s->last || s->sent_ms == 0)) {
 		buf_printf(&s->pending, "event: %s\ndata: ", status == MHD_HTTP_OK ? "view" : "problem");
 		buf_put(&s->pending, b->data, b->len);
@@ -131,16 +132,16 @@ static void offer(struct stream *s, const struct buf *b, unsigned status)
 		s->ended = true;
 	if (s->pending.len > 0 || s->ended)
 		wake(s);
-	pthread_mutex_unlock(&s->lock);
+	lock_give(&s->lock);
 }
 
 static bool is_over(struct stream *s)
 {
 	bool over;
 
-	pthread_mutex_lock(&s->lock);
+	lock_take(&s->lock);
 	over = s->gone || s->ended;
-	pthread_mutex_unlock(&s->lock);
+	lock_give(&s->lock);
 	return over || http_pool_is_stopping(&s->http->work) ||
 	       !http_visitors_find(s->http->visitors, s->who.token, &s->who);
 }
@@ -172,10 +173,10 @@ static bool take_place(struct http_streams *all)
 {
 	bool taken;
 
-	pthread_mutex_lock(&all->lock);
+	lock_take(&all->lock);
 	taken = all->n < STREAMS_MOST;
 	all->n += taken;
-	pthread_mutex_unlock(&all->lock);
+	lock_give(&all->lock);
 	return taken;
 }
 
@@ -192,7 +193,7 @@ static struct stream *stream_new(struct http_request *r, const struct http_view 
 	s->who = *who;
 	s->refs = 1;
 	s->task.run = look;
-	pthread_mutex_init(&s->lock, NULL);
+	lock_init(&s->lock);
 	buf_init(&s->pending, EVENT_MOST + 64);
 	return s;
 }

@@ -93,19 +93,19 @@ static bool begin(struct http_readiness *s)
 {
 	bool mine;
 
-	pthread_mutex_lock(&s->lock);
+	lock_take(&s->lock);
 	mine = !s->looking;
 	s->looking = true;
-	pthread_mutex_unlock(&s->lock);
+	lock_give(&s->lock);
 	return mine;
 }
 
 static void end(struct http_readiness *s, bool ready)
 {
-	pthread_mutex_lock(&s->lock);
+	lock_take(&s->lock);
 	s->looking = false;
 	s->ready = ready;
-	pthread_mutex_unlock(&s->lock);
+	lock_give(&s->lock);
 }
 
 void http_health_ready(struct http_request *r)
@@ -115,9 +115,9 @@ void http_health_ready(struct http_request *r)
 	bool ready;
 
 	if (!begin(s)) {
-		pthread_mutex_lock(&s->lock);
+		lock_take(&s->lock);
 		ready = s->ready;
-		pthread_mutex_unlock(&s->lock);
+		lock_give(&s->lock);
 		http_answer_text(r, ready ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE,
 				 ready ? "ok\n" : "not ready when it was looked at last\n");
 		return;

@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/lock.h"
 
 struct point {
 	double time, calls, p50, p99, errors, queue, sessions;
 };
 
 struct http_history {
-	pthread_mutex_t lock;
+	struct lock lock;
 	struct point points[HISTORY_POINTS];
 	size_t n, next;
 	/* of the last time */
@@ -28,7 +29,7 @@ struct http_history *http_history_new(void)
 	struct http_history *h = calloc(1, sizeof(*h));
 
 	if (h != NULL)
-		pthread_mutex_init(&h->lock, NULL);
+		lock_init(&h->lock);
 	return h;
 }
 
@@ -36,7 +37,7 @@ void http_history_free(struct http_history *h)
 {
 	if (h == NULL)
 		return;
-	pthread_mutex_destroy(&h->lock);
+	lock_fini(&h->lock);
 	free(h);
 }
 
@@ -90,7 +91,7 @@ void http_history_take(struct http_history *h, const struct metrics_snapshot *s)
 	int64_t now = clock_mono_ms(), second = clock_unix_us() / 1000000;
 
 	add_up(s, METRICS_FAMILY_CALL_RUN, &run);
-	pthread_mutex_lock(&h->lock);
+	lock_take(&h->lock);
 	seconds = (double)(now - h->at_ms) / 1000;
 	if (h->begun && seconds > 0) {
 		since = difference(&run, &h->run);
@@ -109,13 +110,13 @@ void http_history_take(struct http_history *h, const struct metrics_snapshot *s)
 	h->calls = calls;
 	h->errors = errors;
 	h->run = run;
-	pthread_mutex_unlock(&h->lock);
+	lock_give(&h->lock);
 }
 
 void http_history_write(struct http_history *h, size_t n, struct buf *b)
 {
 	buf_put_u8(b, '[');
-	pthread_mutex_lock(&h->lock);
+	lock_take(&h->lock);
 	if (n > h->n)
 		n = h->n;
 	for (size_t i = 0; i < n; i++) {
@@ -124,6 +125,6 @@ void http_history_write(struct http_history *h, size_t n, struct buf *b)
 		buf_printf(b, "%s[%.0f,%.2f,%.6f,%.6f,%.2f,%.0f,%.0f]", i > 0 ? "," : "", p->time, p->calls,
 			   p->p50, p->p99, p->errors, p->queue, p->sessions);
 	}
-	pthread_mutex_unlock(&h->lock);
+	lock_give(&h->lock);
 	buf_put_u8(b, ']');
 }

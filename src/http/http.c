@@ -125,17 +125,17 @@ static void reap(struct http_task *t)
 	if (!http_connections_check(&h->connections, &h->reaping) ||
 	    http_pool_submit(&h->work, t, clock_mono_ms() + REAP_MS, true))
 		return;
-	pthread_mutex_lock(&h->connections.lock);
+	lock_take(&h->connections.lock);
 	h->reaping = false;
-	pthread_mutex_unlock(&h->connections.lock);
+	lock_give(&h->connections.lock);
 }
 
 void http_reap_soon(struct http *h)
 {
 	if (!http_pool_submit(&h->work, &h->reaper, clock_mono_ms() + REAP_MS, true)) {
-		pthread_mutex_lock(&h->connections.lock);
+		lock_take(&h->connections.lock);
 		h->reaping = false;
-		pthread_mutex_unlock(&h->connections.lock);
+		lock_give(&h->connections.lock);
 	}
 }
 
@@ -205,9 +205,9 @@ int http_start(const struct http_options *o, struct http **ret, struct err *rete
 		return err_nomem(reterr);
 	h->server = o->server;
 	h->socket = -1;
-	pthread_mutex_init(&h->connections.lock, NULL);
-	pthread_mutex_init(&h->readiness.lock, NULL);
-	pthread_mutex_init(&h->streams.lock, NULL);
+	lock_init(&h->connections.lock);
+	lock_init(&h->readiness.lock);
+	lock_init(&h->streams.lock);
 	list_init(&h->connections.all);
 	h->visitors = http_visitors_new(o->server);
 	h->history = http_history_new();
@@ -248,9 +248,9 @@ void http_stop(struct http *h)
 	http_history_free(h->history);
 	forget_pem(&h->certificate);
 	forget_pem(&h->key);
-	pthread_mutex_destroy(&h->streams.lock);
-	pthread_mutex_destroy(&h->connections.lock);
-	pthread_mutex_destroy(&h->readiness.lock);
+	lock_fini(&h->streams.lock);
+	lock_fini(&h->connections.lock);
+	lock_fini(&h->readiness.lock);
 	free(h);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/list.h"
+#include "base/lock.h"
 #include "http/http.h"
 #include "session/server.h"
 
@@ -29,7 +30,7 @@ struct http_task {
 	int64_t due_ms;                   /* monotonic: not before */
 };
 struct http_pool {
-	pthread_mutex_t lock;
+	struct lock lock;
 	pthread_cond_t wake;
 	struct list tasks; /* under the lock: by due time */
 	unsigned ntasks, nthreads;
@@ -99,7 +100,7 @@ const struct http_route *http_route_find(const char *method, const char *path, b
 /* health.c */
 http_handler http_health_alive, http_health_ready;
 struct http_readiness {
-	pthread_mutex_t lock;
+	struct lock lock;
 	bool looking, ready; /* under the lock: somebody looks; what was found last */
 };
 
@@ -110,7 +111,7 @@ http_handler http_metrics, http_file, http_login, http_logout, http_me, http_api
 struct http_visitors;
 struct http_history;
 struct http_streams {
-	pthread_mutex_t lock;
+	struct lock lock;
 	unsigned n; /* under the lock: open now */
 };
 
@@ -120,7 +121,7 @@ MUST_CHECK int http_listen(const char *text, int *ret_fd, char *ret_address, siz
 
 /* connections.c: how long each may take for a request */
 struct http_connections {
-	pthread_mutex_t lock;
+	struct lock lock;
 	struct list all;
 };
 struct http_connection;

@@ -2,7 +2,6 @@
  * that moves bytes never does. A task has a time before which it is not run: events and held-back
  * answers are tasks that come again. */
 #include <assert.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/thread.h"
@@ -14,15 +13,14 @@ static struct http_task *next_task(struct http_pool *p)
 	for (;;) {
 		if (!list_empty(&p->tasks)) {
 			struct http_task *t = CONTAINER_OF(p->tasks.next, struct http_task, link);
-			struct timespec until = { t->due_ms / 1000, (t->due_ms % 1000) * 1000000 };
 
 			if (p->stopping || t->due_ms <= clock_mono_ms())
 				return t;
-			(void)pthread_cond_timedwait(&p->wake, &p->lock, &until);
+			(void)lock_wait_until(&p->lock, &p->wake, t->due_ms);
 		} else if (p->stopping) {
 			return NULL;
 		} else {
-			(void)pthread_cond_wait(&p->wake, &p->lock);
+			lock_wait(&p->lock, &p->wake);
 		}
 	}
 }
@@ -32,30 +30,25 @@ static void *pool_main(void *arg)
 	struct http_pool *p = arg;
 	struct http_task *t;
 
-	pthread_mutex_lock(&p->lock);
+	lock_take(&p->lock);
 	while ((t = next_task(p)) != NULL) {
 		list_remove(&t->link);
 		p->ntasks--;
-		pthread_mutex_unlock(&p->lock);
+		lock_give(&p->lock);
 		t->run(t);
-		pthread_mutex_lock(&p->lock);
+		lock_take(&p->lock);
 	}
-	pthread_mutex_unlock(&p->lock);
+	lock_give(&p->lock);
 	return NULL;
 }
 
 int http_pool_start(struct http_pool *p, unsigned threads, struct err *reterr)
 {
-	pthread_condattr_t attr;
-
 	assert(threads <= HTTP_WORKERS);
 	*p = (struct http_pool){ .nthreads = 0 };
 	list_init(&p->tasks);
-	pthread_mutex_init(&p->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&p->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	lock_init(&p->lock);
+	lock_cond_init(&p->wake);
 	for (; p->nthreads < threads; p->nthreads++) {
 		if (thread_start(&p->threads[p->nthreads], pool_main, p) < 0) {
 			http_pool_stop(p);
@@ -67,10 +60,10 @@ int http_pool_start(struct http_pool *p, unsigned threads, struct err *reterr)
 
 void http_pool_stop(struct http_pool *p)
 {
-	pthread_mutex_lock(&p->lock);
+	lock_take(&p->lock);
 	p->stopping = true;
 	pthread_cond_broadcast(&p->wake);
-	pthread_mutex_unlock(&p->lock);
+	lock_give(&p->lock);
 	for (; p->nthreads > 0; p->nthreads--)
 		pthread_join(p->threads[p->nthreads - 1], NULL);
 	assert(p->ntasks == 0);
@@ -91,7 +84,7 @@ bool http_pool_submit(struct http_pool *p, struct http_task *t, int64_t due_ms, 
 {
 	bool taken;
 
-	pthread_mutex_lock(&p->lock);
+	lock_take(&p->lock);
 	taken = !p->stopping && (again || p->ntasks < HTTP_QUEUE);
 	if (taken) {
 		t->due_ms = due_ms;
@@ -99,7 +92,7 @@ bool http_pool_submit(struct http_pool *p, struct http_task *t, int64_t due_ms, 
 		p->ntasks++;
 		pthread_cond_signal(&p->wake);
 	}
-	pthread_mutex_unlock(&p->lock);
+	lock_give(&p->lock);
 	return taken;
 }
 
@@ -107,8 +100,8 @@ bool http_pool_is_stopping(struct http_pool *p)
 {
 	bool yes;
 
-	pthread_mutex_lock(&p->lock);
+	lock_take(&p->lock);
 	yes = p->stopping;
-	pthread_mutex_unlock(&p->lock);
+	lock_give(&p->lock);
 	return yes;
 }

@@ -8,6 +8,7 @@
 #include <openssl/rand.h>
 
 #include "base/clock.h"
+#include "base/lock.h"
 
 struct visitor {
 	struct http_who who;
@@ -18,7 +19,7 @@ struct visitor {
 
 struct http_visitors {
 	struct server *server;
-	pthread_mutex_t lock;
+	struct lock lock;
 	struct visitor *all[VISITORS_MOST]; /* under the lock; NULL: free */
 };
 
@@ -48,7 +49,7 @@ struct http_visitors *http_visitors_new(struct server *srv)
 	if (v == NULL)
 		return NULL;
 	v->server = srv;
-	pthread_mutex_init(&v->lock, NULL);
+	lock_init(&v->lock);
 	return v;
 }
 
@@ -69,7 +70,7 @@ void http_visitors_free(struct http_visitors *v)
 		if (v->all[i] != NULL)
 			drop(v, i);
 	}
-	pthread_mutex_destroy(&v->lock);
+	lock_fini(&v->lock);
 	free(v);
 }
 
@@ -146,9 +147,9 @@ int http_visitors_enter(struct http_visitors *v, const struct auth_login *login,
 	if (x == NULL)
 		return -1;
 	*ret = x->who;
-	pthread_mutex_lock(&v->lock);
+	lock_take(&v->lock);
 	v->all[make_place(v, login->name)] = x;
-	pthread_mutex_unlock(&v->lock);
+	lock_give(&v->lock);
 	return 0;
 }
 
@@ -171,7 +172,7 @@ bool http_visitors_find(struct http_visitors *v, const char *token, struct http_
 	bool found = false;
 	size_t i;
 
-	pthread_mutex_lock(&v->lock);
+	lock_take(&v->lock);
 	i = place_of(v, token);
 	if (i < VISITORS_MOST && is_over(v->all[i], now)) {
 		drop(v, i);
@@ -180,7 +181,7 @@ bool http_visitors_find(struct http_visitors *v, const char *token, struct http_
 		v->all[i]->used_ms = now;
 		*ret = v->all[i]->who;
 	}
-	pthread_mutex_unlock(&v->lock);
+	lock_give(&v->lock);
 	if (!found)
 		return false;
 	if (auth_look_up(v->server->auth, str_of(ret->login), &login) != AUTH_OK) {
@@ -195,9 +196,9 @@ void http_visitors_leave(struct http_visitors *v, const char *token)
 {
 	size_t i;
 
-	pthread_mutex_lock(&v->lock);
+	lock_take(&v->lock);
 	i = place_of(v, token);
 	if (i < VISITORS_MOST)
 		drop(v, i);
-	pthread_mutex_unlock(&v->lock);
+	lock_give(&v->lock);
 }

@@ -13,7 +13,7 @@ void local_free(struct local_run *r)
 	tsql_run_end(&r->run);
 	arena_fini(&r->arena);
 	pthread_cond_destroy(&r->wake);
-	pthread_mutex_destroy(&r->lock);
+	lock_fini(&r->lock);
 	free(r);
 }
 
@@ -22,11 +22,11 @@ static void completed(struct call *c)
 	struct local_run *r = c->owner;
 	bool abandoned;
 
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	r->inflight = false;
 	abandoned = r->abandoned;
 	pthread_cond_signal(&r->wake);
-	pthread_mutex_unlock(&r->lock);
+	lock_give(&r->lock);
 	if (abandoned)
 		local_free(r);
 }
@@ -50,10 +50,8 @@ void local_call_make(struct local_run *r, enum call_kind kind, const struct data
 /* Under the lock. False: the time is over, and the call not back. */
 static bool wait_until(struct local_run *r, int64_t deadline_ms)
 {
-	const struct timespec until = { deadline_ms / 1000, (deadline_ms % 1000) * 1000000 };
-
 	while (r->inflight && clock_mono_ms() < deadline_ms)
-		(void)pthread_cond_timedwait(&r->wake, &r->lock, &until);
+		(void)lock_wait_until(&r->lock, &r->wake, deadline_ms);
 	return !r->inflight;
 }
 
@@ -64,16 +62,16 @@ int local_call(struct local_run *r, struct engine_database *db)
 	assert(db != NULL && r->call.owner == r);
 	r->inflight = true;
 	engine_submit(db, &r->call);
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	back = wait_until(r, r->deadline_ms);
-	pthread_mutex_unlock(&r->lock);
+	lock_give(&r->lock);
 	if (back)
 		return 0;
 	/* It may come back meanwhile; nobody but this thread frees it before it is abandoned. */
 	engine_cancel(db, &r->call);
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	back = wait_until(r, r->deadline_ms + GRACE_MS);
 	r->abandoned = !back;
-	pthread_mutex_unlock(&r->lock);
+	lock_give(&r->lock);
 	return back ? 0 : -1;
 }

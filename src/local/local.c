@@ -218,7 +218,6 @@ static const char *copy(struct arena *a, const char *text)
 static struct local_run *make(const struct local_client *client, const struct local_batch *b)
 {
 	struct local_run *r = calloc(1, sizeof(*r));
-	pthread_condattr_t attr;
 
 	if (r == NULL)
 		return NULL;
@@ -235,11 +234,8 @@ static struct local_run *make(const struct local_client *client, const struct lo
 	r->host = (struct tsql_host){
 		.sink = &r->sink, .vars = &r->vars, .ops = &local_host_ops, .max_value = (size_t)1 << 20
 	};
-	pthread_mutex_init(&r->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&r->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	lock_init(&r->lock);
+	lock_cond_init(&r->wake);
 	return r;
 }
 

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "base/lock.h"
 #include "local/local.h"
 #include "metadata/metadata.h"
 #include "tsql/tsql.h"
@@ -30,7 +31,7 @@ struct local_run {
 	uint64_t mark_rows;
 	int32_t status;
 	/* the call in flight */
-	pthread_mutex_t lock;
+	struct lock lock;
 	pthread_cond_t wake;
 	bool inflight, abandoned; /* under the lock */
 };

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/list.h"
+#include "base/lock.h"
 #include "metrics/metrics.h"
 #include "metrics/snapshot.h"
 
@@ -31,7 +32,7 @@ struct metrics_slot {
 
 struct metrics {
 	struct metrics_slot slots[METRICS_SLOTS];
-	pthread_mutex_t lock; /* of what follows; nobody who counts takes it */
+	struct lock lock; /* of what follows; nobody who counts takes it */
 	struct list databases;
 	struct metrics_collector collectors[COLLECTORS_MAX];
 	size_t ncollectors;

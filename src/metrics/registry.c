@@ -23,7 +23,7 @@ struct metrics *metrics_new(void)
 	if (m == NULL)
 		return NULL;
 	memset(m, 0, sizeof(*m));
-	pthread_mutex_init(&m->lock, NULL);
+	lock_init(&m->lock);
 	list_init(&m->databases);
 	return m;
 }
@@ -33,7 +33,7 @@ void metrics_free(struct metrics *m)
 	if (m == NULL)
 		return;
 	assert(list_empty(&m->databases));
-	pthread_mutex_destroy(&m->lock);
+	lock_fini(&m->lock);
 	free(m);
 }
 
@@ -65,9 +65,9 @@ struct metrics_database *metrics_database_add(struct metrics *m, const struct me
 	d->arg = o->arg;
 	d->n = o->n;
 	str_copy(d->name, sizeof(d->name), str_of(o->name));
-	pthread_mutex_lock(&m->lock);
+	lock_take(&m->lock);
 	list_append(&m->databases, &d->link);
-	pthread_mutex_unlock(&m->lock);
+	lock_give(&m->lock);
 	return d;
 }
 
@@ -75,9 +75,9 @@ void metrics_database_remove(struct metrics_database *d)
 {
 	if (d == NULL)
 		return;
-	pthread_mutex_lock(&d->metrics->lock);
+	lock_take(&d->metrics->lock);
 	list_remove(&d->link);
-	pthread_mutex_unlock(&d->metrics->lock);
+	lock_give(&d->metrics->lock);
 	free(d->calls);
 	free(d);
 }

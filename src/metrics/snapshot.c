@@ -198,10 +198,10 @@ int metrics_take(struct metrics *m, struct metrics_snapshot **ret, struct err *r
 		return err_nomem(reterr);
 	arena_init(&s->arena, SNAPSHOT_MOST);
 	take_server(s, m);
-	pthread_mutex_lock(&m->lock);
+	lock_take(&m->lock);
 	LIST_EACH (it, &m->databases)
 		take_database(s, CONTAINER_OF(it, struct metrics_database, link));
-	pthread_mutex_unlock(&m->lock);
+	lock_give(&m->lock);
 	for (size_t i = 0; i < m->ncollectors; i++)
 		m->collectors[i].collect(s, m->collectors[i].arg);
 	if (s->failed) {

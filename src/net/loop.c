@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/lock.h"
 #include "base/thread.h"
 #include "net/net_int.h"
 
@@ -42,9 +43,9 @@ static bool run_posts(struct net_loop *l)
 {
 	struct list batch;
 
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	move_all(&l->posts, &batch);
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 	return run_all(&batch);
 }
 
@@ -71,14 +72,14 @@ void net_loop_post(struct net_loop *l, struct net_post *item)
 		list_append(&l->next, &item->link);
 		return;
 	}
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	first = list_empty(&l->posts);
 	list_append(&l->posts, &item->link);
 	if (first)
 		/* inside the lock: the loop cannot run the item and be gone before this call
 		 * returns */
 		uv_async_send(&l->wake);
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 }
 
 static void run_last(struct net_loop *l)
@@ -179,7 +180,7 @@ int net_loop_init(struct net_loop *l, struct net *n, unsigned index, struct err 
 	uv_idle_init(&l->uv, &l->idle);
 	l->wake.data = l->prepare.data = l->idle.data = l;
 	uv_prepare_start(&l->prepare, on_prepare);
-	pthread_mutex_init(&l->lock, NULL);
+	lock_init(&l->lock);
 	return 0;
 fail:
 	free(l->read_buf);
@@ -225,7 +226,7 @@ struct loop_call {
 	struct net_post post;
 	struct net_loop *loop;
 	void (*fn)(struct net_loop *l);
-	pthread_mutex_t lock;
+	struct lock lock;
 	pthread_cond_t cond;
 	bool done;
 };
@@ -235,10 +236,10 @@ static void run_call(struct net_post *item)
 	struct loop_call *c = CONTAINER_OF(item, struct loop_call, post);
 
 	c->fn(c->loop);
-	pthread_mutex_lock(&c->lock);
+	lock_take(&c->lock);
 	c->done = true;
 	pthread_cond_signal(&c->cond);
-	pthread_mutex_unlock(&c->lock);
+	lock_give(&c->lock);
 }
 
 void net_loop_call(struct net_loop *l, void (*fn)(struct net_loop *l))
@@ -249,15 +250,15 @@ void net_loop_call(struct net_loop *l, void (*fn)(struct net_loop *l))
 		fn(l);
 		return;
 	}
-	pthread_mutex_init(&c.lock, NULL);
+	lock_init(&c.lock);
 	pthread_cond_init(&c.cond, NULL);
 	net_loop_post(l, &c.post);
-	pthread_mutex_lock(&c.lock);
+	lock_take(&c.lock);
 	while (!c.done)
-		pthread_cond_wait(&c.cond, &c.lock);
-	pthread_mutex_unlock(&c.lock);
+		lock_wait(&c.lock, &c.cond);
+	lock_give(&c.lock);
 	pthread_cond_destroy(&c.cond);
-	pthread_mutex_destroy(&c.lock);
+	lock_fini(&c.lock);
 }
 
 void net_loop_fini(struct net_loop *l)
@@ -268,7 +269,7 @@ void net_loop_fini(struct net_loop *l)
 	else
 		loop_main(l); /* never had a thread: its handles still want their round */
 	uv_loop_close(&l->uv);
-	pthread_mutex_destroy(&l->lock);
+	lock_fini(&l->lock);
 	buf_fini(&l->cipher);
 	buf_fini(&l->gather);
 	free(l->read_buf);
@@ -287,8 +288,8 @@ void net_loop_stream_gone(struct net_loop *l)
 {
 	if (!l->stopping || !list_empty(&l->streams))
 		return;
-	pthread_mutex_lock(&l->net->lock);
+	lock_take(&l->net->lock);
 	l->net->quiet_loops++;
 	pthread_cond_broadcast(&l->net->changed);
-	pthread_mutex_unlock(&l->net->lock);
+	lock_give(&l->net->lock);
 }

@@ -53,7 +53,7 @@ int net_start(const struct net_options *o, struct net **ret, struct err *reterr)
 	n->arg = o->arg;
 	n->max_connections = o->max_connections;
 	n->backlog = o->backlog != 0 ? o->backlog : 512;
-	pthread_mutex_init(&n->lock, NULL);
+	lock_init(&n->lock);
 	pthread_cond_init(&n->changed, NULL);
 	net_work_init(n, o);
 	net_over_init(n);
@@ -99,10 +99,10 @@ void net_stop_listening(struct net *n)
 {
 	bool first;
 
-	pthread_mutex_lock(&n->lock);
+	lock_take(&n->lock);
 	first = !n->listening_ended;
 	n->listening_ended = true;
-	pthread_mutex_unlock(&n->lock);
+	lock_give(&n->lock);
 	if (first && n->nloops > 0)
 		net_loop_call(&n->loops[0], net_listeners_close);
 }
@@ -118,10 +118,10 @@ static void close_streams(struct net *n)
 			running++;
 			net_loop_call(&n->loops[i], net_loop_close_streams);
 		}
-	pthread_mutex_lock(&n->lock);
+	lock_take(&n->lock);
 	while (n->quiet_loops < running)
-		pthread_cond_wait(&n->changed, &n->lock);
-	pthread_mutex_unlock(&n->lock);
+		lock_wait(&n->lock, &n->changed);
+	lock_give(&n->lock);
 }
 
 void net_stop(struct net *n)
@@ -139,7 +139,7 @@ void net_stop(struct net *n)
 		close(n->spare_fd);
 	net_work_fini(n);
 	pthread_cond_destroy(&n->changed);
-	pthread_mutex_destroy(&n->lock);
+	lock_fini(&n->lock);
 	free(n);
 }
 

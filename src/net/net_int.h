@@ -18,6 +18,7 @@
 #include <uv.h>
 
 #include "base/buf.h"
+#include "base/lock.h"
 #include "net/net.h"
 
 #define NET_READ_SIZE ((size_t)65536) /* one read buffer per loop, for all its streams */
@@ -54,7 +55,7 @@ struct net_loop {
 	uv_prepare_t prepare; /* runs what was put off before the loop sleeps */
 	uv_idle_t idle;       /* active only when something put off must not wait for the next event */
 
-	pthread_mutex_t lock; /* guards posts */
+	struct lock lock; /* guards posts */
 	struct list posts;
 
 	struct list streams;  /* all of them, until their memory goes */
@@ -124,12 +125,12 @@ struct net {
 	int spare_fd;
 	char address[64];
 
-	pthread_mutex_t lock; /* guards the rest */
+	struct lock lock; /* guards the rest */
 	pthread_cond_t changed;
 	unsigned quiet_loops; /* loops that have closed all their streams */
 	bool listening_ended;
 
-	pthread_mutex_t work_lock; /* guards the lanes, the crews and which work is queued */
+	struct lock work_lock; /* guards the lanes, the crews and which work is queued */
 	struct net_lane_queue lanes[NET_LANES];
 	struct net_crew crews[NET_CREWS];
 	bool work_ended;

@@ -154,7 +154,7 @@ static void *worker_main(void *arg)
 	struct net_crew *c = arg;
 	struct net *n = c->net;
 
-	pthread_mutex_lock(&n->work_lock);
+	lock_take(&n->work_lock);
 	for (;;) {
 		struct net_work *w = crew_take(n, c);
 
@@ -162,19 +162,19 @@ static void *worker_main(void *arg)
 			struct net_lane_queue *q = &n->lanes[w->lane];
 			unsigned b = bucket_of(w);
 
-			pthread_mutex_unlock(&n->work_lock);
+			lock_give(&n->work_lock);
 			run_work(w); /* afterwards it is its owner's */
-			pthread_mutex_lock(&n->work_lock);
+			lock_take(&n->work_lock);
 			lane_done(q, b);
 			continue;
 		}
 		if (n->work_ended)
 			break;
 		c->idle++;
-		pthread_cond_wait(&c->wake, &n->work_lock);
+		lock_wait(&n->work_lock, &c->wake);
 		c->idle--;
 	}
-	pthread_mutex_unlock(&n->work_lock);
+	lock_give(&n->work_lock);
 	return NULL;
 }
 
@@ -195,7 +195,7 @@ void net_work_submit(struct net *n, struct net_work *w)
 
 	assert(w->lane < NET_LANES && !w->queued && w->run != NULL && w->done != NULL && w->loop != NULL);
 	w->dropped = false;
-	pthread_mutex_lock(&n->work_lock);
+	lock_take(&n->work_lock);
 	want_thread(n, c);
 	/* Without a thread (the system has none to give, or we are stopping) it is done here:
 	 * late, but done. */
@@ -205,7 +205,7 @@ void net_work_submit(struct net *n, struct net_work *w)
 		dropped = lane_overflow(&n->lanes[w->lane]);
 		pthread_cond_signal(&c->wake);
 	}
-	pthread_mutex_unlock(&n->work_lock);
+	lock_give(&n->work_lock);
 	if (run_here)
 		run_work(w);
 	if (dropped != NULL) {
@@ -219,11 +219,11 @@ bool net_work_cancel(struct net *n, struct net_work *w)
 	bool waited;
 
 	assert(net_loop_is_here(w->loop));
-	pthread_mutex_lock(&n->work_lock);
+	lock_take(&n->work_lock);
 	waited = w->queued;
 	if (waited)
 		lane_remove(&n->lanes[w->lane], w);
-	pthread_mutex_unlock(&n->work_lock);
+	lock_give(&n->work_lock);
 	return waited;
 }
 
@@ -231,9 +231,9 @@ unsigned net_work_waiting(struct net *n, enum net_lane lane)
 {
 	unsigned count;
 
-	pthread_mutex_lock(&n->work_lock);
+	lock_take(&n->work_lock);
 	count = n->lanes[lane].count;
-	pthread_mutex_unlock(&n->work_lock);
+	lock_give(&n->work_lock);
 	return count;
 }
 
@@ -243,7 +243,7 @@ void net_work_init(struct net *n, const struct net_options *o)
 		[NET_CREW_REQUEST] = o->request_threads, [NET_CREW_LOGIN] = o->login_threads
 	};
 
-	pthread_mutex_init(&n->work_lock, NULL);
+	lock_init(&n->work_lock);
 	/* a session has one request: max_connections bounds them */
 	lane_init(&n->lanes[NET_LANE_REQUEST], 0);
 	lane_init(&n->lanes[NET_LANE_KNOWN], o->login_queue);
@@ -263,11 +263,11 @@ void net_work_init(struct net *n, const struct net_options *o)
 /* What was submitted is still run: its owner waits for done. */
 void net_work_end(struct net *n)
 {
-	pthread_mutex_lock(&n->work_lock);
+	lock_take(&n->work_lock);
 	n->work_ended = true;
 	for (unsigned i = 0; i < NET_CREWS; i++)
 		pthread_cond_broadcast(&n->crews[i].wake);
-	pthread_mutex_unlock(&n->work_lock);
+	lock_give(&n->work_lock);
 	for (unsigned i = 0; i < NET_CREWS; i++) {
 		struct net_crew *c = &n->crews[i];
 
@@ -281,5 +281,5 @@ void net_work_fini(struct net *n)
 {
 	for (unsigned i = 0; i < NET_CREWS; i++)
 		pthread_cond_destroy(&n->crews[i].wake);
-	pthread_mutex_destroy(&n->work_lock);
+	lock_fini(&n->work_lock);
 }

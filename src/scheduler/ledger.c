@@ -65,7 +65,7 @@ int scheduler_ledger_open(const char *dir, struct ledger **ret, struct err *rete
 	if (l == NULL)
 		return err_nomem(reterr);
 	l->lock_fd = -1;
-	pthread_mutex_init(&l->mutex, NULL);
+	lock_init(&l->mutex);
 	if (dir != NULL && scheduler_journal_open(l, dir, reterr) < 0) {
 		scheduler_ledger_close(l);
 		return -1;
@@ -91,7 +91,7 @@ void scheduler_ledger_close(struct ledger *l)
 		return;
 	scheduler_taken_free_list(l->list);
 	scheduler_journal_close(l);
-	pthread_mutex_destroy(&l->mutex);
+	lock_fini(&l->mutex);
 	free(l);
 }
 
@@ -130,14 +130,14 @@ int scheduler_ledger_add(struct ledger *l, struct taken *list, struct err *reter
 		return 0;
 	for (struct taken *t = list; t != NULL; t = t->link)
 		t->state = TAKEN_DOUBT;
-	pthread_mutex_lock(&l->mutex);
+	lock_take(&l->mutex);
 	append(l, list);
 	rc = scheduler_journal_save(l, reterr);
 	if (rc < 0) {
 		cut_off(l, list);
 		scheduler_taken_free_list(list);
 	}
-	pthread_mutex_unlock(&l->mutex);
+	lock_give(&l->mutex);
 	return rc;
 }
 
@@ -145,7 +145,7 @@ void scheduler_ledger_confirm(struct ledger *l)
 {
 	bool changed = false;
 
-	pthread_mutex_lock(&l->mutex);
+	lock_take(&l->mutex);
 	for (struct taken *t = l->list; t != NULL; t = t->link) {
 		if (t->state == TAKEN_DOUBT) {
 			t->state = TAKEN_WAITS;
@@ -154,24 +154,24 @@ void scheduler_ledger_confirm(struct ledger *l)
 	}
 	if (changed)
 		save(l);
-	pthread_mutex_unlock(&l->mutex);
+	lock_give(&l->mutex);
 }
 
 struct taken *scheduler_ledger_doubt(struct ledger *l)
 {
 	struct taken *copy = NULL;
 
-	pthread_mutex_lock(&l->mutex);
+	lock_take(&l->mutex);
 	for (struct taken *t = l->list; t != NULL && copy == NULL; t = t->link)
 		if (t->state == TAKEN_DOUBT)
 			copy = scheduler_taken_new(&t->row, t->due, t->start);
-	pthread_mutex_unlock(&l->mutex);
+	lock_give(&l->mutex);
 	return copy;
 }
 
 void scheduler_ledger_settle(struct ledger *l, const char *id, int64_t row_due, bool keep)
 {
-	pthread_mutex_lock(&l->mutex);
+	lock_take(&l->mutex);
 	for (struct taken **at = &l->list; *at != NULL;) {
 		struct taken *t = *at;
 
@@ -186,52 +186,52 @@ void scheduler_ledger_settle(struct ledger *l, const char *id, int64_t row_due, 
 		}
 	}
 	save(l);
-	pthread_mutex_unlock(&l->mutex);
+	lock_give(&l->mutex);
 }
 
 struct taken *scheduler_ledger_stale(struct ledger *l, int64_t horizon)
 {
 	struct taken *copy = NULL;
 
-	pthread_mutex_lock(&l->mutex);
+	lock_take(&l->mutex);
 	for (struct taken *t = l->list; t != NULL && copy == NULL; t = t->link)
 		if (t->state == TAKEN_WAITS && !t->fresh && t->row.recurrence != NULL && t->start < horizon)
 			copy = scheduler_taken_new(&t->row, t->due, t->start);
-	pthread_mutex_unlock(&l->mutex);
+	lock_give(&l->mutex);
 	return copy;
 }
 
 void scheduler_ledger_recheck(struct ledger *l, const char *id, int64_t due, bool there)
 {
-	pthread_mutex_lock(&l->mutex);
+	lock_take(&l->mutex);
 	for (struct taken *t = l->list; t != NULL; t = t->link) {
 		if (t->state == TAKEN_WAITS && t->due == due && strcmp(t->row.id, id) == 0) {
 			t->fresh = true;
 			t->withdrawn = !there;
 		}
 	}
-	pthread_mutex_unlock(&l->mutex);
+	lock_give(&l->mutex);
 }
 
 struct taken *scheduler_ledger_due(struct ledger *l, int64_t now, bool *ret_withdrawn)
 {
 	struct taken *found = NULL;
 
-	pthread_mutex_lock(&l->mutex);
+	lock_take(&l->mutex);
 	for (struct taken *t = l->list; t != NULL; t = t->link)
 		if (t->state == TAKEN_WAITS && t->start <= now && (found == NULL || t->start < found->start))
 			found = t;
 	*ret_withdrawn = found != NULL && found->withdrawn;
-	pthread_mutex_unlock(&l->mutex);
+	lock_give(&l->mutex);
 	return found;
 }
 
 void scheduler_ledger_mark(struct ledger *l, struct taken *t, enum taken_state state)
 {
-	pthread_mutex_lock(&l->mutex);
+	lock_take(&l->mutex);
 	t->state = state;
 	save(l);
-	pthread_mutex_unlock(&l->mutex);
+	lock_give(&l->mutex);
 }
 
 void scheduler_ledger_release(struct ledger *l, bool (*can_run)(const void *arg, const struct job_row *row),
@@ -239,7 +239,7 @@ void scheduler_ledger_release(struct ledger *l, bool (*can_run)(const void *arg,
 {
 	bool changed = false;
 
-	pthread_mutex_lock(&l->mutex);
+	lock_take(&l->mutex);
 	for (struct taken *t = l->list; t != NULL; t = t->link) {
 		if (t->state == TAKEN_HELD && can_run(arg, &t->row)) {
 			t->state = TAKEN_WAITS;
@@ -248,14 +248,14 @@ void scheduler_ledger_release(struct ledger *l, bool (*can_run)(const void *arg,
 	}
 	if (changed)
 		save(l);
-	pthread_mutex_unlock(&l->mutex);
+	lock_give(&l->mutex);
 }
 
 size_t scheduler_ledger_hurry(struct ledger *l)
 {
 	size_t n = 0;
 
-	pthread_mutex_lock(&l->mutex);
+	lock_take(&l->mutex);
 	for (struct taken *t = l->list; t != NULL; t = t->link) {
 		if (t->state == TAKEN_WAITS && t->start > t->due) {
 			t->start = t->due;
@@ -264,7 +264,7 @@ size_t scheduler_ledger_hurry(struct ledger *l)
 	}
 	if (n > 0)
 		save(l);
-	pthread_mutex_unlock(&l->mutex);
+	lock_give(&l->mutex);
 	return n;
 }
 
@@ -272,17 +272,17 @@ bool scheduler_ledger_runs(struct ledger *l, const char *id, const struct taken 
 {
 	bool runs = false;
 
-	pthread_mutex_lock(&l->mutex);
+	lock_take(&l->mutex);
 	for (struct taken *t = l->list; t != NULL && !runs; t = t->link)
 		runs = t != except && t->state == TAKEN_RUNS && strcmp(t->row.id, id) == 0;
-	pthread_mutex_unlock(&l->mutex);
+	lock_give(&l->mutex);
 	return runs;
 }
 
 void scheduler_ledger_finish(struct ledger *l, struct taken *t, const char *outcome, int status,
 			     int64_t started, int64_t ended)
 {
-	pthread_mutex_lock(&l->mutex);
+	lock_take(&l->mutex);
 	scheduler_journal_history(l, t, outcome, status, started, ended);
 	for (struct taken **at = &l->list; *at != NULL; at = &(*at)->link) {
 		if (*at == t) {
@@ -292,18 +292,18 @@ void scheduler_ledger_finish(struct ledger *l, struct taken *t, const char *outc
 	}
 	taken_free(t);
 	save(l);
-	pthread_mutex_unlock(&l->mutex);
+	lock_give(&l->mutex);
 }
 
 int64_t scheduler_ledger_next_start(struct ledger *l)
 {
 	int64_t first = INT64_MAX;
 
-	pthread_mutex_lock(&l->mutex);
+	lock_take(&l->mutex);
 	for (struct taken *t = l->list; t != NULL; t = t->link)
 		if (t->state == TAKEN_WAITS && t->start < first)
 			first = t->start;
-	pthread_mutex_unlock(&l->mutex);
+	lock_give(&l->mutex);
 	return first;
 }
 
@@ -311,9 +311,9 @@ size_t scheduler_ledger_count(struct ledger *l, enum taken_state state)
 {
 	size_t n = 0;
 
-	pthread_mutex_lock(&l->mutex);
+	lock_take(&l->mutex);
 	for (struct taken *t = l->list; t != NULL; t = t->link)
 		n += t->state == state;
-	pthread_mutex_unlock(&l->mutex);
+	lock_give(&l->mutex);
 	return n;
 }

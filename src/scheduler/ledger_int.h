@@ -5,10 +5,11 @@
 
 #include <pthread.h>
 
+#include "base/lock.h"
 #include "scheduler/ledger.h"
 
 struct ledger {
-	pthread_mutex_t mutex;
+	struct lock mutex;
 	struct taken *list; /* in the order in which they were taken */
 	char *dir;          /* NULL: memory only */
 	int lock_fd;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "scheduler/take.h"
@@ -24,7 +25,7 @@ struct poller {
 	struct client *client;     /* NULL: not connected */
 	struct settings *settings; /* of the thread */
 	struct settings *pending;  /* under the mutex: what it is to use next; NULL: nothing new */
-	pthread_mutex_t mutex;
+	struct lock mutex;
 	pthread_t thread;
 	int wake_fd, stop_fd; /* stop_fd: also for new settings */
 	atomic_bool stopping, ended, succeeded;
@@ -95,13 +96,13 @@ static bool use_pending(struct poller *p)
 {
 	struct settings *old = NULL;
 
-	pthread_mutex_lock(&p->mutex);
+	lock_take(&p->mutex);
 	if (p->pending != NULL) {
 		old = p->settings;
 		p->settings = p->pending;
 		p->pending = NULL;
 	}
-	pthread_mutex_unlock(&p->mutex);
+	lock_give(&p->mutex);
 	scheduler_settings_unref(old);
 	return old != NULL;
 }
@@ -168,7 +169,7 @@ static void poller_free(struct poller *p)
 		close(p->stop_fd);
 	scheduler_settings_unref(p->settings);
 	scheduler_settings_unref(p->pending);
-	pthread_mutex_destroy(&p->mutex);
+	lock_fini(&p->mutex);
 	free(p);
 }
 
@@ -182,7 +183,7 @@ int scheduler_poller_start(const struct scheduler_options *o, struct ledger *l, 
 	p->options = o;
 	p->ledger = l;
 	p->settings = scheduler_settings_ref(o->settings);
-	pthread_mutex_init(&p->mutex, NULL);
+	lock_init(&p->mutex);
 	p->wake_fd = wake_fd;
 	p->seed = (unsigned)clock_mono_ms() ^ (unsigned)getpid();
 	p->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -199,10 +200,10 @@ void scheduler_poller_reload(struct poller *p, struct settings *s)
 {
 	struct settings *unused;
 
-	pthread_mutex_lock(&p->mutex);
+	lock_take(&p->mutex);
 	unused = p->pending;
 	p->pending = scheduler_settings_ref(s);
-	pthread_mutex_unlock(&p->mutex);
+	lock_give(&p->mutex);
 	scheduler_settings_unref(unused);
 	wake(p->stop_fd);
 }
@@ -211,9 +212,9 @@ bool scheduler_poller_reloaded(struct poller *p)
 {
 	bool done;
 
-	pthread_mutex_lock(&p->mutex);
+	lock_take(&p->mutex);
 	done = p->pending == NULL;
-	pthread_mutex_unlock(&p->mutex);
+	lock_give(&p->mutex);
 	return done;
 }
 

@@ -13,7 +13,7 @@ static size_t share(size_t limit, unsigned percent)
 
 void session_accounts_init(struct accounts *a, size_t limit, unsigned login_share, unsigned session_share)
 {
-	pthread_mutex_init(&a->lock, NULL);
+	lock_init(&a->lock);
 	budget_init(&a->server, NULL, limit);
 	budget_init(&a->strangers, &a->server, limit / STRANGERS_PART);
 	a->login_limit = share(limit, login_share);
@@ -24,7 +24,7 @@ void session_accounts_init(struct accounts *a, size_t limit, unsigned login_shar
 
 void session_accounts_fini(struct accounts *a)
 {
-	pthread_mutex_destroy(&a->lock);
+	lock_fini(&a->lock);
 }
 
 /* Names of logins differ in more than ASCII case, or they are the same login. */
@@ -65,13 +65,13 @@ struct account *session_accounts_enter(struct accounts *a, struct str login)
 	struct list *in = bucket(a, login);
 	struct account *one;
 
-	pthread_mutex_lock(&a->lock);
+	lock_take(&a->lock);
 	one = find(in, login);
 	if (one == NULL)
 		one = add(a, in, login);
 	if (one != NULL)
 		one->sessions++;
-	pthread_mutex_unlock(&a->lock);
+	lock_give(&a->lock);
 	return one;
 }
 
@@ -79,12 +79,12 @@ void session_accounts_leave(struct accounts *a, struct account *one)
 {
 	if (one == NULL)
 		return;
-	pthread_mutex_lock(&a->lock);
+	lock_take(&a->lock);
 	assert(one->sessions > 0);
 	if (--one->sessions == 0) {
 		list_remove(&one->link);
 		budget_fini(&one->budget);
 		free(one);
 	}
-	pthread_mutex_unlock(&a->lock);
+	lock_give(&a->lock);
 }

@@ -8,12 +8,13 @@
 
 #include "base/budget.h"
 #include "base/list.h"
+#include "base/lock.h"
 #include "base/str.h"
 
 #define ACCOUNTS_BUCKETS 64
 
 struct accounts {
-	pthread_mutex_t lock;
+	struct lock lock;
 	struct budget server, strangers;
 	size_t login_limit, session_limit;
 	struct list logins[ACCOUNTS_BUCKETS]; /* under the lock: struct account by name */

@@ -8,7 +8,7 @@
 /* Numbers of two lives of a server differ, so that who saw one in the last looks in this. */
 void session_bell_init(struct bell *b)
 {
-	pthread_mutex_init(&b->lock, NULL);
+	lock_init(&b->lock);
 	list_init(&b->waiters);
 	b->first = (uint32_t)(clock_ticks() * 2654435761u);
 }
@@ -16,7 +16,7 @@ void session_bell_init(struct bell *b)
 void session_bell_fini(struct bell *b)
 {
 	assert(list_empty(&b->waiters));
-	pthread_mutex_destroy(&b->lock);
+	lock_fini(&b->lock);
 }
 
 /* Under the lock. */
@@ -29,9 +29,9 @@ int32_t session_bell_number(struct bell *b, const struct database *db)
 {
 	int32_t n;
 
-	pthread_mutex_lock(&b->lock);
+	lock_take(&b->lock);
 	n = number_of(b, db);
-	pthread_mutex_unlock(&b->lock);
+	lock_give(&b->lock);
 	return n;
 }
 
@@ -46,7 +46,7 @@ void session_bell_ring(struct bell *b, struct database *db)
 {
 	struct list *it, *next;
 
-	pthread_mutex_lock(&b->lock);
+	lock_take(&b->lock);
 	db->announced++;
 	for (it = b->waiters.next; it != &b->waiters; it = next) {
 		struct bell_waiter *w = CONTAINER_OF(it, struct bell_waiter, link);
@@ -58,14 +58,14 @@ void session_bell_ring(struct bell *b, struct database *db)
 		w->comes = true;
 		net_loop_post(w->loop, &w->post);
 	}
-	pthread_mutex_unlock(&b->lock);
+	lock_give(&b->lock);
 }
 
 bool session_bell_enter(struct bell *b, struct bell_waiter *w, struct database *db, int32_t seen)
 {
 	bool enters;
 
-	pthread_mutex_lock(&b->lock);
+	lock_take(&b->lock);
 	assert(!w->waits);
 	enters = !w->comes && number_of(b, db) == seen;
 	if (enters) {
@@ -73,7 +73,7 @@ bool session_bell_enter(struct bell *b, struct bell_waiter *w, struct database *
 		w->waits = true;
 		list_append(&b->waiters, &w->link);
 	}
-	pthread_mutex_unlock(&b->lock);
+	lock_give(&b->lock);
 	return enters;
 }
 
@@ -81,18 +81,18 @@ bool session_bell_leave(struct bell *b, struct bell_waiter *w)
 {
 	bool comes;
 
-	pthread_mutex_lock(&b->lock);
+	lock_take(&b->lock);
 	if (w->waits)
 		take_out(w);
 	comes = w->comes;
-	pthread_mutex_unlock(&b->lock);
+	lock_give(&b->lock);
 	return comes;
 }
 
 void session_bell_came(struct bell *b, struct bell_waiter *w)
 {
-	pthread_mutex_lock(&b->lock);
+	lock_take(&b->lock);
 	assert(w->comes && !w->waits);
 	w->comes = false;
-	pthread_mutex_unlock(&b->lock);
+	lock_give(&b->lock);
 }

@@ -5,11 +5,12 @@
 
 #include <pthread.h>
 
+#include "base/lock.h"
 #include "databases/databases.h"
 #include "net/net.h"
 
 struct bell {
-	pthread_mutex_t lock;
+	struct lock lock;
 	struct list waiters;
 	uint32_t first; /* the number of a database to which no work was brought yet */
 };

@@ -25,7 +25,7 @@ const char *session_activity_name(enum activity a)
 void session_registry_init(struct registry *r)
 {
 	memset(r, 0, sizeof(*r));
-	pthread_mutex_init(&r->lock, NULL);
+	lock_init(&r->lock);
 	list_init(&r->entries);
 	r->next = SPID_FIRST;
 	r->started = clock_ticks();
@@ -39,7 +39,7 @@ void session_registry_begin(struct registry *r, uint16_t random)
 
 void session_registry_fini(struct registry *r)
 {
-	pthread_mutex_destroy(&r->lock);
+	lock_fini(&r->lock);
 }
 
 static bool is_used(const struct registry *r, unsigned spid)
@@ -68,7 +68,7 @@ bool session_registry_add(struct registry *r, struct registry_entry *e)
 {
 	unsigned spid;
 
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	spid = free_number(r);
 	assert(spid == 0 || !is_used(r, spid));
 	if (spid != 0) {
@@ -79,7 +79,7 @@ bool session_registry_add(struct registry *r, struct registry_entry *e)
 		e->spid = (uint16_t)spid;
 		list_append(&r->entries, &e->link);
 	}
-	pthread_mutex_unlock(&r->lock);
+	lock_give(&r->lock);
 	return spid != 0;
 }
 
@@ -87,13 +87,13 @@ bool session_registry_remove(struct registry *r, struct registry_entry *e)
 {
 	bool killed;
 
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	list_remove(&e->link);
 	assert(r->open > 0 && is_used(r, e->spid));
 	r->open--;
 	r->used[e->spid / 8] &= (uint8_t) ~(1u << e->spid % 8);
 	killed = e->killed;
-	pthread_mutex_unlock(&r->lock);
+	lock_give(&r->lock);
 	return killed;
 }
 
@@ -108,21 +108,21 @@ static void kill_once(struct registry_entry *e)
 
 void session_registry_kill_login(struct registry *r, const char *login)
 {
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	LIST_EACH (it, &r->entries) {
 		struct registry_entry *e = CONTAINER_OF(it, struct registry_entry, link);
 
 		if (e->shown && str_eq_nocase(str_of(e->login), str_of(login)))
 			kill_once(e);
 	}
-	pthread_mutex_unlock(&r->lock);
+	lock_give(&r->lock);
 }
 
 bool session_registry_kill(struct registry *r, uint16_t spid)
 {
 	bool found = false;
 
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	LIST_EACH (it, &r->entries) {
 		struct registry_entry *e = CONTAINER_OF(it, struct registry_entry, link);
 
@@ -132,33 +132,33 @@ bool session_registry_kill(struct registry *r, uint16_t spid)
 		kill_once(e);
 		break;
 	}
-	pthread_mutex_unlock(&r->lock);
+	lock_give(&r->lock);
 	return found;
 }
 
 void session_registry_show(struct registry *r, struct registry_entry *e)
 {
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	e->shown = true;
 	e->login_time = clock_ticks();
 	atomic_store(&e->last_request, e->login_time);
-	pthread_mutex_unlock(&r->lock);
+	lock_give(&r->lock);
 }
 
 void session_registry_text(struct registry *r, char *dst, size_t size, struct str text)
 {
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	str_copy(dst, size, text);
-	pthread_mutex_unlock(&r->lock);
+	lock_give(&r->lock);
 }
 
 uint64_t session_registry_added(struct registry *r)
 {
 	uint64_t n;
 
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	n = r->added;
-	pthread_mutex_unlock(&r->lock);
+	lock_give(&r->lock);
 	return n;
 }
 
@@ -166,9 +166,9 @@ unsigned session_registry_open(struct registry *r)
 {
 	unsigned n;
 
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	n = r->open;
-	pthread_mutex_unlock(&r->lock);
+	lock_give(&r->lock);
 	return n;
 }
 
@@ -183,10 +183,10 @@ static enum registry_state state_of(const struct registry_entry *e)
 void session_registry_count(struct registry *r, unsigned ret[REGISTRY_STATES])
 {
 	memset(ret, 0, REGISTRY_STATES * sizeof(*ret));
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	LIST_EACH (it, &r->entries)
 		ret[state_of(CONTAINER_OF(it, struct registry_entry, link))]++;
-	pthread_mutex_unlock(&r->lock);
+	lock_give(&r->lock);
 }
 
 /* ---- the list ---- */
@@ -257,9 +257,9 @@ int session_registry_list(struct registry *r, uint16_t only, struct arena *a, st
 {
 	int rc;
 
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	rc = copy_all(r, only, a, ret, ret_n);
-	pthread_mutex_unlock(&r->lock);
+	lock_give(&r->lock);
 	if (rc < 0)
 		return err_nomem(reterr);
 	qsort(*ret, *ret_n, sizeof(**ret), by_number);

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/list.h"
+#include "base/lock.h"
 #include "base/str.h"
 
 #define SPID_FIRST 51   /* below are SQL Server's own */
@@ -29,7 +30,7 @@ enum activity {
 const char *session_activity_name(enum activity a);
 
 struct registry {
-	pthread_mutex_t lock;
+	struct lock lock;
 	struct list entries;
 	uint8_t used[SPID_LAST / 8 + 1];
 	uint16_t next;   /* where the search for a free number begins */

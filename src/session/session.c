@@ -121,27 +121,10 @@ static void split_peer(struct session *s)
 	str_copy(s->peer_host, sizeof(s->peer_host), host);
 }
 
-/* With the clock that does not jump. */
-static bool cond_init(pthread_cond_t *cond)
+static void session_init(struct session *s)
 {
-	pthread_condattr_t attr;
-	bool made;
-
-	if (pthread_condattr_init(&attr) != 0)
-		return false;
-	made = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 && pthread_cond_init(cond, &attr) == 0;
-	pthread_condattr_destroy(&attr);
-	return made;
-}
-
-static bool session_init(struct session *s)
-{
-	if (pthread_mutex_init(&s->stream_lock, NULL) != 0)
-		return false;
-	if (!cond_init(&s->stream_wake)) {
-		pthread_mutex_destroy(&s->stream_lock);
-		return false;
-	}
+	lock_init(&s->stream_lock);
+	lock_cond_init(&s->stream_wake);
 	budget_init(&s->memory, &s->server->accounts.strangers, s->server->accounts.session_limit);
 	net_stream_set_budget(s->stream, &s->memory);
 	output_init(&s->finished, (size_t)s->server->config->max_result_size);
@@ -155,7 +138,6 @@ static bool session_init(struct session *s)
 	buf_charge(&s->in.body, &s->memory);
 	output_charge(&s->out.wire, &s->memory);
 	output_charge(&s->finished, &s->memory);
-	return true;
 }
 
 void session_account(struct session *s)
@@ -207,11 +189,7 @@ static void *session_opened(struct net_stream *stream, void *arg)
 				   .login = s->login_name,
 				   .database = s->database_name };
 	s->version = TDS_74;
-	if (!session_init(s)) {
-		(void)session_registry_remove(&srv->registry, &s->entry);
-		free(s);
-		return NULL;
-	}
+	session_init(s);
 	atomic_fetch_add(&srv->sessions, 1);
 	net_stream_set_limit(stream, PRELOGIN_PACKET_MAX + LOGIN_MESSAGE_MAX);
 	s->login_deadline = clock_mono_ms() + srv->config->login_timeout * 1000;
@@ -238,7 +216,7 @@ static void session_destroy(struct session *s)
 	budget_fini(&s->memory);
 	session_accounts_leave(&s->server->accounts, s->account);
 	pthread_cond_destroy(&s->stream_wake);
-	pthread_mutex_destroy(&s->stream_lock);
+	lock_fini(&s->stream_lock);
 	if (s->reserved)
 		atomic_fetch_sub(&s->server->reserved, 1);
 	atomic_fetch_sub(&s->server->sessions, 1);
@@ -320,9 +298,9 @@ static void session_closed(void *owner, const char *reason)
 	if (atomic_load(&s->server->log_logins) || s->database == NULL)
 		LOG(s->database == NULL ? LOG_DEBUG : LOG_INFO, &s->log, "disconnect",
 		    F_STR("reason", planned ? s->end_reason : reason));
-	pthread_mutex_lock(&s->stream_lock);
+	lock_take(&s->stream_lock);
 	s->stream_gone = true;
-	pthread_mutex_unlock(&s->stream_lock);
+	lock_give(&s->stream_lock);
 	if (s->inflight)
 		session_call_cancel(s);
 	session_login_leave(s);

@@ -6,6 +6,7 @@
 #ifndef SESSION_SESSION_INT_H
 #define SESSION_SESSION_INT_H
 
+#include "base/lock.h"
 #include "base/log.h"
 #include "call/call.h"
 #include "session/cursor.h"
@@ -123,7 +124,7 @@ struct session {
 	bool cancelled;                 /* the running request is to stop */
 
 	/* streaming of long results from a reader thread */
-	pthread_mutex_t stream_lock;
+	struct lock stream_lock;
 	pthread_cond_t stream_wake;
 	struct net_post stream_post;
 	bool stream_full, stream_posted, stream_waits_drain;

@@ -5,8 +5,8 @@
  * Only for calls that change nothing: what a writer produces must stay until its commit is
  * durable. */
 #include <assert.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "session/session_int.h"
 
 #define STREAM_CHUNK (128u << 10)
@@ -17,21 +17,16 @@
  * its end. */
 static void wait_for_client(struct session *s)
 {
-	struct timespec at;
 	bool leave = false;
 
-	pthread_mutex_lock(&s->stream_lock);
+	lock_take(&s->stream_lock);
 	while (s->stream_full && !leave && !atomic_load(&s->call.cancelled)) {
-		clock_gettime(CLOCK_MONOTONIC, &at);
-		at.tv_nsec += WAIT_STEP_MS * 1000000L;
-		at.tv_sec += at.tv_nsec / 1000000000L;
-		at.tv_nsec %= 1000000000L;
-		if (pthread_cond_timedwait(&s->stream_wake, &s->stream_lock, &at) == 0 ||
+		if (lock_wait_until(&s->stream_lock, &s->stream_wake, clock_mono_ms() + WAIT_STEP_MS) ||
 		    s->call.waits == NULL)
 			continue;
-		pthread_mutex_unlock(&s->stream_lock);
+		lock_give(&s->stream_lock);
 		leave = s->call.waits(&s->call);
-		pthread_mutex_lock(&s->stream_lock);
+		lock_take(&s->stream_lock);
 	}
 }
 
@@ -49,7 +44,7 @@ static int hand_over(struct output *finished, void *arg)
 	rc = s->stream_gone || !output_append(&s->finished, finished) ? -1 : 0;
 	post = !s->stream_posted;
 	s->stream_posted = s->stream_full = true;
-	pthread_mutex_unlock(&s->stream_lock);
+	lock_give(&s->stream_lock);
 	if (post)
 		net_loop_post(s->loop, &s->stream_post);
 	return rc;
@@ -67,7 +62,7 @@ static void take_over(struct net_post *post)
 	struct session *s = CONTAINER_OF(post, struct session, stream_post);
 
 	assert(net_loop_is_here(s->loop));
-	pthread_mutex_lock(&s->stream_lock);
+	lock_take(&s->stream_lock);
 	assert(s->stream_posted);
 	s->stream_posted = false;
 	if (s->phase != PHASE_CLOSED)
@@ -77,27 +72,27 @@ static void take_over(struct net_post *post)
 				net_stream_pending(s->stream) > STREAM_PENDING_MAX;
 	if (!s->stream_waits_drain)
 		let_reader_go_on(s);
-	pthread_mutex_unlock(&s->stream_lock);
+	lock_give(&s->stream_lock);
 	session_unread_watch(s);
 }
 
 void session_stream_drained(struct session *s)
 {
-	pthread_mutex_lock(&s->stream_lock);
+	lock_take(&s->stream_lock);
 	if (s->stream_waits_drain) {
 		s->stream_waits_drain = false;
 		net_stream_set_timer(s->stream, 0);
 		let_reader_go_on(s);
 	}
-	pthread_mutex_unlock(&s->stream_lock);
+	lock_give(&s->stream_lock);
 }
 
 /* A cancelled call must not wait for the client. */
 void session_stream_wake(struct session *s)
 {
-	pthread_mutex_lock(&s->stream_lock);
+	lock_take(&s->stream_lock);
 	pthread_cond_signal(&s->stream_wake);
-	pthread_mutex_unlock(&s->stream_lock);
+	lock_give(&s->stream_lock);
 }
 
 void session_stream_enable(struct session *s, bool on)

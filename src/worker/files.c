@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "base/str.h"
 #include "base/thread.h"
 #include "document/behaviour.h"
@@ -14,7 +15,7 @@
 struct files {
 	const struct worker_options *o;
 	int wake_fd;
-	pthread_mutex_t lock;
+	struct lock lock;
 	pthread_cond_t more;
 	struct list todo, done;
 	bool ending;
@@ -76,23 +77,23 @@ static void *files_main(void *arg)
 {
 	struct files *f = arg;
 
-	pthread_mutex_lock(&f->lock);
+	lock_take(&f->lock);
 	for (;;) {
 		struct list *next = list_pop(&f->todo);
 
 		if (next == NULL && f->ending)
 			break;
 		if (next == NULL) {
-			pthread_cond_wait(&f->more, &f->lock);
+			lock_wait(&f->lock, &f->more);
 			continue;
 		}
-		pthread_mutex_unlock(&f->lock);
+		lock_give(&f->lock);
 		work(f, CONTAINER_OF(next, struct item, queue));
-		pthread_mutex_lock(&f->lock);
+		lock_take(&f->lock);
 		list_append(&f->done, next);
 		wake(f->wake_fd);
 	}
-	pthread_mutex_unlock(&f->lock);
+	lock_give(&f->lock);
 	return NULL;
 }
 
@@ -107,7 +108,7 @@ int worker_files_start(const struct worker_options *o, unsigned nthreads, int wa
 	f->wake_fd = wake_fd;
 	list_init(&f->todo);
 	list_init(&f->done);
-	pthread_mutex_init(&f->lock, NULL);
+	lock_init(&f->lock);
 	pthread_cond_init(&f->more, NULL);
 	while (f->nthreads < nthreads && f->nthreads < THREADS_MAX &&
 	       thread_start(&f->threads[f->nthreads], files_main, f) == 0)
@@ -123,10 +124,10 @@ int worker_files_start(const struct worker_options *o, unsigned nthreads, int wa
 static void put(struct files *f, struct item *i, enum item_stage stage)
 {
 	i->stage = stage;
-	pthread_mutex_lock(&f->lock);
+	lock_take(&f->lock);
 	list_append(&f->todo, &i->queue);
 	pthread_cond_signal(&f->more);
-	pthread_mutex_unlock(&f->lock);
+	lock_give(&f->lock);
 }
 
 void worker_files_open(struct files *f, struct item *i)
@@ -143,9 +144,9 @@ struct item *worker_files_next(struct files *f)
 {
 	struct list *next;
 
-	pthread_mutex_lock(&f->lock);
+	lock_take(&f->lock);
 	next = list_pop(&f->done);
-	pthread_mutex_unlock(&f->lock);
+	lock_give(&f->lock);
 	return next != NULL ? CONTAINER_OF(next, struct item, queue) : NULL;
 }
 
@@ -153,13 +154,13 @@ void worker_files_free(struct files *f)
 {
 	if (f == NULL)
 		return;
-	pthread_mutex_lock(&f->lock);
+	lock_take(&f->lock);
 	f->ending = true;
 	pthread_cond_broadcast(&f->more);
-	pthread_mutex_unlock(&f->lock);
+	lock_give(&f->lock);
 	for (size_t i = 0; i < f->nthreads; i++)
 		pthread_join(f->threads[i], NULL);
-	pthread_mutex_destroy(&f->lock);
+	lock_fini(&f->lock);
 	pthread_cond_destroy(&f->more);
 	free(f);
 }

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "worker/history.h"
@@ -24,7 +26,7 @@ struct link {
 	int wake_fd;
 	pthread_t thread;
 	bool running;
-	pthread_mutex_t lock;
+	struct lock lock;
 	pthread_cond_t more;
 	/* shared, under the lock */
 	struct list reports, claimed, reported;
@@ -73,11 +75,11 @@ static void lose_connection(struct link *l, const struct err *e)
 	l->connect_at = worker_link_clock() + l->backoff_ms;
 	LOG(LOG_WARN, NULL, "server", F_STR("service", l->o->service->name), F_STR("why", e->text),
 	    F_INT("error", e->number), F_INT("again_ms", l->backoff_ms));
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	if (l->lost_at == 0)
 		l->lost_at = worker_link_clock();
 	l->eager = true;
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 	wake_main(l);
 }
 
@@ -106,9 +108,9 @@ static bool connected(struct link *l)
 		    F_STR("worker", worker_claims_instance(l->claims)));
 	l->settled = true;
 	l->backoff_ms = 0;
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	l->lost_at = 0;
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 	return true;
 }
 
@@ -131,9 +133,9 @@ static void write_history(const struct link *l, const struct item *i)
 /* The item is the main loop's again. */
 static void hand_over(struct link *l, struct list *queue, struct item *i)
 {
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	list_append(queue, &i->queue);
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 	wake_main(l);
 }
 
@@ -163,12 +165,12 @@ static void report(struct link *l, struct item *i)
 	} else if (!connected(l) || worker_take_report(l->client, i, &e) < 0) {
 		if (l->client != NULL)
 			lose_connection(l, &e);
-		pthread_mutex_lock(&l->lock); /* back to where it was, for the next time */
+		lock_take(&l->lock); /* back to where it was, for the next time */
 		i->queue.next = l->reports.next;
 		i->queue.prev = &l->reports;
 		l->reports.next->prev = &i->queue;
 		l->reports.next = &i->queue;
-		pthread_mutex_unlock(&l->lock);
+		lock_give(&l->lock);
 		return;
 	}
 	write_history(l, i);
@@ -179,9 +181,9 @@ static void report(struct link *l, struct item *i)
 	forget_claim(l, i);
 	if (l->o->once || l->o->one_job)
 		l->look_at = 0; /* it may have been the last, or wait again */
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	l->idle = false; /* whoever looked before this report could not see that the item waits again */
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 	hand_over(l, &l->reported, i);
 }
 
@@ -197,12 +199,12 @@ static void claim(struct link *l, unsigned room)
 		lose_connection(l, &e);
 		return;
 	}
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	l->room -= (unsigned)n < l->room ? (unsigned)n : l->room;
 	l->eager = (unsigned)n == room;
 	while ((it = list_pop(&items)) != NULL)
 		list_append(&l->claimed, it);
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 	/* Nobody waits for those who only want to know that nothing is left. */
 	l->look_at = n == 0 && l->o->once ? 0 : worker_link_clock() + l->o->interval_ms;
 	if (n > 0)
@@ -219,10 +221,10 @@ static void look(struct link *l, unsigned room)
 		lose_connection(l, &e);
 		return;
 	}
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	l->eager = found == 1;
 	l->idle = found == 0;
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 	if (found == 0)
 		wake_main(l);
 	if (found == 2)
@@ -240,12 +242,12 @@ static void rest(struct link *l, int64_t until)
 	int rc;
 
 	l->resting = true;
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 	rc = worker_take_await(l->client, l->o, (int)(ms < REST_MAX_MS ? ms : REST_MAX_MS), l->stir_fd,
 			       &l->seen, &found, &e);
 	if (rc < 0)
 		lose_connection(l, &e);
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	l->resting = false;
 	(void)!read(l->stir_fd, &count, sizeof(count));
 	if (rc < 0 || found == QUEUE_STIRRED)
@@ -273,18 +275,9 @@ static void take_more(struct link *l, unsigned room, bool eager)
 static void wait_until(struct link *l, int64_t when)
 {
 	int64_t left = when - worker_link_clock();
-	struct timespec until;
 
-	if (left <= 0)
-		return;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += left / 1000;
-	until.tv_nsec += left % 1000 * 1000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000;
-	}
-	pthread_cond_timedwait(&l->more, &l->lock, &until);
+	if (left > 0)
+		(void)lock_wait_until(&l->lock, &l->more, clock_mono_ms() + left);
 }
 
 /* Under the lock: when there is something to do; now for now. */
@@ -316,18 +309,18 @@ static void step(struct link *l)
 
 	if (room == 0 || (!eager && !look_now))
 		next = list_pop(&l->reports);
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 	if (room > 0 && (eager || look_now))
 		take_more(l, room, eager);
 	else if (next != NULL)
 		report(l, CONTAINER_OF(next, struct item, queue));
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	/* One after the other: a claim that finds nothing must not keep the reports waiting. */
 	next = room > 0 ? list_pop(&l->reports) : NULL;
 	if (next != NULL) {
-		pthread_mutex_unlock(&l->lock);
+		lock_give(&l->lock);
 		report(l, CONTAINER_OF(next, struct item, queue));
-		pthread_mutex_lock(&l->lock);
+		lock_take(&l->lock);
 	}
 }
 
@@ -356,7 +349,7 @@ static void *link_main(void *arg)
 {
 	struct link *l = arg;
 
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	while (!may_end(l)) {
 		int64_t when = next_time(l);
 
@@ -368,7 +361,7 @@ static void *link_main(void *arg)
 			step(l);
 	}
 	l->ended = true;
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 	give_back_claimed(l);
 	client_close(l->client);
 	l->client = NULL;
@@ -379,7 +372,6 @@ static void *link_main(void *arg)
 int worker_link_start(const struct worker_options *o, int wake_fd, struct link **ret, struct err *reterr)
 {
 	struct link *l = calloc(1, sizeof(*l));
-	pthread_condattr_t monotonic;
 
 	if (l == NULL)
 		return err_nomem(reterr);
@@ -391,11 +383,8 @@ int worker_link_start(const struct worker_options *o, int wake_fd, struct link *
 	list_init(&l->reports);
 	list_init(&l->claimed);
 	list_init(&l->reported);
-	pthread_mutex_init(&l->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&l->more, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	lock_init(&l->lock);
+	lock_cond_init(&l->more);
 	if (l->stir_fd < 0) {
 		worker_link_free(l);
 		return err_raise(reterr, 50000, 16, 1, "no descriptor is free: %s", strerror(errno));
@@ -427,39 +416,39 @@ static void stir(struct link *l)
 
 void worker_link_release(struct link *l)
 {
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	l->room++;
 	assert(l->room <= l->o->engine.slots);
 	l->eager = true;
 	l->idle = false;
 	stir(l);
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 }
 
 void worker_link_pause(struct link *l)
 {
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	l->paused = true;
 	stir(l);
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 }
 
 void worker_link_report(struct link *l, struct item *i)
 {
 	i->stage = ITEM_REPORTING;
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	list_append(&l->reports, &i->queue);
 	stir(l);
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 }
 
 static struct item *pop(struct link *l, struct list *queue)
 {
 	struct list *next;
 
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	next = list_pop(queue);
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 	return next != NULL ? CONTAINER_OF(next, struct item, queue) : NULL;
 }
 
@@ -477,9 +466,9 @@ static bool read_flag(struct link *l, const bool *flag)
 {
 	bool value;
 
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	value = *flag;
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 	return value;
 }
 
@@ -492,9 +481,9 @@ int64_t worker_link_lost_ms(struct link *l)
 {
 	int64_t lost;
 
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	lost = l->lost_at != 0 ? worker_link_clock() - l->lost_at : 0;
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 	return lost;
 }
 
@@ -505,10 +494,10 @@ bool worker_link_ended(struct link *l)
 
 void worker_link_end(struct link *l)
 {
-	pthread_mutex_lock(&l->lock);
+	lock_take(&l->lock);
 	l->paused = l->ending = true;
 	stir(l);
-	pthread_mutex_unlock(&l->lock);
+	lock_give(&l->lock);
 }
 
 /* Nobody was told of them: the next start settles them, and sees by its temporary name whether an
@@ -539,7 +528,7 @@ void worker_link_free(struct link *l)
 	worker_claims_close(l->claims);
 	if (l->stir_fd >= 0)
 		close(l->stir_fd);
-	pthread_mutex_destroy(&l->lock);
+	lock_fini(&l->lock);
 	pthread_cond_destroy(&l->more);
 	free(l);
 }

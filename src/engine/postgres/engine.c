@@ -22,30 +22,25 @@ static const struct pg_database *database_of_const(const struct engine_database 
 
 static void init_sync(struct pg_database *db)
 {
-	pthread_condattr_t attr;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC); /* the clock of clock_mono_ms() */
-	pthread_mutex_init(&db->lock, NULL);
+	lock_init(&db->lock);
 	for (int i = 0; i < 2; i++) {
-		pthread_cond_init(&db->wake[i], &attr);
+		lock_cond_init(&db->wake[i]);
 		list_init(&db->queue[i]);
 	}
-	pthread_condattr_destroy(&attr);
 	list_init(&db->link);
 	list_init(&db->txns);
 }
 
 static void forget(struct pg_database *db)
 {
-	pthread_mutex_lock(&db->engine->lock);
+	lock_take(&db->engine->lock);
 	list_remove(&db->link);
-	pthread_mutex_unlock(&db->engine->lock);
+	lock_give(&db->engine->lock);
 	postgres_pool_stop(db);
 	postgres_txn_end_all(db);
 	for (int i = 0; i < 2; i++)
 		pthread_cond_destroy(&db->wake[i]);
-	pthread_mutex_destroy(&db->lock);
+	lock_fini(&db->lock);
 	engine_database_fini(&db->base);
 	free(db);
 }
@@ -83,9 +78,9 @@ static int postgres_open(struct engine *base, const struct engine_open *o, struc
 		forget(db);
 		return -1;
 	}
-	pthread_mutex_lock(&e->lock);
+	lock_take(&e->lock);
 	list_append(&e->databases, &db->link);
-	pthread_mutex_unlock(&e->lock);
+	lock_give(&e->lock);
 	*ret = &db->base;
 	return 0;
 }
@@ -111,10 +106,10 @@ static void postgres_free(struct engine *base)
 	assert(list_empty(&e->databases));
 	PQfinish(e->start_lock);
 	PQfinish(e->asker);
-	pthread_mutex_destroy(&e->ask_lock);
+	lock_fini(&e->ask_lock);
 	pthread_cond_destroy(&e->told);
 	pthread_cond_destroy(&e->wake);
-	pthread_mutex_destroy(&e->lock);
+	lock_fini(&e->lock);
 	if (e->conninfo != NULL)
 		explicit_bzero(e->conninfo, strlen(e->conninfo));
 	free(e->conninfo);
@@ -174,12 +169,12 @@ static void postgres_statistics(struct engine_database *base, struct engine_stat
 	struct pg_database *db = database_of(base);
 	uint64_t open = 0;
 
-	pthread_mutex_lock(&db->lock);
+	lock_take(&db->lock);
 	LIST_EACH (it, &db->txns)
 		open++;
 	*ret = (struct engine_statistics){ .waiting = db->waiting[PG_WRITER] + db->waiting[PG_READER],
 					   .transactions = open };
-	pthread_mutex_unlock(&db->lock);
+	lock_give(&db->lock);
 }
 
 /* Those of this server: what waits for a transaction of another one shows in pg_locks. */
@@ -188,14 +183,14 @@ static size_t postgres_waits(struct engine_database *base, struct engine_wait *d
 	struct pg_database *db = database_of(base);
 	size_t n = 0;
 
-	pthread_mutex_lock(&db->lock);
+	lock_take(&db->lock);
 	LIST_EACH (it, &db->queue[PG_WRITER]) {
 		const struct call *c = CONTAINER_OF(it, struct call, link);
 
 		if (n < max && postgres_txn_blocks(db, c))
 			dst[n++] = (struct engine_wait){ c->session, db->pinned->session };
 	}
-	pthread_mutex_unlock(&db->lock);
+	lock_give(&db->lock);
 	return n;
 }
 
@@ -275,17 +270,16 @@ void engine_postgres_watch(struct engine *base, const struct engine_postgres_wat
 	static const struct engine_postgres_watch nobody = { .arg = NULL };
 	struct pg_engine *e = CONTAINER_OF(base, struct pg_engine, base);
 
-	pthread_mutex_lock(&e->lock);
+	lock_take(&e->lock);
 	while (e->telling)
-		pthread_cond_wait(&e->told, &e->lock);
+		lock_wait(&e->lock, &e->told);
 	e->watch = w == NULL ? nobody : *w;
-	pthread_mutex_unlock(&e->lock);
+	lock_give(&e->lock);
 }
 
 struct engine *engine_postgres_new(const struct engine_postgres_options *o)
 {
 	struct pg_engine *e = calloc(1, sizeof(*e));
-	pthread_condattr_t attr;
 	uint8_t random[16];
 
 	if (e == NULL)
@@ -307,13 +301,10 @@ struct engine *engine_postgres_new(const struct engine_postgres_options *o)
 	e->readers = o->readers;
 	e->failover_ms = o->failover_timeout_s * 1000;
 	str_copy(e->name, sizeof(e->name), str_of(o->name));
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&e->wake, &attr);
-	pthread_cond_init(&e->told, &attr);
-	pthread_condattr_destroy(&attr);
-	pthread_mutex_init(&e->lock, NULL);
-	pthread_mutex_init(&e->ask_lock, NULL);
+	lock_cond_init(&e->wake);
+	lock_cond_init(&e->told);
+	lock_init(&e->lock);
+	lock_init(&e->ask_lock);
 	list_init(&e->databases);
 	return &e->base;
 }

@@ -11,24 +11,23 @@
 
 static void sweep_all(struct pg_engine *e, int64_t now_ms)
 {
-	pthread_mutex_lock(&e->lock);
+	lock_take(&e->lock);
 	LIST_EACH (it, &e->databases)
 		postgres_pool_sweep(CONTAINER_OF(it, struct pg_database, link), now_ms);
-	pthread_mutex_unlock(&e->lock);
+	lock_give(&e->lock);
 }
 
 /* False: it is time to stop. */
 static bool pause_a_step(struct pg_engine *e)
 {
 	int64_t at = clock_mono_ms() + STEP_MS;
-	struct timespec until = { at / 1000, (at % 1000) * 1000000 };
 	bool stop;
 
-	pthread_mutex_lock(&e->lock);
+	lock_take(&e->lock);
 	if (!e->stopping)
-		pthread_cond_timedwait(&e->wake, &e->lock, &until);
+		(void)lock_wait_until(&e->lock, &e->wake, at);
 	stop = e->stopping;
-	pthread_mutex_unlock(&e->lock);
+	lock_give(&e->lock);
 	return !stop;
 }
 
@@ -59,10 +58,10 @@ void postgres_keeper_stop(struct pg_engine *e)
 {
 	if (!e->has_keeper)
 		return;
-	pthread_mutex_lock(&e->lock);
+	lock_take(&e->lock);
 	e->stopping = true;
 	pthread_cond_broadcast(&e->wake);
-	pthread_mutex_unlock(&e->lock);
+	lock_give(&e->lock);
 	if (e->has_share)
 		pthread_join(e->share, NULL);
 	pthread_join(e->keeper, NULL);

@@ -35,9 +35,9 @@ static int give_rows(struct pg_engine *e, const char *sql, engine_postgres_row *
 	PGresult *r;
 	int rc = 0;
 
-	pthread_mutex_lock(&e->ask_lock);
+	lock_take(&e->ask_lock);
 	r = ask(e, sql, reterr);
-	pthread_mutex_unlock(&e->ask_lock);
+	lock_give(&e->ask_lock);
 	if (r == NULL)
 		return -1;
 	assert(PQnfields(r) <= ENGINE_POSTGRES_FIELDS);

@@ -159,9 +159,9 @@ static int64_t refuse_late(struct pg_database *db)
 	struct call *late;
 
 	do {
-		pthread_mutex_lock(&db->lock);
+		lock_take(&db->lock);
 		late = take_late(db, clock_mono_ms(), &earliest);
-		pthread_mutex_unlock(&db->lock);
+		lock_give(&db->lock);
 		if (late != NULL)
 			engine_call_refuse_late(&db->base, late);
 	} while (late != NULL);
@@ -176,18 +176,13 @@ static void wait_for_work(struct pg_worker *w, int64_t until_ms)
 {
 	struct pg_database *db = w->db;
 	bool watches = !db->watched[w->kind] && !list_empty(&db->queue[w->kind]);
-	struct timespec at;
 
 	if (watches && !may_begin(db, w->kind, clock_mono_ms()) &&
 	    db->latest_ms[w->kind] + BESIDE_MS < until_ms)
 		until_ms = db->latest_ms[w->kind] + BESIDE_MS;
-	at = (struct timespec){ until_ms / 1000, (until_ms % 1000) * 1000000 };
 	db->watched[w->kind] |= watches;
 	db->idle[w->kind]++;
-	if (until_ms == ENGINE_NEVER)
-		pthread_cond_wait(&db->wake[w->kind], &db->lock);
-	else
-		pthread_cond_timedwait(&db->wake[w->kind], &db->lock, &at);
+	(void)lock_wait_until(&db->lock, &db->wake[w->kind], until_ms);
 	db->idle[w->kind]--;
 	if (watches)
 		db->watched[w->kind] = false;
@@ -220,15 +215,15 @@ static void *worker_main(void *arg)
 	pthread_setname_np(pthread_self(), name);
 	for (;;) {
 		until_ms = w->kind == PG_WRITER ? refuse_late(db) : ENGINE_NEVER;
-		pthread_mutex_lock(&db->lock);
+		lock_take(&db->lock);
 		if (atomic_load(&db->stopping)) {
-			pthread_mutex_unlock(&db->lock);
+			lock_give(&db->lock);
 			return NULL;
 		}
 		if (!(w->kind == PG_WRITER ? take_writes(w, clock_mono_ms())
 					   : take_reads(w, clock_mono_ms()))) {
 			wait_for_work(w, until_ms);
-			pthread_mutex_unlock(&db->lock);
+			lock_give(&db->lock);
 			continue;
 		}
 		w->running_on = w->conn;
@@ -237,15 +232,15 @@ static void *worker_main(void *arg)
 		if (w->group[0].call->txn != NULL)
 			postgres_txn_take(w, w->group[0].call);
 		postgres_rouse(db, w->kind); /* for what is left */
-		pthread_mutex_unlock(&db->lock);
+		lock_give(&db->lock);
 		work(w);
-		pthread_mutex_lock(&db->lock);
+		lock_take(&db->lock);
 		w->running_on = NULL;
 		postgres_slow_end(w);
 		if (w->counted)
 			db->running[w->kind]--;
 		w->counted = false;
-		pthread_mutex_unlock(&db->lock);
+		lock_give(&db->lock);
 	}
 }
 
@@ -306,11 +301,11 @@ int postgres_pool_start(struct pg_database *db, struct err *reterr)
 {
 	int rc;
 
-	pthread_mutex_lock(&db->lock);
+	lock_take(&db->lock);
 	rc = add_worker(db, PG_WRITER, reterr);
 	if (rc == 0)
 		rc = add_worker(db, PG_READER, reterr);
-	pthread_mutex_unlock(&db->lock);
+	lock_give(&db->lock);
 	return rc;
 }
 
@@ -324,11 +319,11 @@ static void refuse_all(struct list *queue)
 
 void postgres_pool_stop(struct pg_database *db)
 {
-	pthread_mutex_lock(&db->lock);
+	lock_take(&db->lock);
 	atomic_store(&db->stopping, true);
 	pthread_cond_broadcast(&db->wake[PG_WRITER]);
 	pthread_cond_broadcast(&db->wake[PG_READER]);
-	pthread_mutex_unlock(&db->lock);
+	lock_give(&db->lock);
 	for (unsigned i = 0; i < db->nworkers; i++) {
 		pthread_join(db->workers[i]->thread, NULL);
 		worker_free(db->workers[i]);
@@ -340,10 +335,10 @@ void postgres_pool_stop(struct pg_database *db)
 
 void postgres_wake(struct pg_database *db)
 {
-	pthread_mutex_lock(&db->lock);
+	lock_take(&db->lock);
 	postgres_rouse(db, PG_WRITER);
 	postgres_rouse(db, PG_READER);
-	pthread_mutex_unlock(&db->lock);
+	lock_give(&db->lock);
 }
 
 /* ---- the way in ---- */
@@ -354,7 +349,7 @@ bool postgres_submit(struct pg_database *db, struct call *c)
 	bool answered = false;
 
 	postgres_notes(c)->deadline_ms = 0;
-	pthread_mutex_lock(&db->lock);
+	lock_take(&db->lock);
 	if (c->txn != NULL)
 		answered = postgres_txn_answers(postgres_txn_of(c), c);
 	if (atomic_load(&db->stopping))
@@ -364,7 +359,7 @@ bool postgres_submit(struct pg_database *db, struct call *c)
 		refused = ERR_BUSY;
 	if (!answered && refused == ERR_NONE)
 		enqueue(db, c);
-	pthread_mutex_unlock(&db->lock);
+	lock_give(&db->lock);
 	if (answered)
 		engine_call_complete(c);
 	else if (refused != ERR_NONE)
@@ -377,7 +372,7 @@ void postgres_cancel(struct pg_database *db, struct call *c)
 	const uint64_t one = 1;
 	bool waits;
 
-	pthread_mutex_lock(&db->lock);
+	lock_take(&db->lock);
 	waits = !list_empty(&c->link) && !engine_call_ends_txn(c);
 	if (waits)
 		dequeue(db, c);
@@ -387,7 +382,7 @@ void postgres_cancel(struct pg_database *db, struct call *c)
 		if (on != NULL && write(on->wake_fd, &one, sizeof(one)) < 0)
 			continue; /* it has been told already */
 	}
-	pthread_mutex_unlock(&db->lock);
+	lock_give(&db->lock);
 	if (waits)
 		engine_call_refuse(c, ERR_CANCELLED, NULL);
 }

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "base/list.h"
+#include "base/lock.h"
 #include "catalogue/postgres.h"
 #include "engine/implement.h"
 #include "engine/postgres/postgres.h"
@@ -30,7 +31,7 @@ struct pg_engine {
 	atomic_uint next_slot; /* numbers of connections */
 	atomic_int timeline;   /* the latest that any connection has seen */
 	PGconn *start_lock;    /* held while this server starts; owned */
-	pthread_mutex_t lock;
+	struct lock lock;
 	struct list databases; /* under the lock: struct pg_database.link */
 	pthread_cond_t wake;   /* of the keeper */
 	pthread_t keeper;
@@ -44,7 +45,7 @@ struct pg_engine {
 	atomic_bool cleans;                 /* it is this server's turn */
 	atomic_ullong kicks;                /* how often something was left here to clean up */
 	atomic_bool kicked;                 /* and nobody has been told of it yet */
-	pthread_mutex_t ask_lock;           /* the two below */
+	struct lock ask_lock;           /* the two below */
 	PGconn *asker;                      /* for people who look; owned */
 	int64_t ask_after_ms;               /* before that it is not tried */
 };
@@ -76,7 +77,7 @@ struct pg_database {
 	const struct proc *promise;  /* procession_promise of the service, or NULL */
 	atomic_llong promised_until; /* renewals up to this time may be lost, in ticks */
 
-	pthread_mutex_t lock;
+	struct lock lock;
 	pthread_cond_t wake[2];    /* by enum pg_worker_kind */
 	struct list queue[2];      /* of calls that wait; the same */
 	unsigned waiting[2];       /* calls in these */

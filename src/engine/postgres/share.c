@@ -82,19 +82,19 @@ PGresult *postgres_ask(PGconn *h, const char *sql, int n, const char *const *val
 /* While it runs, nobody takes it away. False: there is nobody. */
 static bool begin_telling(struct pg_engine *e, struct engine_postgres_watch *ret)
 {
-	pthread_mutex_lock(&e->lock);
+	lock_take(&e->lock);
 	*ret = e->watch;
 	e->telling = ret->arg != NULL;
-	pthread_mutex_unlock(&e->lock);
+	lock_give(&e->lock);
 	return ret->arg != NULL;
 }
 
 static void end_telling(struct pg_engine *e)
 {
-	pthread_mutex_lock(&e->lock);
+	lock_take(&e->lock);
 	e->telling = false;
 	pthread_cond_broadcast(&e->told);
-	pthread_mutex_unlock(&e->lock);
+	lock_give(&e->lock);
 }
 
 /* ---- the connection ---- */
@@ -377,10 +377,10 @@ static void look(struct share *s)
 	char schema[PG_SCHEMA];
 	bool wanted;
 
-	pthread_mutex_lock(&s->e->lock);
+	lock_take(&s->e->lock);
 	system_schema(s->e, schema);
 	wanted = s->e->watch.arg != NULL && schema[0] != '\0';
-	pthread_mutex_unlock(&s->e->lock);
+	lock_give(&s->e->lock);
 	if (wanted && join(s) &&
 	    (!tell(s, clock_mono_ms()) || !hear_events(s) || !hear_changes(s, schema) || !take_turn(s)))
 		leave(s);
@@ -400,14 +400,13 @@ static void say_goodbye(struct share *s)
 static bool pause_a_step(struct pg_engine *e)
 {
 	int64_t at = clock_mono_ms() + LOOK_EVERY_MS;
-	struct timespec until = { at / 1000, (at % 1000) * 1000000 };
 	bool stop;
 
-	pthread_mutex_lock(&e->lock);
+	lock_take(&e->lock);
 	if (!e->stopping)
-		pthread_cond_timedwait(&e->wake, &e->lock, &until);
+		(void)lock_wait_until(&e->lock, &e->wake, at);
 	stop = e->stopping;
-	pthread_mutex_unlock(&e->lock);
+	lock_give(&e->lock);
 	return !stop;
 }
 

@@ -61,7 +61,7 @@ bool postgres_slow_must_go(struct pg_worker *w, bool stalled, int64_t now_ms)
 		return true;
 	if (w->slow && !stalled && w->stalled_ms == 0)
 		return false;
-	pthread_mutex_lock(&db->lock);
+	lock_take(&db->lock);
 	if (!w->slow) {
 		w->slow = true;
 		db->slow_readers++;
@@ -69,7 +69,7 @@ bool postgres_slow_must_go(struct pg_worker *w, bool stalled, int64_t now_ms)
 	}
 	w->stalled_ms = !stalled ? 0 : w->stalled_ms != 0 ? w->stalled_ms : now_ms;
 	w->goes = goes = stalled && is_in_the_way(w, now_ms);
-	pthread_mutex_unlock(&db->lock);
+	lock_give(&db->lock);
 	if (goes) {
 		w->run.ended = ERR_STALLED_READER;
 		tell_end(w, now_ms);

@@ -35,11 +35,11 @@ bool postgres_txn_is_lost(struct txn *base, struct err *ret)
 	struct pg_txn *t = txn_of(base);
 	bool lost;
 
-	pthread_mutex_lock(&t->db->lock);
+	lock_take(&t->db->lock);
 	lost = t->state == PG_TXN_LOST;
 	if (lost)
 		*ret = t->lost;
-	pthread_mutex_unlock(&t->db->lock);
+	lock_give(&t->db->lock);
 	return lost;
 }
 
@@ -119,17 +119,17 @@ static int get_conn(struct pg_worker *w, struct pg_txn *t, struct err *reterr)
 {
 	int64_t until_ms = clock_mono_ms() + t->db->engine->failover_ms;
 
-	pthread_mutex_lock(&t->db->lock);
+	lock_take(&t->db->lock);
 	if (t->conn == NULL) {
 		t->conn = t->db->spare;
 		t->db->spare = NULL;
 	}
-	pthread_mutex_unlock(&t->db->lock);
+	lock_give(&t->db->lock);
 	if (t->conn == NULL && postgres_conn_new(t->db, &t->conn, reterr) < 0)
 		return -1;
-	pthread_mutex_lock(&t->db->lock);
+	lock_take(&t->db->lock);
 	w->running_on = t->conn;
-	pthread_mutex_unlock(&t->db->lock);
+	lock_give(&t->db->lock);
 	for (;;) {
 		enum pg_state s;
 
@@ -149,7 +149,7 @@ static void release(struct pg_worker *w, struct pg_txn *t, const struct err *rea
 	struct pg_conn *surplus;
 
 	forget_savepoints(t, 0);
-	pthread_mutex_lock(&db->lock);
+	lock_take(&db->lock);
 	if (w != NULL)
 		w->running_on = w->conn;
 	surplus = t->conn;
@@ -166,7 +166,7 @@ static void release(struct pg_worker *w, struct pg_txn *t, const struct err *rea
 	list_remove(&t->link);
 	if (db->pinned == t)
 		db->pinned = NULL;
-	pthread_mutex_unlock(&db->lock);
+	lock_give(&db->lock);
 	postgres_conn_free(surplus);
 	postgres_wake(db);
 }
@@ -284,7 +284,7 @@ static void opened(struct pg_txn *t, bool writes)
 {
 	int64_t now = clock_mono_ms();
 
-	pthread_mutex_lock(&t->db->lock);
+	lock_take(&t->db->lock);
 	if (t->state == PG_TXN_NEW) {
 		t->state = PG_TXN_OPEN;
 		t->age_at_ms = engine_age_limit_ms(&t->db->base, now);
@@ -292,7 +292,7 @@ static void opened(struct pg_txn *t, bool writes)
 	}
 	t->idle_at_ms = ENGINE_NEVER;
 	t->writes = t->writes || writes;
-	pthread_mutex_unlock(&t->db->lock);
+	lock_give(&t->db->lock);
 }
 
 /* Makes the transaction ready for this call. */
@@ -469,9 +469,9 @@ void postgres_txn_run(struct pg_worker *w, struct call *c)
 	struct pg_txn *t = postgres_txn_of(c);
 	bool done;
 
-	pthread_mutex_lock(&t->db->lock);
+	lock_take(&t->db->lock);
 	done = postgres_txn_answers(t, c); /* it was given up while this call waited */
-	pthread_mutex_unlock(&t->db->lock);
+	lock_give(&t->db->lock);
 	if (!done && t->state == PG_TXN_OPEN && engine_txn_is_too_old(c, t->age_at_ms, clock_mono_ms())) {
 		c->err = engine_txn_overdue(&t->db->base, t->age_at_ms, clock_mono_ms());
 		lose(w, t, c);
@@ -480,13 +480,13 @@ void postgres_txn_run(struct pg_worker *w, struct call *c)
 		if (prepare(w, t, c) == 0)
 			run_kind(w, t, c);
 	}
-	pthread_mutex_lock(&t->db->lock);
+	lock_take(&t->db->lock);
 	t->running = false;
 	if (t->db->pinned == t && t->state != PG_TXN_OPEN)
 		t->db->pinned = NULL;
 	if (t->state == PG_TXN_OPEN)
 		t->idle_at_ms = engine_idle_limit_ms(&t->db->base, clock_mono_ms());
-	pthread_mutex_unlock(&t->db->lock);
+	lock_give(&t->db->lock);
 	engine_call_complete(c); /* its owner may free t from here on */
 }
 
@@ -527,14 +527,14 @@ void postgres_txn_sweep(struct pg_database *db, int64_t now_ms)
 		struct pg_conn *conn = NULL;
 		struct pg_txn *t;
 
-		pthread_mutex_lock(&db->lock);
+		lock_take(&db->lock);
 		t = first_overdue(db, now_ms);
 		if (t != NULL) {
 			struct err why = engine_txn_overdue(&db->base, t->age_at_ms, now_ms);
 
 			conn = give_up(t, &why);
 		}
-		pthread_mutex_unlock(&db->lock);
+		lock_give(&db->lock);
 		if (t == NULL)
 			return;
 		postgres_conn_free(conn);

@@ -27,10 +27,10 @@ static const struct sqlite_database *database_of_const(const struct engine_datab
 static void forget(struct sqlite_database *db)
 {
 	if (!list_empty(&db->link)) {
-		pthread_mutex_lock(&db->engine->lock);
+		lock_take(&db->engine->lock);
 		list_remove(&db->link);
 		db->engine->ndatabases--;
-		pthread_mutex_unlock(&db->engine->lock);
+		lock_give(&db->engine->lock);
 	}
 	executor_stop(db->executor);
 	store_close(db->store);
@@ -122,10 +122,10 @@ static int sqlite_open(struct engine *base, const struct engine_open *o, struct 
 		forget(db);
 		return -1;
 	}
-	pthread_mutex_lock(&e->lock);
+	lock_take(&e->lock);
 	list_append(&e->databases, &db->link);
 	e->ndatabases++;
-	pthread_mutex_unlock(&e->lock);
+	lock_give(&e->lock);
 	*ret = &db->base;
 	return 0;
 }
@@ -140,7 +140,7 @@ static void sqlite_free(struct engine *base)
 	struct sqlite_engine *e = CONTAINER_OF(base, struct sqlite_engine, base);
 
 	assert(e->ndatabases == 0 && list_empty(&e->databases));
-	pthread_mutex_destroy(&e->lock);
+	lock_fini(&e->lock);
 	pthread_rwlock_destroy(&e->commits);
 	free(e->dir);
 	free(e);
@@ -297,9 +297,9 @@ static unsigned sqlite_descriptors(struct engine *base, unsigned threads)
 	struct sqlite_engine *e = CONTAINER_OF(base, struct sqlite_engine, base);
 	unsigned n;
 
-	pthread_mutex_lock(&e->lock);
+	lock_take(&e->lock);
 	n = e->ndatabases;
-	pthread_mutex_unlock(&e->lock);
+	lock_give(&e->lock);
 	return n * (e->readers + threads + 2) * FILES_EACH_CONNECTION;
 }
 
@@ -344,7 +344,7 @@ struct engine *engine_sqlite_new(const struct engine_sqlite_options *o)
 	e->cache_mib = o->cache_mib;
 	e->readers = o->readers;
 	e->max_wal_mib = o->max_wal_mib;
-	pthread_mutex_init(&e->lock, NULL);
+	lock_init(&e->lock);
 	init_commits(&e->commits);
 	list_init(&e->databases);
 	return &e->base;

@@ -31,14 +31,14 @@ int sqlite_place_is_own(struct sqlite_engine *e, const char *path, const char *n
 
 	if (stat(path, &s) < 0)
 		return 0;
-	pthread_mutex_lock(&e->lock);
+	lock_take(&e->lock);
 	LIST_EACH (it, &e->databases) {
 		const struct sqlite_database *db = CONTAINER_OF(it, struct sqlite_database, link);
 
 		if (db->device == s.st_dev && db->inode == s.st_ino)
 			other = db;
 	}
-	pthread_mutex_unlock(&e->lock);
+	lock_give(&e->lock);
 	if (other == NULL)
 		return 0;
 	return err_raise(reterr, 50021, 16, 1,

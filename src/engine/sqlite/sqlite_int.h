@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 
+#include "base/lock.h"
 #include "engine/implement.h"
 #include "engine/sqlite/executor/executor.h"
 #include "engine/sqlite/sqlite.h"
@@ -17,7 +18,7 @@ struct sqlite_engine {
 	struct engine base;
 	char *dir; /* owned */
 	unsigned cache_mib, readers, max_wal_mib;
-	pthread_mutex_t lock;
+	struct lock lock;
 	/* shared by every commit; taken alone, nobody commits in any database: copies of one
 	 * moment */
 	pthread_rwlock_t commits;

@@ -15,9 +15,9 @@
  * whose flush has failed. Then nothing is answered in any case. */
 static void wake_the_mender(struct executor *ex)
 {
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	pthread_cond_signal(&ex->wake);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 }
 
 static void checkpoint(struct executor *ex)

@@ -127,9 +127,9 @@ static bool is_relaxed(struct executor *ex)
 {
 	bool relaxed;
 
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	relaxed = ex->relaxed;
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	return relaxed;
 }
 
@@ -151,7 +151,7 @@ int executor_commit_all(struct executor *ex, bool later, struct err *reterr)
 {
 	bool relaxed;
 
-	assert(executor_is_writer(ex) && !executor_is_locked(ex));
+	assert(executor_is_writer(ex) && !lock_is_mine(&ex->lock));
 	if (later && ex->promise != NULL)
 		return commit_later(ex, reterr);
 	relaxed = is_relaxed(ex);

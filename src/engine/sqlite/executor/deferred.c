@@ -29,13 +29,13 @@ static void release(struct executor *ex, enum deferred_state to)
 {
 	struct deferred *h = &ex->deferred;
 
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	executor_deferred_move(ex, to);
 	h->calls = 0;
 	h->times++;
 	atomic_store(&h->wanted, false);
 	pthread_cond_broadcast(&h->over);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 }
 
 static void learn(struct deferred *h, unsigned pages)
@@ -55,7 +55,7 @@ int executor_deferred_commit(struct executor *ex, struct err *reterr)
 {
 	unsigned before = store_wal_waiting(ex->store), after;
 
-	assert(executor_is_writer(ex) && !executor_is_locked(ex));
+	assert(executor_is_writer(ex) && !lock_is_mine(&ex->lock));
 	if (ex->deferred.state != DEFERRED_OPEN)
 		return 0;
 	if (store_commit_lazily(ex->writer.conn, reterr) < 0) {
@@ -78,7 +78,7 @@ void executor_deferred_committed(struct executor *ex)
 
 void executor_deferred_rollback(struct executor *ex)
 {
-	assert(executor_is_writer(ex) && !executor_is_locked(ex));
+	assert(executor_is_writer(ex) && !lock_is_mine(&ex->lock));
 	store_rollback(ex->writer.conn);
 	if (ex->deferred.state == DEFERRED_OPEN)
 		release(ex, DEFERRED_LOST);
@@ -91,9 +91,9 @@ static int make_good(struct executor *ex, struct err *reterr)
 		return 0;
 	if (executor_commit_call_in(ex, reterr) < 0)
 		return -1;
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	executor_deferred_move(ex, DEFERRED_NONE);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	return 0;
 }
 
@@ -114,10 +114,10 @@ int executor_deferred_add(struct executor *ex, size_t calls, struct err *reterr)
 	struct deferred *h = &ex->deferred;
 
 	if (h->state != DEFERRED_OPEN) {
-		executor_lock(ex);
+		lock_take(&ex->lock);
 		executor_deferred_move(ex, DEFERRED_OPEN);
 		h->until_ms = clock_mono_ms() + DEFERRED_MS;
-		executor_unlock(ex);
+		lock_give(&ex->lock);
 	}
 	h->calls += (unsigned)calls;
 	return executor_deferred_is_due(ex) && !ex->worker_is_inline ? executor_deferred_commit(ex, reterr)
@@ -136,10 +136,10 @@ void executor_deferred_wait(struct executor *ex)
 	struct deferred *h = &ex->deferred;
 	unsigned times = h->times;
 
-	assert(executor_is_locked(ex));
+	assert(lock_is_mine(&ex->lock));
 	while (h->state == DEFERRED_OPEN && h->times == times && !ex->stopping) {
 		atomic_store(&h->wanted, true);
 		pthread_cond_signal(&ex->wake);
-		executor_wait(ex, &h->over);
+		lock_wait(&ex->lock, &h->over);
 	}
 }

@@ -20,19 +20,15 @@ void executor_thread_name(const struct executor *ex, char kind)
 
 static int init_sync(struct executor *ex, struct err *reterr)
 {
-	pthread_condattr_t attr;
-
-	if (executor_checkpointer_init(&ex->checkpointer) < 0 || pthread_condattr_init(&attr) != 0)
+	if (executor_checkpointer_init(&ex->checkpointer) < 0)
 		return err_nomem(reterr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC); /* the clock of clock_mono_ms() */
-	pthread_mutex_init(&ex->lock, NULL);
-	pthread_cond_init(&ex->wake, &attr);
-	pthread_cond_init(&ex->reader_wake, &attr);
-	pthread_cond_init(&ex->flusher_wake, &attr);
-	pthread_cond_init(&ex->fetch_wake, &attr);
-	pthread_cond_init(&ex->flushed, &attr);
-	pthread_cond_init(&ex->deferred.over, &attr);
-	pthread_condattr_destroy(&attr);
+	lock_init(&ex->lock);
+	lock_cond_init(&ex->wake);
+	lock_cond_init(&ex->reader_wake);
+	lock_cond_init(&ex->flusher_wake);
+	lock_cond_init(&ex->fetch_wake);
+	lock_cond_init(&ex->flushed);
+	lock_cond_init(&ex->deferred.over);
 	return 0;
 }
 
@@ -51,26 +47,26 @@ static void executor_free(struct executor *ex)
 	pthread_cond_destroy(&ex->flushed);
 	pthread_cond_destroy(&ex->deferred.over);
 	pthread_cond_destroy(&ex->wake);
-	pthread_mutex_destroy(&ex->lock);
+	lock_fini(&ex->lock);
 	free(ex);
 }
 
 /* Before the writer's thread there is this one. */
 static int begin_writer(struct executor *ex, struct err *reterr)
 {
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	executor_writer_take(ex, false);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	return executor_commit_start(ex, reterr);
 }
 
 /* After the writer's thread, and all others that run calls: what is held is committed. */
 static void stop_writer(struct executor *ex)
 {
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	assert(ex->state == WRITER_LEFT && ex->pinned == NULL && ex->busy_readers == 0);
 	executor_writer_take(ex, false);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	executor_commit_end(ex);
 }
 
@@ -133,9 +129,9 @@ static void join_readers(struct executor *ex)
 	for (unsigned i = 0; i < READERS_MAX; i++) {
 		enum reader_state state;
 
-		executor_lock(ex);
+		lock_take(&ex->lock);
 		state = ex->readers[i].state;
-		executor_unlock(ex);
+		lock_give(&ex->lock);
 		if (state != READER_NONE)
 			pthread_join(ex->reader_threads[i], NULL);
 	}
@@ -145,13 +141,13 @@ void executor_stop(struct executor *ex)
 {
 	if (ex == NULL)
 		return;
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	ex->stopping = true;
 	pthread_cond_broadcast(&ex->wake);
 	pthread_cond_broadcast(&ex->flushed);
 	pthread_cond_broadcast(&ex->deferred.over);
 	pthread_cond_broadcast(&ex->reader_wake);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	pthread_join(ex->thread, NULL);
 	join_readers(ex);
 	executor_later_stop(ex);
@@ -167,11 +163,11 @@ void executor_stop(struct executor *ex)
 
 void executor_set_commit(struct executor *ex, bool relaxed, int interval_ms)
 {
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	ex->relaxed = relaxed;
 	ex->commit_interval_ms = interval_ms;
 	pthread_cond_signal(&ex->flusher_wake); /* the next flush may be due earlier now */
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 }
 
 int64_t executor_queue_deadline(const struct executor *ex, const struct call *c, int64_t now_ms)
@@ -185,7 +181,7 @@ void executor_queue_sweep(struct executor *ex)
 	int64_t now = clock_mono_ms(), earliest = ENGINE_NEVER;
 
 	list_init(&late);
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	for (struct list *it = ex->queue.next; it != &ex->queue && ex->pinned != NULL; it = next) {
 		struct call *c = CONTAINER_OF(it, struct call, link);
 
@@ -199,7 +195,7 @@ void executor_queue_sweep(struct executor *ex)
 		}
 	}
 	atomic_store(&ex->next_deadline_ms, earliest);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	while ((next = list_pop(&late)) != NULL)
 		engine_call_refuse_late(ex->db, CONTAINER_OF(next, struct call, link));
 }
@@ -209,7 +205,7 @@ static bool rouse(struct executor *ex)
 {
 	bool asleep = ex->asleep;
 
-	assert(executor_is_locked(ex));
+	assert(lock_is_mine(&ex->lock));
 	ex->asleep = false; /* one wake is enough for all that comes before it looks */
 	return asleep;
 }
@@ -218,7 +214,7 @@ static bool rouse(struct executor *ex)
  * *ret_wake as rouse(). */
 static enum err_id enqueue(struct executor *ex, struct call *c, bool *ret_wake)
 {
-	assert(executor_is_locked(ex));
+	assert(lock_is_mine(&ex->lock));
 	if (ex->waiting >= ex->db->limits.max_queue)
 		return ERR_BUSY;
 	executor_notes(c)->deadline_ms = 0;
@@ -282,7 +278,7 @@ bool executor_submit_quietly(struct executor *ex, struct call *c)
 	assert(c->txn == NULL || executor_txn_of(c)->ex == ex);
 	if (reader && executor_inline_read(ex, c))
 		return false;
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	if (c->txn != NULL)
 		reader = executor_snapshot_takes(c);
 	executor_notes(c)->waits_for_reader = reader;
@@ -291,7 +287,7 @@ bool executor_submit_quietly(struct executor *ex, struct call *c)
 		wake = refused == ERR_NONE && ex->idle_readers > 0;
 	if (wake)
 		wake = want_wake(ex, !reader);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	if (refused != ERR_NONE)
 		engine_call_refuse(c, refused, ex->db->name);
 	else if (done)
@@ -304,7 +300,7 @@ void executor_wake(struct executor *ex, bool alone)
 	unsigned readers;
 	bool writer;
 
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	readers = ex->reader_waiting < ex->idle_readers ? ex->reader_waiting : ex->idle_readers;
 	writer = ex->wake_writer;
 	ex->wake_due = ex->wake_writer = false;
@@ -312,7 +308,7 @@ void executor_wake(struct executor *ex, bool alone)
 		executor_inline_run(ex);
 		writer = false;
 	}
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	if (writer)
 		pthread_cond_signal(&ex->wake);
 	while (readers-- > 0)
@@ -325,7 +321,7 @@ void executor_cancel(struct executor *ex, struct call *c)
 	bool queued;
 
 	assert(atomic_load(&c->cancelled));
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	queued = !list_empty(&c->link);
 	if (queued) {
 		list_remove(&c->link);
@@ -333,7 +329,7 @@ void executor_cancel(struct executor *ex, struct call *c)
 		if (executor_notes(c)->waits_for_reader)
 			ex->reader_waiting--;
 	}
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	if (queued)
 		engine_call_refuse(c, ERR_CANCELLED, NULL);
 }
@@ -341,10 +337,10 @@ void executor_cancel(struct executor *ex, struct call *c)
 void executor_statistics(struct executor *ex, struct engine_statistics *ret)
 {
 	*ret = (struct engine_statistics){ .waiting = 0 };
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	ret->waiting = ex->waiting;
 	ret->transactions = ex->pinned != NULL;
 	LIST_EACH (it, &ex->snapshots)
 		ret->transactions++;
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 }

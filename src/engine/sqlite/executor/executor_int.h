@@ -3,7 +3,7 @@
  * Threads: whoever submits; one writer, whose work somebody else may do while it sleeps
  * (inline.c); readers. `lock` guards the queues, the pinned transaction and the flags; it is
  * never held while a call runs, a sink is filled or complete() is called. A runner is touched by
- * its own thread only. Where a comment says "under the lock", executor_is_locked() asserts it;
+ * its own thread only. Where a comment says "under the lock", lock_is_mine() asserts it;
  * where it says "writer", executor_is_writer() does. */
 #ifndef EXECUTOR_EXECUTOR_INT_H
 #define EXECUTOR_EXECUTOR_INT_H
@@ -13,6 +13,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
+#include "base/lock.h"
 #include "engine/implement.h"
 #include "engine/sqlite/executor/executor.h"
 
@@ -152,10 +153,7 @@ struct executor {
 	unsigned max_wal_pages;     /* 0: no limit */
 	unsigned max_readers;
 
-	pthread_mutex_t lock; /* taken by executor_lock() */
-	/* The thread that has it, or 0. One word, since those ask too who do not have the lock: no
-	 * thread ever finds its own name here after it has let go. */
-	_Atomic(pthread_t) holder;
+	struct lock lock;
 	bool stopping;
 	unsigned waiting; /* calls in both queues */
 	/* somebody will call executor_wake(); it is to wake the writer, too */
@@ -224,43 +222,6 @@ struct executor {
 	struct runner inline_readers[INLINE_READERS];
 	bool inline_taken[INLINE_READERS]; /* under the lock: somebody runs a call on it */
 };
-
-/* ---- the lock ---- */
-
-static inline bool executor_is_locked(const struct executor *ex)
-{
-	return atomic_load_explicit(&ex->holder, memory_order_relaxed) == pthread_self();
-}
-
-/* What every taking and giving up of the lock says, those inside a wait too. */
-static inline void executor_lock_taken(struct executor *ex)
-{
-	assert(atomic_load_explicit(&ex->holder, memory_order_relaxed) == 0);
-	atomic_store_explicit(&ex->holder, pthread_self(), memory_order_relaxed);
-}
-
-static inline void executor_lock_given_up(struct executor *ex)
-{
-	assert(executor_is_locked(ex));
-	atomic_store_explicit(&ex->holder, 0, memory_order_relaxed);
-}
-
-static inline void executor_lock(struct executor *ex)
-{
-	pthread_mutex_lock(&ex->lock);
-	executor_lock_taken(ex);
-}
-
-static inline void executor_unlock(struct executor *ex)
-{
-	executor_lock_given_up(ex);
-	pthread_mutex_unlock(&ex->lock);
-}
-
-/* Under the lock, which is given up meanwhile. */
-void executor_wait(struct executor *ex, pthread_cond_t *cond);
-/* The same, at most until then (ENGINE_NEVER: no limit). False: the time has come. */
-bool executor_wait_until(struct executor *ex, pthread_cond_t *cond, int64_t at_ms);
 
 /* ---- state.c: the states, as tables of allowed moves, and the functions that make them ---- */
 

@@ -15,13 +15,13 @@ static void flush(struct executor *ex)
 
 	ex->flushing_ms = ex->unflushed_ms;
 	ex->unflushed_ms = 0;
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	failed = store_flush(ex->store, &err) < 0;
 	if (failed)
 		LOG(LOG_ERROR, &ctx, "flush_failed", F_STR("reason", err.text));
 	else
 		metrics_flush(ex->db->metrics, clock_mono_us() - began_us);
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	ex->flushing_ms = 0;
 	if (failed)
 		pthread_cond_signal(&ex->wake); /* the writer mends the store */
@@ -42,16 +42,16 @@ static void *flusher_main(void *arg)
 	struct executor *ex = arg;
 
 	executor_thread_name(ex, 'f');
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	while (!ex->flusher_leaves) {
 		if (flush_at(ex) <= clock_mono_ms())
 			flush(ex);
 		else
-			executor_wait_until(ex, &ex->flusher_wake, flush_at(ex));
+			lock_wait_until(&ex->lock, &ex->flusher_wake, flush_at(ex));
 	}
 	if (ex->unflushed_ms != 0)
 		flush(ex);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	return NULL;
 }
 
@@ -75,24 +75,24 @@ static bool flush_is_late(const struct executor *ex)
 
 void executor_flusher_committed(struct executor *ex)
 {
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	if (ex->unflushed_ms == 0) {
 		ex->unflushed_ms = clock_mono_ms();
 		if (!rouse(ex))
 			flush(ex);
 	}
 	while (flush_is_late(ex) && !ex->stopping)
-		executor_wait(ex, &ex->flushed);
-	executor_unlock(ex);
+		lock_wait(&ex->lock, &ex->flushed);
+	lock_give(&ex->lock);
 }
 
 void executor_flusher_stop(struct executor *ex)
 {
 	if (!ex->has_flusher)
 		return;
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	ex->flusher_leaves = true;
 	pthread_cond_signal(&ex->flusher_wake);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	pthread_join(ex->flusher, NULL);
 }

@@ -123,10 +123,10 @@ static bool take_more(struct executor *ex, unsigned *rounds)
 
 	if (++*rounds >= ROUNDS_MAX)
 		return false;
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	if (!ex->worker_is_inline || executor_inline_goes_on(ex))
 		executor_group_take(ex);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	return ex->ngroup > before;
 }
 
@@ -159,7 +159,7 @@ static void cut(struct executor *ex, size_t from)
 
 	assert(executor_is_writer(ex) && from <= n);
 	ex->ngroup = from;
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	first = ex->queue.next; /* before it, in their order */
 	for (size_t i = from; i < n; i++) {
 		if (ex->group[i].dead) {
@@ -169,7 +169,7 @@ static void cut(struct executor *ex, size_t from)
 			ex->waiting++;
 		}
 	}
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 }
 
 /* Inline execution does not wait for another process that has the database: the calls go back
@@ -294,7 +294,7 @@ static void complete(struct executor *ex, struct slot *s)
 
 void executor_group_run(struct executor *ex)
 {
-	assert(executor_is_writer(ex) && !executor_is_locked(ex));
+	assert(executor_is_writer(ex) && !lock_is_mine(&ex->lock));
 	assert(ex->ngroup > 0 && ex->ngroup <= GROUP_MAX && ex->pinned == NULL);
 	if (ex->ngroup == 1)
 		run_alone(ex, &ex->group[0]);

@@ -42,7 +42,7 @@ static bool is_short(const struct call *c)
  * are not committed yet, for which a reader can wait. */
 static bool may_read(const struct executor *ex)
 {
-	assert(executor_is_locked(ex));
+	assert(lock_is_mine(&ex->lock));
 	return ex->deferred.state != DEFERRED_OPEN && !ex->stopping && clock_mono_ms() >= ex->inline_again_ms;
 }
 
@@ -51,7 +51,7 @@ static void took(struct executor *ex, int64_t began_ms)
 {
 	int64_t now = clock_mono_ms();
 
-	assert(executor_is_locked(ex));
+	assert(lock_is_mine(&ex->lock));
 	if (now - began_ms >= LONG_MS)
 		ex->inline_again_ms = now + AGAIN_MS;
 }
@@ -61,7 +61,7 @@ static struct runner *inline_reader_take(struct executor *ex)
 {
 	struct runner *r = NULL;
 
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	for (unsigned i = 0; i < INLINE_READERS && r == NULL && may_read(ex); i++) {
 		if (!ex->inline_taken[i]) {
 			ex->inline_taken[i] = true;
@@ -70,17 +70,17 @@ static struct runner *inline_reader_take(struct executor *ex)
 			r->run.db = ex->db;
 		}
 	}
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	return r;
 }
 
 static void inline_reader_give(struct executor *ex, const struct runner *r, int64_t began_ms)
 {
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	assert(ex->inline_taken[r - ex->inline_readers] && r->run.call == NULL);
 	ex->inline_taken[r - ex->inline_readers] = false;
 	took(ex, began_ms);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 }
 
 bool executor_inline_read(struct executor *ex, struct call *c)
@@ -100,7 +100,7 @@ bool executor_inline_read(struct executor *ex, struct call *c)
 
 bool executor_inline_goes_on(const struct executor *ex)
 {
-	assert(executor_is_locked(ex));
+	assert(lock_is_mine(&ex->lock));
 	if (ex->promise == NULL || clock_ticks() >= ex->promised_until || executor_deferred_is_due(ex))
 		return false;
 	LIST_EACH (it, &ex->queue) {
@@ -114,7 +114,7 @@ bool executor_inline_goes_on(const struct executor *ex)
 
 bool executor_inline_may(const struct executor *ex, bool alone)
 {
-	assert(executor_is_locked(ex));
+	assert(lock_is_mine(&ex->lock));
 	if (ex->state != WRITER_DOZES || ex->stopping || ex->pinned != NULL || list_empty(&ex->queue) ||
 	    clock_mono_ms() < ex->inline_again_ms)
 		return false;
@@ -129,11 +129,11 @@ void executor_inline_run(struct executor *ex)
 	executor_writer_move(ex, WRITER_INLINE);
 	executor_writer_take(ex, true);
 	executor_group_take(ex);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	store_set_waits(ex->writer.conn, false);
 	executor_group_run(ex);
 	store_set_waits(ex->writer.conn, true);
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	ex->inline_ms = clock_mono_ms();
 	took(ex, began);
 	ex->asleep = ex->state == WRITER_INLINE && !executor_writer_is_wanted(ex);

@@ -75,14 +75,14 @@ static struct fetcher *fetcher_take(struct executor *ex)
 {
 	struct fetcher *f = NULL;
 
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	for (unsigned i = 0; i < FETCHERS && f == NULL; i++) {
 		if (!ex->fetchers[i].taken)
 			f = &ex->fetchers[i];
 	}
 	if (f != NULL)
 		f->taken = true;
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	return f;
 }
 
@@ -96,9 +96,9 @@ static void fetcher_give(struct executor *ex, struct fetcher *f)
 		store_disconnect(f->conn);
 		f->conn = NULL;
 	}
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	f->taken = false;
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 }
 
 /* A transaction sees what is committed when it first looks. */
@@ -138,23 +138,23 @@ static void *fetch_main(void *arg)
 	struct executor *ex = arg;
 
 	executor_thread_name(ex, 'f');
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	for (;;) {
 		struct list *item = list_pop(&ex->fetches);
 
 		if (item != NULL) {
-			executor_unlock(ex);
+			lock_give(&ex->lock);
 			fetch(ex, CONTAINER_OF(item, struct later, link));
-			executor_lock(ex);
+			lock_take(&ex->lock);
 		} else if (ex->fetch_leaves) {
 			break;
 		} else {
 			ex->idle_fetchers++;
-			executor_wait(ex, &ex->fetch_wake);
+			lock_wait(&ex->lock, &ex->fetch_wake);
 			ex->idle_fetchers--;
 		}
 	}
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	return NULL;
 }
 
@@ -194,11 +194,11 @@ void executor_later_complete(struct executor *ex, struct call *c)
 	bool taken;
 
 	assert(l->from != NULL);
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	taken = fetch_thread(ex);
 	if (taken)
 		list_append(&ex->fetches, &l->link);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	if (!taken)
 		fetch(ex, l);
 }
@@ -210,10 +210,10 @@ void executor_later_init(struct executor *ex)
 
 void executor_later_stop(struct executor *ex)
 {
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	ex->fetch_leaves = true;
 	pthread_cond_broadcast(&ex->fetch_wake);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	for (unsigned i = 0; i < ex->nfetch_threads; i++)
 		pthread_join(ex->fetch_threads[i], NULL);
 	for (unsigned i = 0; i < FETCHERS; i++) {

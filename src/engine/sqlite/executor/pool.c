@@ -84,7 +84,7 @@ static void call_reader(struct executor *ex)
 
 enum err_id executor_pool_submit(struct executor *ex, struct call *c)
 {
-	assert(executor_is_locked(ex));
+	assert(lock_is_mine(&ex->lock));
 	if (ex->stopping)
 		return ERR_SHUTDOWN;
 	if (ex->waiting >= ex->db->limits.max_queue)
@@ -106,7 +106,7 @@ struct call *executor_pool_take(struct executor *ex, struct runner *r)
 {
 	enum lane lane = may_begin(ex, LANE_PROC) ? LANE_PROC : LANE_QUERY;
 
-	assert(executor_is_locked(ex) && r->began_ms == 0 && r->run.call == NULL);
+	assert(lock_is_mine(&ex->lock) && r->began_ms == 0 && r->run.call == NULL);
 	if (!may_begin(ex, lane))
 		return NULL;
 	assert(ex->waiting > 0 && ex->reader_waiting > 0);
@@ -119,7 +119,7 @@ struct call *executor_pool_take(struct executor *ex, struct runner *r)
 
 void executor_pool_over(struct executor *ex, struct runner *r)
 {
-	assert(executor_is_locked(ex) && ex->busy_readers > 0 && r->run.call == NULL);
+	assert(lock_is_mine(&ex->lock) && ex->busy_readers > 0 && r->run.call == NULL);
 	ex->busy_readers--;
 	ex->slow_readers -= r->slow;
 	assert(ex->slow_readers <= ex->busy_readers);
@@ -203,7 +203,7 @@ bool executor_pool_must_go(struct call *c, bool stalled, int64_t now)
 	if (now - r->looked_ms < LOOK_MS)
 		return false;
 	r->looked_ms = now;
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	r->stalled_ms = !stalled ? 0 : r->stalled_ms != 0 ? r->stalled_ms : now;
 	if (!r->slow && now - r->began_ms >= SLOW_MS) {
 		r->slow = true;
@@ -216,7 +216,7 @@ bool executor_pool_must_go(struct call *c, bool stalled, int64_t now)
 		why = ERR_STALLED_READER;
 	r->goes = why != ERR_NONE;
 	r->run.ended = why;
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	if (why != ERR_NONE)
 		tell_end(ex, r, c, now);
 	return why != ERR_NONE;

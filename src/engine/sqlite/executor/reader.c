@@ -76,9 +76,9 @@ static void leave(struct executor *ex, struct runner *r)
 	struct store_conn *conn = r->conn;
 
 	r->conn = NULL;
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	store_disconnect(conn);
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	ex->nreaders--;
 	r->state = READER_LEFT;
 }
@@ -89,20 +89,20 @@ void *executor_reader_main(void *arg)
 	struct executor *ex = r->ex;
 
 	executor_thread_name(ex, 'r');
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	for (;;) {
 		struct call *c = NULL;
 
 		while (!ex->stopping && (c = executor_pool_take(ex, r)) == NULL &&
 		       !executor_pool_is_surplus(ex)) {
 			ex->idle_readers++;
-			executor_wait(ex, &ex->reader_wake);
+			lock_wait(&ex->lock, &ex->reader_wake);
 			ex->idle_readers--;
 		}
 		if (c == NULL)
 			break;
 		executor_deferred_wait(ex);
-		executor_unlock(ex);
+		lock_give(&ex->lock);
 		c->waits = reader_waits;
 		executor_notes(c)->runner = r;
 		r->run.ended = ERR_NONE;
@@ -110,10 +110,10 @@ void *executor_reader_main(void *arg)
 			executor_snapshot_run(c);
 		else
 			executor_reader_run(r, c);
-		executor_lock(ex);
+		lock_take(&ex->lock);
 		executor_pool_over(ex, r);
 	}
 	leave(ex, r);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	return NULL;
 }

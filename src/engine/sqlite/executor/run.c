@@ -66,7 +66,7 @@ int executor_run_call(struct runner *r, struct call *c)
 	uint64_t before;
 	int rc;
 
-	assert(r->conn != NULL && !executor_is_locked(r->ex));
+	assert(r->conn != NULL && !lock_is_mine(&r->ex->lock));
 	assert(!r->writer || executor_is_writer(r->ex));
 	engine_call_begin(c);
 	executor_notes(c)->later = NULL;

@@ -14,7 +14,7 @@ bool executor_snapshot_takes(const struct call *c)
 {
 	const struct executor_txn *t = executor_txn_of(c);
 
-	assert(executor_is_locked(t->ex));
+	assert(lock_is_mine(&t->ex->lock));
 	if (!t->base.snapshot || t->ex->max_readers == 0)
 		return false;
 	if (t->state == TXN_READING)
@@ -84,9 +84,9 @@ void executor_snapshot_run(struct call *c)
 	struct store_conn *over = NULL;
 	bool goes_on;
 
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	if (executor_txn_answer(t, c)) {
-		executor_unlock(ex);
+		lock_give(&ex->lock);
 		engine_call_complete(c);
 		return;
 	}
@@ -94,9 +94,9 @@ void executor_snapshot_run(struct call *c)
 		begin(t);
 	assert(t->state == TXN_READING && !t->running);
 	t->running = true;
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	goes_on = run_inside(t, c);
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	t->running = false;
 	if (!goes_on || t->state == TXN_LOST) {
 		over = end(t, t->state == TXN_LOST && goes_on ? TXN_LOST : TXN_NEW);
@@ -104,7 +104,7 @@ void executor_snapshot_run(struct call *c)
 		t->idle_at_ms = engine_idle_limit_ms(ex->db, clock_mono_ms());
 		pthread_cond_signal(&ex->wake);
 	}
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	store_disconnect(over);
 	engine_call_complete(c); /* its owner may free t from here on */
 }
@@ -177,9 +177,9 @@ void executor_snapshot_end_all(struct executor *ex)
 		struct store_conn *conn;
 
 		(void)err_set(&t->lost, ERR_SHUTDOWN);
-		executor_lock(ex);
+		lock_take(&ex->lock);
 		conn = end(t, TXN_LOST);
-		executor_unlock(ex);
+		lock_give(&ex->lock);
 		store_disconnect(conn);
 	}
 }

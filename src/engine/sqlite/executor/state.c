@@ -47,7 +47,7 @@ static bool may(const struct state *from, unsigned to)
 
 void executor_writer_move(struct executor *ex, enum writer_state to)
 {
-	assert(executor_is_locked(ex));
+	assert(lock_is_mine(&ex->lock));
 	assert(may(&writer_states[ex->state], to));
 	/* a transaction that has the writer keeps others from its connection */
 	assert(to != WRITER_INLINE || ex->pinned == NULL);
@@ -56,7 +56,7 @@ void executor_writer_move(struct executor *ex, enum writer_state to)
 
 void executor_writer_take(struct executor *ex, bool is_inline)
 {
-	assert(executor_is_locked(ex));
+	assert(lock_is_mine(&ex->lock));
 	assert((ex->state == WRITER_INLINE) == is_inline && ex->state != WRITER_DOZES);
 	ex->worker = pthread_self();
 	ex->worker_is_inline = is_inline;
@@ -64,7 +64,7 @@ void executor_writer_take(struct executor *ex, bool is_inline)
 
 void executor_deferred_move(struct executor *ex, enum deferred_state to)
 {
-	assert(executor_is_locked(ex) && executor_is_writer(ex));
+	assert(lock_is_mine(&ex->lock) && executor_is_writer(ex));
 	assert(may(&deferred_states[ex->deferred.state], to));
 	/* what is held is a transaction of the writing connection */
 	assert(to != DEFERRED_OPEN || store_in_transaction(ex->writer.conn));
@@ -73,7 +73,7 @@ void executor_deferred_move(struct executor *ex, enum deferred_state to)
 
 void executor_txn_move(struct executor_txn *t, enum txn_state to)
 {
-	assert(executor_is_locked(t->ex));
+	assert(lock_is_mine(&t->ex->lock));
 	assert(may(&txn_states[t->state], to));
 	t->state = to;
 }
@@ -82,28 +82,4 @@ void executor_checkpoint_move(struct checkpointer *k, enum checkpoint_state to)
 {
 	assert(may(&checkpoint_states[atomic_load(&k->state)], to));
 	atomic_store(&k->state, (int)to);
-}
-
-/* ---- waiting ---- */
-
-void executor_wait(struct executor *ex, pthread_cond_t *cond)
-{
-	executor_lock_given_up(ex);
-	pthread_cond_wait(cond, &ex->lock);
-	executor_lock_taken(ex);
-}
-
-bool executor_wait_until(struct executor *ex, pthread_cond_t *cond, int64_t at_ms)
-{
-	struct timespec at = { .tv_sec = (time_t)(at_ms / 1000), .tv_nsec = (long)(at_ms % 1000) * 1000000 };
-	bool in_time;
-
-	if (at_ms == ENGINE_NEVER) {
-		executor_wait(ex, cond);
-		return true;
-	}
-	executor_lock_given_up(ex);
-	in_time = pthread_cond_timedwait(cond, &ex->lock, &at) != ETIMEDOUT;
-	executor_lock_taken(ex);
-	return in_time;
 }

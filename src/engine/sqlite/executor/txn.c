@@ -32,11 +32,11 @@ bool executor_txn_is_lost(struct txn *base, struct err *ret)
 	struct executor_txn *t = txn_of(base);
 	bool lost;
 
-	executor_lock(t->ex);
+	lock_take(&t->ex->lock);
 	lost = t->state == TXN_LOST;
 	if (lost)
 		*ret = t->lost;
-	executor_unlock(t->ex);
+	lock_give(&t->ex->lock);
 	return lost;
 }
 
@@ -44,7 +44,7 @@ size_t executor_waits(struct executor *ex, struct engine_wait *dst, size_t max)
 {
 	size_t n = 0;
 
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	if (ex->pinned != NULL) {
 		LIST_EACH (it, &ex->queue) {
 			if (n == max)
@@ -53,7 +53,7 @@ size_t executor_waits(struct executor *ex, struct engine_wait *dst, size_t max)
 							 ex->pinned->session };
 		}
 	}
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	return n;
 }
 
@@ -90,7 +90,7 @@ bool executor_txn_answer(struct executor_txn *t, struct call *c)
 {
 	bool ends = engine_call_ends_txn(c);
 
-	assert(executor_is_locked(t->ex));
+	assert(lock_is_mine(&t->ex->lock));
 	if (t->state == TXN_LOST) {
 		answer(c, c->kind == CALL_ROLLBACK ? NULL : &t->lost);
 		return true;
@@ -110,7 +110,7 @@ void executor_txn_pin(struct executor *ex, struct executor_txn *t)
 {
 	int64_t now = clock_mono_ms(), earliest = ENGINE_NEVER;
 
-	assert(executor_is_locked(ex) && executor_is_writer(ex) && ex->pinned == NULL);
+	assert(lock_is_mine(&ex->lock) && executor_is_writer(ex) && ex->pinned == NULL);
 	ex->pinned = t;
 	executor_txn_move(t, TXN_OPEN);
 	list_remove(&t->link); /* of the snapshots */
@@ -134,12 +134,12 @@ void executor_txn_unpin(struct executor *ex, const struct err *reason)
 	forget_savepoints(t, 0);
 	if (reason != NULL)
 		t->lost = *reason;
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	executor_txn_move(t, reason == NULL ? TXN_NEW : TXN_LOST);
 	t->age_at_ms = 0;
 	ex->pinned = NULL;
 	atomic_store(&ex->next_deadline_ms, ENGINE_NEVER);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	/* before anybody else runs: that is this thread's to decide */
 	store_rollback(ex->writer.conn);
 }

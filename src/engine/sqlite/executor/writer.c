@@ -21,12 +21,12 @@ static bool doze(struct executor *ex, int64_t until_ms)
 	executor_writer_move(ex, WRITER_DOZES);
 	ex->asleep = true;
 	ex->doze_until_ms = until_ms;
-	woken = executor_wait_until(ex, &ex->wake, until_ms);
+	woken = lock_wait_until(&ex->lock, &ex->wake, until_ms);
 	ex->asleep = false;
 	if (ex->state == WRITER_INLINE) {
 		executor_writer_move(ex, WRITER_WAITS);
 		while (ex->state == WRITER_WAITS)
-			executor_wait(ex, &ex->wake);
+			lock_wait(&ex->lock, &ex->wake);
 	} else {
 		executor_writer_move(ex, WRITER_RUNS);
 	}
@@ -39,9 +39,9 @@ static void settle(struct executor *ex)
 {
 	struct err err;
 
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	executor_deferred_commit(ex, &err);
-	executor_lock(ex);
+	lock_take(&ex->lock);
 }
 
 /* Under the lock, which is given up meanwhile. True: nothing was to be mended, or it is. */
@@ -51,9 +51,9 @@ static bool mend(struct executor *ex)
 
 	if (store_sound(ex->store, &err) == 0)
 		return true;
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	executor_commit_mend(ex);
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	return store_sound(ex->store, &err) == 0;
 }
 
@@ -64,9 +64,9 @@ static void checkpoint(struct executor *ex)
 	if (atomic_load(&ex->checkpointer.state) == CHECKPOINT_DONE)
 		executor_checkpoint_move(&ex->checkpointer, CHECKPOINT_NONE);
 	settle(ex);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	store_checkpoint(ex->writer.conn, true);
-	executor_lock(ex);
+	lock_take(&ex->lock);
 }
 
 /* The log is copied well before it is so long that readers are ended for it: one that nobody has
@@ -115,13 +115,13 @@ static void idle_turn(struct executor *ex)
 
 bool executor_writer_is_wanted(struct executor *ex)
 {
-	assert(executor_is_locked(ex) && executor_is_writer(ex));
+	assert(lock_is_mine(&ex->lock) && executor_is_writer(ex));
 	return !list_empty(&ex->queue) || executor_deferred_is_due(ex) || idle_until(ex) < ex->doze_until_ms;
 }
 
 void executor_group_take(struct executor *ex)
 {
-	assert(executor_is_locked(ex) && executor_is_writer(ex) && ex->pinned == NULL);
+	assert(lock_is_mine(&ex->lock) && executor_is_writer(ex) && ex->pinned == NULL);
 	while (ex->ngroup < GROUP_MAX && !list_empty(&ex->queue)) {
 		struct call *c = CONTAINER_OF(ex->queue.next, struct call, link);
 
@@ -148,17 +148,17 @@ static void queue_turn(struct executor *ex)
 			executor_txn_of(first)->session = first->session;
 			executor_txn_pin(ex, executor_txn_of(first));
 		}
-		executor_unlock(ex);
+		lock_give(&ex->lock);
 		if (over)
 			engine_call_complete(first);
 		else
 			executor_txn_run(ex, first, true);
 	} else {
 		executor_group_take(ex);
-		executor_unlock(ex);
+		lock_give(&ex->lock);
 		executor_group_run(ex);
 	}
-	executor_lock(ex);
+	lock_take(&ex->lock);
 }
 
 /* The pinned transaction has been silent, or open, for too long; its call, if there is one, is
@@ -190,9 +190,9 @@ static void pinned_turn(struct executor *ex)
 
 	if (c != NULL) {
 		t->pending = NULL;
-		executor_unlock(ex);
+		lock_give(&ex->lock);
 		pinned_call(ex, t, c);
-		executor_lock(ex);
+		lock_take(&ex->lock);
 		return;
 	}
 	now = clock_mono_ms();
@@ -202,12 +202,12 @@ static void pinned_turn(struct executor *ex)
 		doze(ex, late < over ? late : over);
 		return;
 	}
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	if (now >= late)
 		executor_queue_sweep(ex);
 	else
 		give_up(ex, NULL, now);
-	executor_lock(ex);
+	lock_take(&ex->lock);
 }
 
 /* On the way out: an open transaction is undone, and the call that it was about to run is
@@ -220,12 +220,12 @@ static void leave(struct executor *ex)
 	if (ex->pinned == NULL)
 		return;
 	ex->pinned->pending = NULL;
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	err_set(&err, ERR_SHUTDOWN);
 	executor_txn_unpin(ex, &err);
 	if (c != NULL)
 		engine_call_refuse_lost(c, &err);
-	executor_lock(ex);
+	lock_take(&ex->lock);
 }
 
 void *executor_writer_main(void *arg)
@@ -233,7 +233,7 @@ void *executor_writer_main(void *arg)
 	struct executor *ex = arg;
 
 	executor_thread_name(ex, 'w');
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	executor_writer_take(ex, false);
 	while (!ex->stopping) {
 		assert(ex->state == WRITER_RUNS && ex->ngroup == 0);
@@ -254,6 +254,6 @@ void *executor_writer_main(void *arg)
 	leave(ex);
 	assert(ex->pinned == NULL);
 	executor_writer_move(ex, WRITER_LEFT);
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 	return NULL;
 }

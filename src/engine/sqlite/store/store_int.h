@@ -7,6 +7,7 @@
 #include <sqlite3.h>
 #include <stdatomic.h>
 
+#include "base/lock.h"
 #include "catalogue/query.h"
 #include "engine/sqlite/store/store.h"
 #include "engine/sqlite/store/walscan.h"
@@ -26,7 +27,7 @@ struct store_marked {
 
 /* How much of the log has been flushed; see walmark.c. */
 struct store_mark {
-	pthread_mutex_t lock;
+	struct lock lock;
 	int fd;                        /* owned; -1: nothing is marked */
 	int log_fd;                    /* owned: the log; -1: not open */
 	uint32_t page_size;            /* of the log */

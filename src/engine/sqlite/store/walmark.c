@@ -192,18 +192,18 @@ void store_mark_committed(struct store *st, bool flushed)
 
 	if (m->fd < 0)
 		return;
-	pthread_mutex_lock(&m->lock);
+	lock_take(&m->lock);
 	m->committed = last_commit(st);
 	if (flushed)
 		write_mark(m, &m->committed);
-	pthread_mutex_unlock(&m->lock);
+	lock_give(&m->lock);
 }
 
 void store_mark_flushing(struct store *st, struct store_marked *ret)
 {
-	pthread_mutex_lock(&st->mark.lock);
+	lock_take(&st->mark.lock);
 	*ret = st->mark.committed;
-	pthread_mutex_unlock(&st->mark.lock);
+	lock_give(&st->mark.lock);
 }
 
 /* Not when the log has been begun anew meanwhile: the mark may be further by now. */
@@ -211,17 +211,17 @@ void store_mark_flushed(struct store *st, const struct store_marked *what)
 {
 	struct store_mark *m = &st->mark;
 
-	pthread_mutex_lock(&m->lock);
+	lock_take(&m->lock);
 	/* never more than what was committed before the flush began */
 	assert(!same_salt(what->salt, m->committed.salt) || what->frames <= m->committed.frames);
 	if (m->fd >= 0 && same_salt(what->salt, m->committed.salt) && atomic_load(&st->flush_error) == 0)
 		write_mark(m, what);
-	pthread_mutex_unlock(&m->lock);
+	lock_give(&m->lock);
 }
 
 void store_mark_init(struct store_mark *m)
 {
-	pthread_mutex_init(&m->lock, NULL);
+	lock_init(&m->lock);
 	m->fd = m->log_fd = -1;
 }
 
@@ -240,10 +240,10 @@ void store_mark_disconnected(struct store *st)
 
 	if (m->fd < 0)
 		return;
-	pthread_mutex_lock(&m->lock);
+	lock_take(&m->lock);
 	if (log_is_gone(st) && ftruncate(m->fd, 0) == 0)
 		m->committed = m->written = (struct store_marked){ 0 };
-	pthread_mutex_unlock(&m->lock);
+	lock_give(&m->lock);
 }
 
 void store_mark_fini(struct store *st)
@@ -257,5 +257,5 @@ void store_mark_fini(struct store *st)
 		if (log_is_gone(st) && path_of(st, "-mark", path, sizeof(path)))
 			unlink(path);
 	}
-	pthread_mutex_destroy(&st->mark.lock);
+	lock_fini(&st->mark.lock);
 }
