@@ -3,6 +3,7 @@
  * Whoever has no login, or a disabled one, costs the same time and is told the same. */
 #include "auth/auth.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -221,6 +222,7 @@ bool auth_count_success(struct auth *a, const struct auth_keys *k)
 	bool had_failed = auth_throttle_count(&a->throttle, &k->peer, now) > 0 ||
 			  auth_throttle_count(&a->throttle, &k->pair, now) > 0;
 
+	assert(lock_is_mine(&a->lock));
 	auth_throttle_forget(&a->throttle, &k->peer);
 	auth_throttle_forget(&a->throttle, &k->pair);
 	(void)auth_known_put(&a->peers, &k->peer, &k->peer, now);
@@ -232,6 +234,7 @@ static void remember(struct auth *a, const struct attempt *at)
 {
 	const struct auth_keys *k = &at->keys;
 
+	assert(lock_is_mine(&a->lock));
 	if (auth_count_success(a, k))
 		auth_event_note(a, AUTH_EVENT_SUCCESS, &k->peer, &k->login, &k->pair);
 }

@@ -3,6 +3,7 @@
  * password does not match its old entry. Both tables have a fixed size. */
 #include "auth/auth_int.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include <openssl/crypto.h>
@@ -51,6 +52,7 @@ static struct auth_verified *find(struct auth *a, const struct auth_digest *d)
 
 bool auth_cache_find(struct auth *a, const struct auth_digest *d)
 {
+	assert(lock_is_mine(&a->lock));
 	return find(a, d) != NULL;
 }
 
@@ -60,6 +62,7 @@ void auth_cache_put(struct auth *a, const struct auth_digest *d)
 	struct auth_verified *v = find(a, d), *set = set_of(a, d);
 	int64_t now = a->clock();
 
+	assert(lock_is_mine(&a->lock));
 	if (v == NULL) {
 		v = &set[0];
 		for (unsigned i = 1; i < AUTH_CACHE_WAYS; i++)
@@ -78,6 +81,7 @@ void auth_cache_clear(struct auth *a)
 
 struct auth_right *auth_rights_slot(struct auth *a, const char *login, const char *database)
 {
+	assert(lock_is_mine(&a->lock));
 	return &a->rights[(str_hash_nocase(str_of(login)) * 31 + str_hash_nocase(str_of(database))) %
 			  AUTH_RIGHTS_SLOTS];
 }

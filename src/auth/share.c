@@ -26,12 +26,12 @@ size_t auth_take_events(struct auth *a, uint8_t *dst, size_t size)
 {
 	size_t n;
 
-	pthread_mutex_lock(&a->lock);
+	lock_take(&a->lock);
 	n = a->outbox_n < size / AUTH_EVENT_SIZE ? a->outbox_n : size / AUTH_EVENT_SIZE;
 	if (n > 0)
 		memcpy(dst, a->outbox, n * AUTH_EVENT_SIZE);
 	a->outbox_n = 0;
-	pthread_mutex_unlock(&a->lock);
+	lock_give(&a->lock);
 	return n * AUTH_EVENT_SIZE;
 }
 
@@ -53,8 +53,8 @@ static void take(struct auth *a, const uint8_t *e)
 
 void auth_give_events(struct auth *a, const uint8_t *bytes, size_t n)
 {
-	pthread_mutex_lock(&a->lock);
+	lock_take(&a->lock);
 	for (; n >= AUTH_EVENT_SIZE; n -= AUTH_EVENT_SIZE, bytes += AUTH_EVENT_SIZE)
 		take(a, bytes);
-	pthread_mutex_unlock(&a->lock);
+	lock_give(&a->lock);
 }

@@ -3,6 +3,7 @@
  * thread, set for the duration of one of our functions. */
 #include "client/client_int.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -88,6 +89,7 @@ void client_report_begin(struct report *r, struct client_result *result)
 
 int client_report_end(struct report *r, bool failed, const char *address, struct err *reterr)
 {
+	assert(current == r);
 	current = NULL;
 	if (r->error.number != 0) {
 		*reterr = r->error;

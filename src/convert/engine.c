@@ -4,6 +4,7 @@
  * A program that has ended, whatever the reason, is replaced by another, and what it had is
  * reported as failed. After 1,000 documents, and when fonts were installed or removed, another
  * takes over, too; the old one ends when its last document has. */
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -45,6 +46,7 @@ static void finish(struct convert_engine *e, struct convert_flight *f, int error
 {
 	struct stat st = { 0 };
 
+	assert(f->state == CONVERT_FLIGHT_RUNS && (f->program == NULL || f->program->running > 0));
 	f->result.id = f->id;
 	f->result.error = error;
 	f->result.wall_ms = (unsigned)(clock_mono_ms() - f->started);
@@ -108,6 +110,7 @@ static void bury(struct convert_engine *e, struct convert_program *p, int error,
 	char text[512];
 	int status;
 
+	assert(p->used && p->process.pid > 0);
 	(void)epoll_ctl(e->epoll, EPOLL_CTL_DEL, p->socket, NULL);
 	status = jail_end(&p->process);
 	snprintf(text, sizeof(text), "%s", why);
@@ -126,6 +129,7 @@ static void bury(struct convert_engine *e, struct convert_program *p, int error,
 		if (f->state == CONVERT_FLIGHT_RUNS && f->program == p)
 			finish(e, f, f->deadline <= clock_mono_ms() ? DOCUMENT_TIMEOUT : error, text);
 	}
+	assert(p->running == 0);
 	convert_program_close(p);
 }
 
@@ -141,6 +145,7 @@ static int begin(struct convert_engine *e, struct err *reterr)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
+	assert(current(e) == NULL);
 	for (size_t i = 0; i < ARRAY_LEN(e->programs); i++) {
 		struct convert_program *p = &e->programs[i];
 
@@ -206,6 +211,7 @@ static void take_reply(struct convert_engine *e, struct convert_program *p, stru
 {
 	struct convert_flight *f;
 
+	assert(p->used);
 	r->text[sizeof(r->text) - 1] = '\0';
 	if (r->kind == CONVERT_READY) {
 		p->ready = true;

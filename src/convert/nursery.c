@@ -4,6 +4,7 @@
  * Everything happens inside LibreOffice's poll callback, where no other thread of it runs, so
  * that a fork gives a whole LibreOffice. A child returns from there, so that the loop goes on in
  * it. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -76,6 +77,7 @@ static void ended(struct convert_nursery *n, struct convert_child *c, int status
 	struct convert_reply r = { .kind = CONVERT_DONE, .id = c->id, .cpu_ms = milliseconds(u) };
 	struct convert_report report;
 
+	assert(c->pid > 0);
 	r.wall_ms = (uint32_t)(clock_mono_ms() - c->started);
 	if (c->ended == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
 	    read(c->report, &report, sizeof(report)) == (ssize_t)sizeof(report)) {
@@ -106,6 +108,7 @@ static void reap(struct convert_nursery *n)
 
 static void end_child(struct convert_child *c, int why)
 {
+	assert(c->pid > 1);
 	if (c->ended != 0)
 		return;
 	c->ended = why;
@@ -211,6 +214,7 @@ static void serve(struct convert_nursery *n)
 {
 	struct pollfd fds[CONVERT_SLOTS_MAX + 1];
 
+	assert(n->hello.slots <= CONVERT_SLOTS_MAX);
 	for (;;) {
 		nfds_t count = 1;
 		int wait = end_overdue(n);

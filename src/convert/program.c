@@ -1,4 +1,5 @@
 /* program.c — starting procession-converter in its jail, and talking to it. */
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <ftw.h>
@@ -79,6 +80,7 @@ int convert_program_start(struct convert_program *p, const struct convert_engine
 {
 	int pair[2], rc;
 
+	assert(!p->used);
 	*p = (struct convert_program){ .socket = -1, .errors = memfd_create("errors", MFD_CLOEXEC) };
 	if (p->errors < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		rc = err_raise(reterr, 50000, 16, 1, "no socket for the converter: %s", strerror(errno));

@@ -322,6 +322,7 @@ static int hold(struct backup *b, struct str names, struct err *reterr)
 	size_t most = 0;
 	struct choice c = { .b = b, .names = names, .err = reterr };
 
+	assert(lock_is_mine(&b->lock));
 	databases_each(b->dbs, count, &most);
 	most += 16; /* that may come meanwhile; further ones are left out */
 	b->files = calloc(most, sizeof(*b->files));
@@ -356,6 +357,7 @@ static int new_id(char dst[BACKUP_ID], struct err *reterr)
 /* Under the lock. */
 static int begin(struct backup *b, struct str names, struct err *reterr)
 {
+	assert(lock_is_mine(&b->lock));
 	if (b->state == BACKUP_RUNS ||
 	    (b->state == BACKUP_READY && clock_mono_ms() - b->touched_ms < FORGOTTEN_MS))
 		return err_raise(reterr, 50021, 16, 1,
@@ -417,6 +419,7 @@ static int open_file(const struct backup *b, struct str id, struct str file)
 {
 	char path[PATH_BYTES];
 
+	assert(lock_is_mine(&b->lock));
 	if (b->state != BACKUP_READY || !str_eq(id, str_of(b->id)))
 		return -1;
 	for (size_t i = 0; i < b->n; i++)

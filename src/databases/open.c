@@ -100,7 +100,7 @@ static int refresh_one(struct databases *d, const struct database_row *r, struct
 	struct database *db;
 	int rc = 0;
 
-	pthread_mutex_lock(&d->adding);
+	lock_take(&d->adding);
 	db = databases_find(d, str_of(r->name));
 	if (db == NULL) {
 		rc = add_known(d, r, reterr);
@@ -109,7 +109,7 @@ static int refresh_one(struct databases *d, const struct database_row *r, struct
 		if (db->engine != NULL)
 			engine_set(db->engine, &r->settings);
 	}
-	pthread_mutex_unlock(&d->adding);
+	lock_give(&d->adding);
 	return rc;
 }
 

@@ -158,6 +158,7 @@ int document_output_fd(const struct document_output *o)
 /* 0 or errno. */
 static int name_it(struct document_output *o)
 {
+	assert(o->dir >= 0 && o->name != NULL && o->part != NULL);
 	if (!o->replace) {
 		if (linkat(o->dir, o->part, o->dir, o->name, 0) == 0)
 			return 0;
@@ -177,6 +178,7 @@ int document_output_commit(struct document_output *o, char text[DOCUMENT_TEXT_MA
 	struct stat st, named;
 	int error = 0;
 
+	assert(o->fd >= 0);
 	if (o->dir < 0)
 		return document_http_store(o->places, o->where, o->fd, o->replace, text);
 	/* Somebody who took this attempt for dead may have begun anew: then the name is theirs. */

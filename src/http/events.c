@@ -93,6 +93,7 @@ static void reader_gone(void *arg)
 /* Under the lock. */
 static void wake(struct stream *s)
 {
+	assert(lock_is_mine(&s->lock));
 	if (!s->suspended)
 		return;
 	s->suspended = false;

@@ -78,6 +78,7 @@ static struct metrics_totals difference(const struct metrics_totals *now, const 
 /* Under the lock. */
 static void add_point(struct http_history *h, const struct point *p)
 {
+	assert(lock_is_mine(&h->lock));
 	h->points[h->next] = *p;
 	h->next = (h->next + 1) % HISTORY_POINTS;
 	if (h->n < HISTORY_POINTS)

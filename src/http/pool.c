@@ -10,6 +10,7 @@
 /* Under the lock. The next task that is due; NULL: it is time to stop. */
 static struct http_task *next_task(struct http_pool *p)
 {
+	assert(lock_is_mine(&p->lock));
 	for (;;) {
 		if (!list_empty(&p->tasks)) {
 			struct http_task *t = CONTAINER_OF(p->tasks.next, struct http_task, link);
@@ -75,6 +76,7 @@ static void insert(struct http_pool *p, struct http_task *t)
 {
 	struct list *at = p->tasks.prev;
 
+	assert(lock_is_mine(&p->lock));
 	while (at != &p->tasks && CONTAINER_OF(at, struct http_task, link)->due_ms > t->due_ms)
 		at = at->prev;
 	list_append(at->next, &t->link);

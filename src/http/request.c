@@ -1,5 +1,6 @@
 /* request.c — one request from its first header to its answer. The library's thread collects it,
  * and answers it or gives it to a thread that may block; the connection is suspended meanwhile. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,7 @@ static enum MHD_Result send_answer(struct http_request *r)
 {
 	enum MHD_Result rc = MHD_NO;
 
+	assert(!r->answered);
 	r->answered = true;
 	if (r->response != NULL)
 		rc = MHD_queue_response(r->connection, r->status, r->response);
@@ -52,6 +54,7 @@ static struct http_pool *pool_of(struct http_request *r)
 {
 	bool checks = r->route->where == ROUTE_LOGIN || (r->route->where == ROUTE_SCRAPE && r->http->tls);
 
+	assert(r->route != NULL && r->route->where != ROUTE_NOW);
 	return checks ? &r->http->logins : &r->http->work;
 }
 
@@ -60,6 +63,7 @@ static void on_thread(struct http_task *t)
 	struct http_request *r = CONTAINER_OF(t, struct http_request, task);
 	struct http_pool *p = pool_of(r);
 
+	assert(r->handed_over && !r->answered);
 	r->again_ms = 0;
 	if (http_pool_is_stopping(p))
 		http_answer_text(r, MHD_HTTP_SERVICE_UNAVAILABLE, "The server is stopping.\n");
@@ -75,6 +79,7 @@ static enum MHD_Result hand_over(struct http_request *r)
 {
 	struct http_pool *p = pool_of(r);
 
+	assert(!r->handed_over && r->route != NULL);
 	r->task.run = on_thread;
 	MHD_suspend_connection(r->connection);
 	r->handed_over = true;

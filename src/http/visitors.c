@@ -87,6 +87,7 @@ static size_t make_place(struct http_visitors *v, const char *login)
 	size_t free_place = VISITORS_MOST, oldest = 0, oldest_own = VISITORS_MOST, own = 0;
 	int64_t now = clock_mono_ms();
 
+	assert(lock_is_mine(&v->lock));
 	for (size_t i = 0; i < VISITORS_MOST; i++) {
 		if (v->all[i] != NULL && is_over(v->all[i], now))
 			drop(v, i);
@@ -156,6 +157,7 @@ int http_visitors_enter(struct http_visitors *v, const struct auth_login *login,
 /* Under the lock; VISITORS_MOST: nobody. Compared in constant time. */
 static size_t place_of(const struct http_visitors *v, const char *token)
 {
+	assert(lock_is_mine(&v->lock));
 	if (strlen(token) != VISITOR_TOKEN - 1)
 		return VISITORS_MOST;
 	for (size_t i = 0; i < VISITORS_MOST; i++) {

@@ -4,6 +4,7 @@
  * detached copy of its mount, made read-only while nobody can see it yet, and is then moved into
  * an empty file system in memory, which becomes the root. There is no /proc: nothing that we run
  * needs it, and what is not there cannot be misused. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -38,6 +39,7 @@ static int add(struct jail_plan *p, enum jail_kind kind, const char *source, con
 {
 	struct jail_entry *e = &p->entries[p->n];
 
+	assert(p->n <= JAIL_ENTRIES_MAX);
 	if (p->n == JAIL_ENTRIES_MAX)
 		return err_raise(reterr, 50000, 16, 1, "more than %d paths were asked for in a jail",
 				 JAIL_ENTRIES_MAX);
@@ -72,6 +74,7 @@ int jail_plan_make(struct jail_plan *p, const struct jail_spec *spec, struct err
 {
 	int rc = 0;
 
+	assert(!spec->off);
 	*p = (struct jail_plan){ 0 };
 	snprintf(p->tmp_options, sizeof(p->tmp_options), "size=%llu,mode=700",
 		 (unsigned long long)spec->tmp_size);

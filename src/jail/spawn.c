@@ -4,6 +4,7 @@
  *   outside: clone3, writes the maps of users, says "go" … reads nothing (exec) or what failed
  *   inside:  waits for "go", becomes nobody, makes its root, arranges descriptors, gives up
  *            rights, executes */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -163,6 +164,7 @@ static int map_users(const struct start *s, pid_t pid)
 {
 	char text[64];
 
+	assert(pid > 1 && !s->spec->off);
 	snprintf(text, sizeof(text), "0 %u 1", s->root ? NOBODY : (unsigned)geteuid());
 	if (put(pid, "uid_map", text) < 0)
 		return -1;
@@ -258,6 +260,7 @@ int jail_spawn(const struct jail_spec *spec, const char *const *argv, const char
 	};
 	int rc = -1;
 
+	assert(argv[0] != NULL && spec != NULL && ret != NULL);
 	if (nfds > FDS_MAX)
 		return err_raise(reterr, 50000, 16, 1,
 				 "a program in a jail can be given %d descriptors at most", FDS_MAX);
@@ -285,6 +288,7 @@ int jail_end(struct jail_process *p)
 {
 	int status = 0;
 
+	assert(p->pid > 1);
 	(void)kill(p->pid, SIGKILL);
 	while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
 		;

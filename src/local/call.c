@@ -50,6 +50,7 @@ void local_call_make(struct local_run *r, enum call_kind kind, const struct data
 /* Under the lock. False: the time is over, and the call not back. */
 static bool wait_until(struct local_run *r, int64_t deadline_ms)
 {
+	assert(lock_is_mine(&r->lock));
 	while (r->inflight && clock_mono_ms() < deadline_ms)
 		(void)lock_wait_until(&r->lock, &r->wake, deadline_ms);
 	return !r->inflight;

@@ -37,6 +37,7 @@ static void lane_put(struct net_lane_queue *q, struct net_work *w)
 {
 	unsigned b = bucket_of(w);
 
+	assert(!w->queued && bucket_of(w) < NET_BUCKETS);
 	assert(!w->queued);
 	list_append(&q->buckets[b].waiting, &w->post.link);
 	q->buckets[b].count++;
@@ -115,6 +116,7 @@ static struct net_work *crew_take(struct net *n, struct net_crew *c)
 	bool strangers_first;
 	struct net_work *w;
 
+	assert(lock_is_mine(&n->work_lock));
 	if (c == &n->crews[NET_CREW_REQUEST])
 		return lane_take(&n->lanes[NET_LANE_REQUEST]);
 	strangers_first = c->turn++ % KNOWN_TURNS == 0;
@@ -145,6 +147,7 @@ static void report(struct net_work *w)
 
 static void run_work(struct net_work *w)
 {
+	assert(!w->queued);
 	w->run(w);
 	report(w);
 }
@@ -181,6 +184,7 @@ static void *worker_main(void *arg)
 /* An idle thread counts as taken while earlier work is still in a lane. */
 static void want_thread(struct net *n, struct net_crew *c)
 {
+	assert(lock_is_mine(&n->work_lock));
 	if (n->work_ended || c->nthreads >= c->max || (c->idle > 0 && !crew_has_work(n, c)))
 		return;
 	if (thread_start(&c->threads[c->nthreads], worker_main, c) == 0)

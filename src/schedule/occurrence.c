@@ -3,6 +3,8 @@
  * present period or of the following one. */
 #include "schedule/occurrence.h"
 
+#include <assert.h>
+
 #include "base/clock.h"
 #include "value/datetime.h"
 
@@ -69,6 +71,7 @@ static int64_t point_in(enum recurrence_kind kind, const struct recurrence_point
 /* The first of base, base + step, base + 2 step … that is later. */
 static int64_t first_after(int64_t base, int64_t step, int64_t after)
 {
+	assert(step > 0);
 	return base > after ? base : base + (floor_div(after - base, step) + 1) * step;
 }
 
@@ -89,6 +92,7 @@ bool schedule_recurrence_next(const struct recurrence *r, int64_t due, int64_t n
 		if (next <= after)
 			next = point_in(r->kind, &r->from, period + 1);
 	}
+	assert(next > after);
 	if (next > DATETIME_MAX)
 		return false;
 	*ret = next;

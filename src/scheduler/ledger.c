@@ -3,6 +3,7 @@
  * the old one. */
 #include "scheduler/ledger_int.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,7 @@ static void save(struct ledger *l)
 {
 	struct err e = { 0 };
 
+	assert(lock_is_mine(&l->mutex));
 	if (scheduler_journal_save(l, &e) < 0)
 		LOG(LOG_ERROR, NULL, "journal", F_STR("why", e.text));
 }
@@ -108,6 +110,7 @@ static void append(struct ledger *l, struct taken *list)
 {
 	struct taken **end = &l->list;
 
+	assert(lock_is_mine(&l->mutex));
 	while (*end != NULL)
 		end = &(*end)->link;
 	*end = list;
@@ -117,6 +120,7 @@ static void cut_off(struct ledger *l, const struct taken *list)
 {
 	struct taken **at = &l->list;
 
+	assert(lock_is_mine(&l->mutex));
 	while (*at != NULL && *at != list)
 		at = &(*at)->link;
 	*at = NULL;
@@ -126,6 +130,7 @@ int scheduler_ledger_add(struct ledger *l, struct taken *list, struct err *reter
 {
 	int rc;
 
+	assert(list == NULL || list->row.id != NULL);
 	if (list == NULL)
 		return 0;
 	for (struct taken *t = list; t != NULL; t = t->link)
@@ -229,6 +234,7 @@ struct taken *scheduler_ledger_due(struct ledger *l, int64_t now, bool *ret_with
 void scheduler_ledger_mark(struct ledger *l, struct taken *t, enum taken_state state)
 {
 	lock_take(&l->mutex);
+	assert(t->state == TAKEN_WAITS && (state == TAKEN_RUNS || state == TAKEN_HELD));
 	t->state = state;
 	save(l);
 	lock_give(&l->mutex);
@@ -283,6 +289,7 @@ void scheduler_ledger_finish(struct ledger *l, struct taken *t, const char *outc
 			     int64_t started, int64_t ended)
 {
 	lock_take(&l->mutex);
+	assert(t->state != TAKEN_DOUBT);
 	scheduler_journal_history(l, t, outcome, status, started, ended);
 	for (struct taken **at = &l->list; *at != NULL; at = &(*at)->link) {
 		if (*at == t) {

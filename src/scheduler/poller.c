@@ -96,6 +96,7 @@ static bool use_pending(struct poller *p)
 {
 	struct settings *old = NULL;
 
+	assert(!lock_is_mine(&p->mutex));
 	lock_take(&p->mutex);
 	if (p->pending != NULL) {
 		old = p->settings;

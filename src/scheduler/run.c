@@ -2,6 +2,7 @@
  * there are system calls only, because the process has threads. */
 #include "scheduler/run.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -33,6 +34,7 @@ static void set(struct environment *e, const char *name, const char *value)
 {
 	char *text = NULL;
 
+	assert(e->nmade < VARIABLES);
 	if (asprintf(&text, PREFIX "%s=%s", name, value != NULL ? value : "") < 0) {
 		e->failed = true;
 		return;
@@ -121,6 +123,7 @@ int scheduler_run_start(struct run *r, struct taken *t, const struct handler *h,
 	int fds[2];
 	pid_t pid;
 
+	assert(r->stage == RUN_FREE);
 	if (environment_make(&env, t, h, action, reterr) < 0)
 		return -1;
 	if (pipe2(fds, O_CLOEXEC) < 0) {
@@ -195,6 +198,7 @@ void scheduler_run_read(struct run *r)
 
 void scheduler_run_end(struct run *r, const char *why, unsigned grace_s)
 {
+	assert(r->stage != RUN_FREE && r->pid > 1);
 	if (r->stage != RUN_ALIVE)
 		return;
 	LOG(LOG_WARN, NULL, "terminating", F_STR("job", r->taken->row.id), F_INT("pid", r->pid),
@@ -223,6 +227,7 @@ int scheduler_run_finish(struct run *r, int wait_status, const char **ret_outcom
 {
 	int status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
 
+	assert(r->stage != RUN_FREE);
 	scheduler_run_read(r);
 	log_line(r);
 	if (r->fd >= 0)

@@ -2,6 +2,7 @@
  * server is the poller's business. */
 #include "scheduler/scheduler.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -100,6 +101,7 @@ static void run(struct scheduler *s, struct taken *t, const struct match *m)
 	struct err e = { 0 };
 	char due[JOB_TIME_MAX];
 
+	assert(slot != NULL); /* start_due() begins no more than there are places */
 	scheduler_ledger_mark(s->ledger, t, TAKEN_RUNS);
 	if (scheduler_run_start(slot, t, m->handler, m->action, m->timeout_s, &e) < 0) {
 		drop(s, t, "not-started", e.text);
@@ -132,6 +134,7 @@ static void start_due(struct scheduler *s)
 	struct taken *t;
 	bool withdrawn;
 
+	assert(s->nrunning <= s->nslots);
 	while (s->nrunning < s->settings->max_running &&
 	       (t = scheduler_ledger_due(s->ledger, clock_ticks(), &withdrawn)) != NULL) {
 		if (withdrawn)
@@ -162,6 +165,7 @@ static void finish(struct scheduler *s, struct run *r, int wait_status)
 	int64_t started = r->started;
 	int status = scheduler_run_finish(r, wait_status, &outcome);
 
+	assert(r->stage != RUN_FREE && s->nrunning > 0);
 	s->nrunning--;
 	s->handler_failed = s->handler_failed || strcmp(outcome, "ok") != 0;
 	scheduler_ledger_finish(s->ledger, t, outcome, status, started, clock_ticks());

@@ -7,6 +7,7 @@
  * ours are taken away. */
 #include "scheduler/take.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -222,6 +223,7 @@ int scheduler_take_due(struct client *c, const struct settings *s, struct ledger
 	bool again;
 	int rc;
 
+	assert(c != NULL);
 	r.horizon = r.now + (int64_t)s->interval_s * TICKS_PER_SECOND;
 	rc = read_rows(&r, &r.careful, reterr);
 	if (rc == 0 && r.careful)

@@ -2,6 +2,8 @@
  * differ in namespace and in whether `out` is required [E-TRAN-18]. */
 #include "service/jobs.h"
 
+#include <assert.h>
+
 #include "service/jobs_int.h"
 
 #define WORD_URI "http://schemas.microsoft.com/office/server/word/2009/08/"
@@ -74,6 +76,7 @@ static int read_document(struct native_ctx *ctx, struct err *reterr)
 	struct job_document *d = ctx->call->scratch;
 	struct reading r = { NULL, a };
 
+	assert(ctx->nargs > 0 && ctx->call->arena != NULL);
 	if (d != NULL) {
 		service_job_rows_begin(&d->items);
 		service_job_rows_begin(&d->start);
@@ -94,6 +97,7 @@ static int read_document(struct native_ctx *ctx, struct err *reterr)
 
 static int each_row(struct native_ctx *ctx, struct job_rows *rows, size_t nfields, struct err *reterr)
 {
+	assert(ctx->each != NULL && ctx->call->scratch != NULL);
 	for (size_t i = 0; i < rows->n; i++) {
 		if (ctx->each(ctx, rows->rows[i], nfields, reterr) != 0)
 			return -1;

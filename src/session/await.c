@@ -27,6 +27,7 @@ void session_await_begin(struct session *s, struct invocation *inv)
 	int64_t left = session_request_time_left(s);
 	struct err e;
 
+	assert(net_loop_is_here(s->loop) && !s->inflight);
 	assert(inv->proc->nparams == 2 && s->request->inv == inv);
 	if (s->vars.trancount > 0) {
 		(void)err_set(&e, ERR_NOT_SUPPORTED, "Waiting for work inside of a transaction",

@@ -22,6 +22,7 @@ void session_bell_fini(struct bell *b)
 /* Under the lock. */
 static int32_t number_of(const struct bell *b, const struct database *db)
 {
+	assert(lock_is_mine(&b->lock));
 	return (int32_t)((b->first + db->announced) & INT32_MAX);
 }
 

@@ -3,6 +3,8 @@
  * the client then fetches comes from there. So every cursor is static or forward-only, and
  * read-only; other wishes are answered with what it became, as SQL Server does where a query cannot
  * be updated. */
+#include <assert.h>
+
 #include "session/request_int.h"
 
 #include "value/convert.h"
@@ -260,6 +262,7 @@ void session_cursor_invoke(struct session *s, struct invocation *inv)
 	struct cursor *c;
 	struct err e;
 
+	assert(net_loop_is_here(s->loop) && !s->inflight);
 	if (inv->special == SPECIAL_CURSORCLOSE) {
 		close_cursor(s, inv);
 		return;

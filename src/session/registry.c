@@ -57,6 +57,7 @@ static unsigned free_number(const struct registry *r)
 {
 	unsigned spid = r->next;
 
+	assert(lock_is_mine(&r->lock));
 	for (unsigned n = SPID_LAST - SPID_FIRST + 1; n > 0; n--, spid = after(spid)) {
 		if (!is_used(r, spid))
 			return spid;
@@ -230,6 +231,7 @@ static int copy_all(struct registry *r, uint16_t only, struct arena *a, struct r
 {
 	size_t n = 0, i = 0;
 
+	assert(lock_is_mine(&r->lock));
 	LIST_EACH (it, &r->entries)
 		n += is_wanted(CONTAINER_OF(it, struct registry_entry, link), only);
 	*ret = arena_array(a, n, sizeof(**ret));

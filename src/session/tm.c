@@ -1,5 +1,7 @@
 /* tm.c — transaction manager requests (wire notes 10.1): the same transactions, asked for
  * without language. */
+#include <assert.h>
+
 #include "session/request_int.h"
 
 static void finish(struct session *s, int rc, const struct err *e)
@@ -67,6 +69,7 @@ void session_tm_begin(struct session *s)
 	struct err e;
 	int rc = 0;
 
+	assert(net_loop_is_here(s->loop) && !s->inflight);
 	if (tds_get_headers(&r->body, s->version, &descriptor, &e) < 0 ||
 	    tds_get_tm(&r->body, &s->arena, &r->tm, &e) < 0 || !translate(s, &e)) {
 		finish(s, -1, &e);

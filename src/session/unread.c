@@ -16,6 +16,7 @@ void session_unread_arm(struct session *s)
 {
 	const struct config *c = s->server->config;
 
+	assert(net_loop_is_here(s->loop));
 	assert(s->phase == PHASE_READY);
 	s->unread = net_stream_pending(s->stream);
 	net_stream_set_timer(s->stream, earlier(c->idle_timeout, s->unread > 0 ? c->send_timeout : 0));

@@ -104,6 +104,7 @@ static int convert(struct translate_engine *e, struct translate_document *d, int
 	};
 	struct err err = { 0 };
 
+	assert(d->helper == NULL && !d->process.running);
 	d->ticket = task.id;
 	if (task.input >= 0 && task.output >= 0 && lseek(from, 0, SEEK_SET) == 0 &&
 	    start_converter(e, f) == 0 && e->converter.ops->submit(e->converter.engine, &task, &err) == 0)
@@ -187,6 +188,7 @@ static int start_translation(struct translate_engine *e, struct translate_docume
 {
 	int in = d->middle_in >= 0 ? d->middle_in : d->input, out = d->output;
 
+	assert(d->helper == NULL && !d->process.running && d->middle_out < 0);
 	/* What comes out is of the kind that went in; another is made of it. */
 	if (!is_same_kind(extension_of(d->name), extension_of(d->output_name))) {
 		if (!is_written_text(extension_of(d->name)))
@@ -209,6 +211,7 @@ static int start_translation(struct translate_engine *e, struct translate_docume
 
 int translate_document_begin(struct translate_engine *e, struct translate_document *d)
 {
+	assert(d->phase == TRANSLATE_DONE && d->helper == NULL && d->middle_in < 0);
 	d->rule = e->options.rules == NULL ? NULL
 					   : translate_rules_find(e->options.rules, d->job.from, d->job.to);
 	if (d->output_name[0] == '\0' || extension_of(d->output_name)[0] == '\0')
@@ -245,6 +248,7 @@ static void check_output(struct translate_document *d)
 	    out = d->middle_out >= 0 ? d->middle_out : d->output;
 	struct stat st;
 
+	assert(d->helper == NULL && !d->process.running);
 	if (fstat(out, &st) < 0 || st.st_size == 0)
 		(void)translate_fail(&d->failure, DOCUMENT_CANNOT_TRANSLATE,
 				     "The translation engine gave no document.");
@@ -352,6 +356,7 @@ void translate_document_stop(struct translate_engine *e, struct translate_docume
 
 void translate_document_release(struct translate_engine *e, struct translate_document *d)
 {
+	assert(d->phase != TRANSLATE_FREE);
 	if (d->helper != NULL)
 		translate_helper_give(e, d->helper, false);
 	if (d->process.running)

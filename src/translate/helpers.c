@@ -182,6 +182,7 @@ static void make_room(struct translate_engine *e)
 		    (oldest == e->nhelpers || e->helper[i]->last_used < e->helper[oldest]->last_used))
 			oldest = i;
 	}
+	assert(oldest < e->nhelpers);
 	remove_at(e, oldest);
 }
 
@@ -217,6 +218,7 @@ int translate_helper_take(struct translate_engine *e, struct translate_document 
 	char mode[512] = "";
 	struct translate_helper *h = NULL;
 
+	assert(d->helper == NULL);
 	if (d->rule != NULL && d->rule->kind == TRANSLATE_BY_NOBODY)
 		return translate_fail(f, DOCUMENT_NO_LANGUAGE_PAIR,
 				      "This worker translates nothing from %s to %s.", d->job.from,
@@ -231,6 +233,7 @@ int translate_helper_take(struct translate_engine *e, struct translate_document 
 		h = new_helper(e, d, mode, f);
 		if (h == NULL)
 			return -1;
+		assert(e->nhelpers < e->helpers_max);
 		e->helper[e->nhelpers++] = h;
 	}
 	h->busy = true;
@@ -240,6 +243,7 @@ int translate_helper_take(struct translate_engine *e, struct translate_document 
 
 void translate_helper_give(struct translate_engine *e, struct translate_helper *h, bool sound)
 {
+	assert(h->busy);
 	h->busy = false;
 	h->last_used = translate_now();
 	if (sound && h->mode[0] != '\0' && ++h->documents < PIPELINE_DOCUMENTS_MAX)

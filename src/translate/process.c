@@ -1,4 +1,5 @@
 /* process.c — starting programs in the jail and learning how they ended. */
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -75,6 +76,7 @@ static int start(struct translate_engine *e, struct translate_process *p, enum t
 		show_command(rule, folder, paths, &spec.npaths);
 	for (size_t i = 0; spec.network && i < ARRAY_LEN(network_paths); i++)
 		paths[spec.npaths++] = (struct jail_path){ network_paths[i], network_paths[i] };
+	assert(spec.npaths <= PATHS_MAX && nfds <= FDS_MAX);
 	if (jail_spawn(&spec, argv, environment, all, nfds + 1, &p->jail, &err) < 0)
 		return translate_fail(f, DOCUMENT_ENGINE_MISSING, "%.500s", err.text);
 	p->running = true;
@@ -88,6 +90,7 @@ int translate_process_start(struct translate_engine *e, struct translate_process
 {
 	int wanted[FDS_MAX] = { 0 };
 
+	assert(nfds >= 2 && nfds < FDS_MAX);
 	*p = (struct translate_process){ .failure = -1 };
 	p->complaints = memfd_create("complaints", MFD_CLOEXEC);
 	if (p->complaints < 0)
@@ -195,6 +198,7 @@ bool translate_process_failure(const struct translate_process *p, const char *wh
 	struct translate_failure own;
 	char complaint[256] = "";
 
+	assert(p->running || p->complaints >= 0);
 	if (p->running || (WIFEXITED(p->status) && WEXITSTATUS(p->status) == 0))
 		return false;
 	if (p->failure >= 0 && pread(p->failure, &own, sizeof(own), 0) == (ssize_t)sizeof(own) &&

@@ -56,6 +56,7 @@ static int open_both(struct files *f, struct item *i)
 
 static void work(struct files *f, struct item *i)
 {
+	assert(i->stage == ITEM_OPENING || (i->stage == ITEM_CLOSING && i->out != NULL));
 	if (i->stage == ITEM_OPENING)
 		i->error = open_both(f, i);
 	/* Somebody else may have the item by now: it must not appear. */
@@ -123,6 +124,7 @@ int worker_files_start(const struct worker_options *o, unsigned nthreads, int wa
 
 static void put(struct files *f, struct item *i, enum item_stage stage)
 {
+	assert(!lock_is_mine(&f->lock));
 	i->stage = stage;
 	lock_take(&f->lock);
 	list_append(&f->todo, &i->queue);

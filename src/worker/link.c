@@ -143,6 +143,7 @@ static void forget_claim(struct link *l, const struct item *i)
 {
 	struct err e = { 0 };
 
+	assert(!lock_is_mine(&l->lock));
 	worker_claims_remove(l->claims, &i->key);
 	if (worker_claims_save(l->claims, &e) < 0)
 		LOG(LOG_ERROR, NULL, "journal", F_STR("why", e.text));
@@ -158,6 +159,7 @@ static void report(struct link *l, struct item *i)
 {
 	struct err e = { 0 };
 
+	assert(!lock_is_mine(&l->lock) && i->stage == ITEM_REPORTING);
 	if (too_late(l, i)) {
 		i->lost = true;
 		LOG(LOG_ERROR, NULL, "too-late", F_STR("service", l->o->service->name),
@@ -193,6 +195,7 @@ static void claim(struct link *l, unsigned room)
 	struct err e = { 0 };
 	int n;
 
+	assert(!lock_is_mine(&l->lock) && l->settled && room > 0);
 	list_init(&items);
 	n = worker_take_claim(l->client, l->o, l->claims, room, &items, &e);
 	if (n < 0) {
@@ -200,7 +203,8 @@ static void claim(struct link *l, unsigned room)
 		return;
 	}
 	lock_take(&l->lock);
-	l->room -= (unsigned)n < l->room ? (unsigned)n : l->room;
+	assert((unsigned)n <= l->room);
+	l->room -= (unsigned)n;
 	l->eager = (unsigned)n == room;
 	while ((it = list_pop(&items)) != NULL)
 		list_append(&l->claimed, it);
@@ -216,6 +220,7 @@ static void look(struct link *l, unsigned room)
 	struct err e = { 0 };
 	int found = worker_take_look(l->client, l->o, &e);
 
+	assert(!lock_is_mine(&l->lock) && l->settled);
 	l->look_at = worker_link_clock() + l->o->interval_ms;
 	if (found < 0) {
 		lose_connection(l, &e);
@@ -241,6 +246,7 @@ static void rest(struct link *l, int64_t until)
 	uint64_t count;
 	int rc;
 
+	assert(lock_is_mine(&l->lock) && l->client != NULL && l->settled);
 	l->resting = true;
 	lock_give(&l->lock);
 	rc = worker_take_await(l->client, l->o, (int)(ms < REST_MAX_MS ? ms : REST_MAX_MS), l->stir_fd,
@@ -276,6 +282,7 @@ static void wait_until(struct link *l, int64_t when)
 {
 	int64_t left = when - worker_link_clock();
 
+	assert(lock_is_mine(&l->lock));
 	if (left > 0)
 		(void)lock_wait_until(&l->lock, &l->more, clock_mono_ms() + left);
 }
@@ -286,6 +293,7 @@ static int64_t next_time(const struct link *l)
 	int64_t when = INT64_MAX;
 	bool claims = l->room > 0 && !l->paused;
 
+	assert(lock_is_mine(&l->lock));
 	if (!list_empty(&l->reports) || (claims && l->eager))
 		when = 0;
 	else if (claims)
@@ -298,6 +306,7 @@ static int64_t next_time(const struct link *l)
 /* The end is near when there is nothing to report, or nobody to report it to. */
 static bool may_end(const struct link *l)
 {
+	assert(lock_is_mine(&l->lock));
 	return l->ending && (list_empty(&l->reports) || l->lost_at != 0);
 }
 
@@ -307,6 +316,7 @@ static void step(struct link *l)
 	bool eager = l->eager, look_now = worker_link_clock() >= l->look_at;
 	struct list *next = NULL;
 
+	assert(lock_is_mine(&l->lock));
 	if (room == 0 || (!eager && !look_now))
 		next = list_pop(&l->reports);
 	lock_give(&l->lock);
@@ -342,6 +352,7 @@ static void give_back_claimed(struct link *l)
 /* Under the lock: nothing is to be done but to look for work. */
 static bool may_rest(const struct link *l)
 {
+	assert(lock_is_mine(&l->lock));
 	return l->client != NULL && l->settled && !l->deaf && !l->ending && !l->paused && l->room > 0;
 }
 
@@ -409,6 +420,7 @@ static void stir(struct link *l)
 {
 	const uint64_t one = 1;
 
+	assert(lock_is_mine(&l->lock));
 	pthread_cond_signal(&l->more);
 	if (l->resting)
 		(void)!write(l->stir_fd, &one, sizeof(one));

@@ -127,6 +127,7 @@ static bool is_stopping(const struct worker *w)
  * bounded, too. */
 static void release_place(struct worker *w)
 {
+	assert(w->withheld <= w->o->engine.slots);
 	w->withheld++;
 	while (w->withheld > 0 && w->nitems < (size_t)3 * w->o->engine.slots) {
 		w->withheld--;
@@ -136,6 +137,7 @@ static void release_place(struct worker *w)
 
 static void item_ended(struct worker *w, struct item *i, int error, const char *text)
 {
+	assert(i->stage != ITEM_REPORTING);
 	i->error = error;
 	if (text != NULL)
 		str_copy(i->text, sizeof(i->text), str_of(text));
@@ -168,6 +170,7 @@ static void submit(struct worker *w, struct item *i)
 				      .seconds = seconds_left(w, i) };
 	struct err e = { 0 };
 
+	assert(i->stage == ITEM_OPENING && i->input_fd >= 0 && i->out != NULL);
 	task.settings_len = strlen(task.settings);
 	/* The engine closes its descriptors; ours is needed for the commit. */
 	task.output = dup(document_output_fd(i->out));
@@ -189,6 +192,7 @@ static void submit(struct worker *w, struct item *i)
 	i->input_fd = -1;
 	i->stage = ITEM_WORKING;
 	w->working++;
+	assert(w->working <= w->o->engine.slots);
 	tell_begun(w, i);
 }
 
@@ -248,6 +252,7 @@ static void take_result(struct worker *w, const struct document_result *r)
 		    F_INT("id", r->id));
 		return;
 	}
+	assert(w->working > 0);
 	w->working--;
 	i->cpu_ms = r->cpu_ms;
 	i->wall_ms = r->wall_ms;
@@ -261,6 +266,7 @@ static void take_result(struct worker *w, const struct document_result *r)
 /* Nothing will come of what it had. */
 static void engine_died(struct worker *w)
 {
+	assert(!w->engine_died);
 	w->engine_died = true;
 	worker_link_pause(w->link);
 	LIST_EACH (it, &w->items) {
@@ -292,6 +298,7 @@ static void take_reported(struct worker *w)
 		tell_ended(w, i);
 		if (i->error != DOCUMENT_OK && !i->give_back)
 			count_failure(w, i);
+		assert(i->stage == ITEM_REPORTING && w->nitems > 0);
 		list_remove(&i->all);
 		w->nitems--;
 		worker_item_free(i);

@@ -5,6 +5,7 @@
  * it. A transaction's calls are run by any writer, on the connection of the transaction. Threads
  * are started when they are needed. */
 #define _GNU_SOURCE /* names of threads */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -61,6 +62,7 @@ static void take(struct pg_worker *w, struct call *c)
  * PostgreSQL. */
 static bool may_begin(const struct pg_database *db, enum pg_worker_kind kind, int64_t now_ms)
 {
+	assert(lock_is_mine(&db->lock));
 	if (db->running[kind] == 0 || now_ms - db->latest_ms[kind] >= BESIDE_MS)
 		return true;
 	return !(kind == PG_WRITER && db->takes_turns) && db->waiting[kind] >= MANY * db->running[kind];
@@ -69,6 +71,7 @@ static bool may_begin(const struct pg_database *db, enum pg_worker_kind kind, in
 /* Under the lock: this worker has a group. */
 static void begin(struct pg_worker *w, int64_t now_ms)
 {
+	assert(lock_is_mine(&w->db->lock));
 	w->db->running[w->kind]++;
 	w->db->latest_ms[w->kind] = now_ms;
 	w->counted = true;
@@ -81,6 +84,7 @@ static bool take_writes(struct pg_worker *w, int64_t now_ms)
 	bool free = may_begin(db, PG_WRITER, now_ms);
 	struct list *next;
 
+	assert(w->kind == PG_WRITER && w->ngroup == 0);
 	for (struct list *it = db->queue[PG_WRITER].next; it != &db->queue[PG_WRITER]; it = next) {
 		struct call *c = call_of(it);
 
@@ -131,6 +135,7 @@ static bool take_reads(struct pg_worker *w, int64_t now_ms)
  * end of waiting. */
 static struct call *take_late(struct pg_database *db, int64_t now, int64_t *ret_earliest)
 {
+	assert(lock_is_mine(&db->lock));
 	*ret_earliest = ENGINE_NEVER;
 	if (db->pinned == NULL && !atomic_load(&db->gate_taken))
 		return NULL;
@@ -177,6 +182,7 @@ static void wait_for_work(struct pg_worker *w, int64_t until_ms)
 	struct pg_database *db = w->db;
 	bool watches = !db->watched[w->kind] && !list_empty(&db->queue[w->kind]);
 
+	assert(lock_is_mine(&w->db->lock));
 	if (watches && !may_begin(db, w->kind, clock_mono_ms()) &&
 	    db->latest_ms[w->kind] + BESIDE_MS < until_ms)
 		until_ms = db->latest_ms[w->kind] + BESIDE_MS;
@@ -257,6 +263,7 @@ static int add_worker(struct pg_database *db, enum pg_worker_kind kind, struct e
 {
 	struct pg_worker *w = calloc(1, sizeof(*w));
 
+	assert(lock_is_mine(&db->lock));
 	if (w == NULL || db->nworkers == PG_WORKERS_MAX) {
 		free(w);
 		return err_nomem(reterr);
@@ -285,6 +292,7 @@ void postgres_rouse(struct pg_database *db, enum pg_worker_kind kind)
 	unsigned most = kind == PG_WRITER ? db->engine->connections : postgres_slow_readers_most(db);
 	struct err err;
 
+	assert(lock_is_mine(&db->lock));
 	if (list_empty(&db->queue[kind]) || atomic_load(&db->stopping))
 		return;
 	if (db->watched[kind] && db->waiting_alone[kind] == 0 && !may_begin(db, kind, clock_mono_ms()))

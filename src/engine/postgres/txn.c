@@ -4,6 +4,7 @@
  * of PostgreSQL, and what it has read stays true. A snapshot reads the state of its first call
  * (REPEATABLE READ) and takes the gate with its first write, if nobody has committed since (3960).
  * Calls are undone one by one when they fail (clarification 6), by savepoints. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,7 @@ bool postgres_txn_answers(struct pg_txn *t, struct call *c)
 {
 	bool ends = engine_call_ends_txn(c);
 
+	assert(lock_is_mine(&t->db->lock));
 	if (t->state == PG_TXN_LOST) {
 		answer(c, c->kind == CALL_ROLLBACK ? NULL : &t->lost);
 		return true;
@@ -94,6 +96,7 @@ static bool wants_gate(const struct pg_txn *t, const struct call *c)
 
 bool postgres_txn_blocks(const struct pg_database *db, const struct call *c)
 {
+	assert(lock_is_mine(&db->lock));
 	if (db->pinned == NULL)
 		return false;
 	if (c->txn == NULL)
@@ -495,6 +498,7 @@ void postgres_txn_run(struct pg_worker *w, struct call *c)
 /* Under the lock: the first that has reached a limit, and whose owner waits for nothing. */
 static struct pg_txn *first_overdue(struct pg_database *db, int64_t now_ms)
 {
+	assert(lock_is_mine(&db->lock));
 	LIST_EACH (it, &db->txns) {
 		struct pg_txn *t = CONTAINER_OF(it, struct pg_txn, link);
 
@@ -510,6 +514,7 @@ static struct pg_conn *give_up(struct pg_txn *t, const struct err *why)
 {
 	struct pg_conn *conn = t->conn;
 
+	assert(lock_is_mine(&t->db->lock) && !t->running);
 	t->conn = NULL;
 	t->state = PG_TXN_LOST;
 	t->lost = *why;

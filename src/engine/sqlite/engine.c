@@ -104,6 +104,7 @@ static int start_executor(struct sqlite_database *db, const struct engine_open *
 		.max_wal_mib = db->engine->max_wal_mib,
 	};
 
+	assert(db->store != NULL && db->executor == NULL);
 	return executor_start(&eo, &db->executor, reterr);
 }
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* names of threads */
 #include "engine/sqlite/executor/executor.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -241,6 +242,7 @@ static enum err_id submit_writer(struct executor *ex, struct call *c, bool *ret_
 {
 	struct executor_txn *t = executor_txn_of(c);
 
+	assert(lock_is_mine(&ex->lock));
 	if (ex->stopping)
 		return ERR_SHUTDOWN;
 	if (t != NULL && t->state == TXN_OPEN) {
@@ -263,6 +265,7 @@ static bool want_wake(struct executor *ex, bool writer)
 {
 	bool first = !ex->wake_due;
 
+	assert(lock_is_mine(&ex->lock));
 	ex->wake_due = true;
 	ex->wake_writer |= writer;
 	return first;

@@ -1,5 +1,7 @@
 /* flusher.c — the thread that flushes the commits of a relaxed database. Started when there is
  * first something to do; sleeps without a time-out when there is nothing. */
+#include <assert.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -13,6 +15,7 @@ static void flush(struct executor *ex)
 	struct err err;
 	bool failed;
 
+	assert(lock_is_mine(&ex->lock));
 	ex->flushing_ms = ex->unflushed_ms;
 	ex->unflushed_ms = 0;
 	lock_give(&ex->lock);
@@ -58,6 +61,7 @@ static void *flusher_main(void *arg)
 /* Under the lock. */
 static bool rouse(struct executor *ex)
 {
+	assert(lock_is_mine(&ex->lock));
 	if (!ex->has_flusher)
 		ex->has_flusher = thread_start(&ex->flusher, flusher_main, ex) == 0;
 	else

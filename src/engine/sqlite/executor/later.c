@@ -8,6 +8,8 @@
  * anything else, a connection that only reads begins a transaction: it sees this state, however
  * long the reading takes. Renewals that are held are not committed then; but they change no
  * value. Where no such connection can be had, the writer reads the value itself. */
+#include <assert.h>
+
 #include "base/thread.h"
 #include "engine/sqlite/executor/executor_int.h"
 
@@ -161,6 +163,7 @@ static void *fetch_main(void *arg)
 /* Under the lock. False: there is none, and none can be made. */
 static bool fetch_thread(struct executor *ex)
 {
+	assert(lock_is_mine(&ex->lock));
 	if (ex->idle_fetchers > 0)
 		pthread_cond_signal(&ex->fetch_wake);
 	else if (ex->nfetch_threads < FETCH_THREADS &&

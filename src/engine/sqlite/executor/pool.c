@@ -8,6 +8,8 @@
  * whose client has not read for the longest time is ended. And a reader keeps the log from
  * beginning anew for as long as it runs: when the log is too long, the one that began first is
  * ended. */
+#include <assert.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -74,6 +76,7 @@ static bool may_add(const struct executor *ex)
 /* Under the lock: somebody for the calls that wait, if they may begin. */
 static void call_reader(struct executor *ex)
 {
+	assert(lock_is_mine(&ex->lock));
 	if (!some_may_begin(ex) || ex->stopping)
 		return;
 	if (ex->idle_readers > 0)

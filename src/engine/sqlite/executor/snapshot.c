@@ -6,6 +6,8 @@
  *
  * A silent one keeps the WAL from beginning anew. So the writer thread, which sleeps until one
  * of them is due, ends those that have been idle or open for too long. */
+#include <assert.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/sqlite/executor/executor_int.h"
@@ -56,6 +58,7 @@ static struct store_conn *end(struct executor_txn *t, enum txn_state state)
 {
 	struct store_conn *conn = t->reader.conn;
 
+	assert(lock_is_mine(&t->ex->lock));
 	assert(t->state == TXN_READING || t->state == TXN_LOST);
 	t->reader.conn = NULL;
 	if (t->state != state)
@@ -70,6 +73,7 @@ static void begin(struct executor_txn *t)
 {
 	struct executor *ex = t->ex;
 
+	assert(lock_is_mine(&t->ex->lock));
 	executor_txn_move(t, TXN_READING);
 	executor_txn_limit_age(t, clock_mono_ms());
 	t->idle_at_ms = ENGINE_NEVER; /* it is not idle while its first call runs */
@@ -150,6 +154,7 @@ int64_t executor_snapshot_next_due(const struct executor *ex)
 /* Under the lock. One whose call runs now ends when that call has (executor_snapshot_run). */
 static struct store_conn *lose(struct executor_txn *t, int64_t now)
 {
+	assert(lock_is_mine(&t->ex->lock));
 	t->lost = engine_txn_overdue(t->ex->db, t->age_at_ms, now);
 	executor_txn_move(t, TXN_LOST);
 	return t->running ? NULL : end(t, TXN_LOST);

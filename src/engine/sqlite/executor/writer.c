@@ -1,5 +1,7 @@
 /* writer.c — the thread that owns the writing connection. It sleeps without a time-out when
  * there is nothing to do: an idle server makes no wake-ups. */
+#include <assert.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/sqlite/executor/executor_int.h"
@@ -16,6 +18,7 @@ static bool doze(struct executor *ex, int64_t until_ms)
 {
 	bool woken;
 
+	assert(lock_is_mine(&ex->lock) && executor_is_writer(ex));
 	if (executor_snapshot_next_due(ex) < until_ms)
 		until_ms = executor_snapshot_next_due(ex);
 	executor_writer_move(ex, WRITER_DOZES);
@@ -39,6 +42,7 @@ static void settle(struct executor *ex)
 {
 	struct err err;
 
+	assert(lock_is_mine(&ex->lock) && executor_is_writer(ex));
 	lock_give(&ex->lock);
 	executor_deferred_commit(ex, &err);
 	lock_take(&ex->lock);
@@ -49,6 +53,7 @@ static bool mend(struct executor *ex)
 {
 	struct err err;
 
+	assert(lock_is_mine(&ex->lock) && executor_is_writer(ex));
 	if (store_sound(ex->store, &err) == 0)
 		return true;
 	lock_give(&ex->lock);

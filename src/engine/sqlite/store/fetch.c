@@ -23,6 +23,7 @@ static int open_value(struct store_conn *c, const char *table, const char *colum
 {
 	int rc = sqlite3_blob_open(c->db, "main", table, column, row, 0, ret);
 
+	assert(!c->sandbox);
 	return rc == SQLITE_OK ? 0 : store_error(c, rc, reterr);
 }
 

@@ -10,6 +10,7 @@ static int prepare(struct store_conn *c, const char *sql, unsigned flags, sqlite
 {
 	int rc = sqlite3_prepare_v3(c->db, sql, -1, flags, ret, NULL);
 
+	assert(c->db != NULL);
 	if (rc != SQLITE_OK)
 		return store_error(c, rc, reterr);
 	if (*ret == NULL)
@@ -66,6 +67,7 @@ int store_statement(struct store_conn *c, const struct statement *source, struct
 
 int store_query(struct store_conn *c, const char *sql, struct store_stmt **ret, struct err *reterr)
 {
+	assert(!c->sandbox);
 	if (prepare_once(c, sql, true, ret, reterr) < 0)
 		return -1;
 	if (!sqlite3_stmt_readonly((*ret)->handle)) { /* the sandbox should have seen it */

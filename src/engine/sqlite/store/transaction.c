@@ -70,6 +70,7 @@ int store_commit_lazily(struct store_conn *c, struct err *reterr)
 {
 	int rc;
 
+	assert(!c->read_only);
 	store_wal_set_lazy(c->db, true);
 	rc = commit(c, false, reterr);
 	store_wal_set_lazy(c->db, false);

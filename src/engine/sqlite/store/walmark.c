@@ -139,6 +139,7 @@ static void write_mark(struct store_mark *m, const struct store_marked *what)
 {
 	struct record r = { MAGIC, what->salt, what->frames, 0 };
 
+	assert(lock_is_mine(&m->lock) && m->fd >= 0);
 	if (what->frames == 0 ||
 	    (same_salt(what->salt, m->written.salt) && what->frames <= m->written.frames))
 		return;
@@ -156,6 +157,7 @@ static bool log_is_open(struct store *st)
 	char path[4096];
 	struct stat s;
 
+	assert(lock_is_mine(&st->mark.lock));
 	if (m->log_fd >= 0 && fstat(m->log_fd, &s) == 0 && s.st_nlink > 0)
 		return true;
 	if (m->log_fd >= 0)
@@ -176,6 +178,7 @@ static struct store_marked last_commit(struct store *st)
 	uint8_t frame[WAL_FRAME_HEADER];
 	uint64_t at;
 
+	assert(lock_is_mine(&st->mark.lock));
 	if (what.frames == 0 || !log_is_open(st))
 		return (struct store_marked){ 0 };
 	at = WAL_HEADER + (uint64_t)(what.frames - 1) * (WAL_FRAME_HEADER + m->page_size);
