@@ -1,5 +1,6 @@
-"""The documents made of src/config/settings.def: the tables of docs/configuration.md and the sample packaging/processiond.ini.
-`settings.py write` renews them, `settings.py check` fails when they are stale."""
+"""The documents made of the tables of settings (settings.def of src/config, src/scheduler and src/worker): the tables of
+docs/configuration.md and the sample packaging/processiond.ini. `settings.py write` renews them, `settings.py check` fails when
+they are stale."""
 import pathlib
 import re
 import sys
@@ -8,13 +9,15 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STRING = r'"((?:[^"\\]|\\.)*)"'
 LINE = re.compile(r"^SETTING_(\w+)\((.*)\)$")
-BEGIN, END = "<!-- generated from src/config/settings.def by tools/settings.py -->", "<!-- end of the generated part -->"
+BEGIN, END = "<!-- generated from settings.def by tools/settings.py -->", "<!-- end of the generated part -->"
+# The tables of the other programs: folder, heading.
+OTHERS = [("scheduler", "The scheduler: section `[scheduler]`"), ("worker", "Workers: section `[worker]`")]
 
 
-def read():
-    """[(title, [setting, …]), …] in the order of the table."""
-    groups = []
-    for line in (ROOT / "src/config/settings.def").read_text().splitlines():
+def read(folder, title=None):
+    """[(title, [setting, …]), …] in the order of the table; title: of a table without groups."""
+    groups = [(title, [])] if title else []
+    for line in (ROOT / "src" / folder / "settings.def").read_text().splitlines():
         match = LINE.match(line)
         if not match or line.startswith("#"):
             continue
@@ -42,7 +45,8 @@ def markdown(groups):
         lines += ["", f"## {title}", "", "| setting | flag | default | takes | what it does |", "| --- | --- | --- | --- | --- |"]
         for s in settings:
             default = f"`{s['def']}`" if s["def"] else ""
-            lines.append(f"| `{s['name']}` | `{s['flag']}` | {default} | {s['takes']} | {s['help'].replace('|', chr(92) + '|')} |")
+            flag = f"`{s['flag']}`".replace("|", chr(92) + "|") if s["flag"] else ""
+            lines.append(f"| `{s['name']}` | {flag} | {default} | {s['takes']} | {s['help'].replace('|', chr(92) + '|')} |")
     return "\n".join(lines + ["", END])
 
 
@@ -60,11 +64,12 @@ def ini(groups):
 
 
 def outputs():
-    groups = read()
+    groups = read("config")
+    others = [group for folder, title in OTHERS for group in read(folder, title)]
     path = ROOT / "docs/configuration.md"
     text = path.read_text()
     before, after = text.split(BEGIN)[0], text.split(END)[1]
-    return {path: before + markdown(groups) + after, ROOT / "packaging/processiond.ini": ini(groups)}
+    return {path: before + markdown(groups + others) + after, ROOT / "packaging/processiond.ini": ini(groups)}
 
 
 def main(mode):

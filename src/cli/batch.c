@@ -147,8 +147,8 @@ static int work(struct batch *b, const struct worker_settings *s, struct documen
 					  .arg = b->cli,
 					  .state = b->state,
 					  .history = b->history,
-					  .limit_s = s->limit_s,
-					  .stale_s = s->stale_s,
+					  .limit_s = (unsigned)s->time_limit,
+					  .stale_s = (unsigned)s->stale_after,
 					  .interval_ms = 500,
 					  .grace_s = 0,
 					  .one_job = true,
@@ -168,8 +168,9 @@ static int run_worker(struct batch *b, enum worker_end *ret, struct err *reterr)
 	struct document_engine engine = { 0 };
 	int rc;
 
-	worker_settings_init(&s);
-	rc = worker_settings_set(&s, "roots", "/", reterr);
+	rc = worker_settings_init(&s, reterr);
+	if (rc == 0)
+		rc = worker_settings_set(&s, "roots", "/", reterr);
 	if (rc == 0 && b->cli->jobs != NULL)
 		rc = worker_settings_set(&s, "slots", b->cli->jobs, reterr);
 	if (rc == 0 && b->cli->jail != NULL)

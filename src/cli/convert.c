@@ -76,7 +76,7 @@ static int start(const struct cli *cli, const struct worker_settings *s, void *a
 {
 	const struct convert_options o = { .slots = worker_settings_slots(s),
 					   .jail_off = !s->jail,
-					   .seconds = s->limit_s };
+					   .seconds = (unsigned)s->time_limit };
 
 	(void)cli;
 	(void)arg;

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "scheduler/settings.h"
+#include "worker/settings.h"
+
 static void command_words(const struct command *c, char *dst, size_t size)
 {
 	snprintf(dst, size, "%s%s%s%s%s", c->group, c->name[0] ? " " : "", c->name, c->args[0] ? " " : "",
@@ -25,6 +28,23 @@ static void print_options(FILE *f, const char *title, unsigned groups)
 			print_option(f, &cli_options[i]);
 }
 
+/* Settings that stand in the file of --config. */
+static const struct file_settings {
+	const char *group, *section;
+	const struct config_table *table;
+} file_settings[] = { { "scheduler", "scheduler", &scheduler_settings_table },
+		      { "worker", "worker", &worker_settings_table } };
+
+static void print_file_settings(FILE *f, const char *group)
+{
+	for (size_t i = 0; group != NULL && i < ARRAY_LEN(file_settings); i++) {
+		if (strcmp(group, file_settings[i].group) != 0)
+			continue;
+		fprintf(f, "\nSettings of the file (--config), section [%s]:\n", file_settings[i].section);
+		config_table_print(f, file_settings[i].table, true);
+	}
+}
+
 void cli_help_print(FILE *f, const char *group)
 {
 	unsigned takes = 0;
@@ -44,6 +64,7 @@ void cli_help_print(FILE *f, const char *group)
 	if (takes != 0)
 		print_options(f, group ? "Options of these commands" : "Options of single commands", takes);
 	print_options(f, "Options of all commands", OF_ALL);
+	print_file_settings(f, group);
 	fputs("\nExit status: 0 done, 1 refused by the server, 2 wrong usage, 3 the server cannot be "
 	      "reached.\n"
 	      "Example: procession --data ./procession-data login add web --generate\n",
@@ -105,7 +126,14 @@ void cli_help_print_man(FILE *f)
 	      "its exit status to the folder of\n.Fl \\-state .\nSIGTERM finishes what was taken; a second "
 	      "one ends the handlers.\n"
 	      "SIGHUP reads the file again; with a mistake in it, the old settings stay.\n"
-	      ".Sh EXIT STATUS\n0 done, 1 refused by the server, 2 wrong usage, 3 the server cannot be "
+	      ".Sh FILES OF SETTINGS\nThe file of\n.Fl \\-config\nhas lines\n.Ql name = value .\n",
+	      f);
+	for (size_t i = 0; i < ARRAY_LEN(file_settings); i++) {
+		fprintf(f, ".Ss Section [%s]\n.Bl -tag -width Ds\n", file_settings[i].section);
+		config_table_print_mdoc(f, file_settings[i].table, true);
+		fputs(".El\n", f);
+	}
+	fputs(".Sh EXIT STATUS\n0 done, 1 refused by the server, 2 wrong usage, 3 the server cannot be "
 	      "reached.\n"
 	      ".Sh EXAMPLES\n.Dl procession \\-\\-data /var/lib/procession login add web \\-\\-generate\n"
 	      ".Dl procession \\-\\-data /var/lib/procession grant web StateService execute\n"

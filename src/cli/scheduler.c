@@ -20,20 +20,10 @@ static int open_connection(void *arg, struct client **ret, struct err *reterr)
 /* What the command line says goes before the file. */
 static int apply_options(const struct cli *cli, struct settings *s, struct err *reterr)
 {
-	if (cli->interval != NULL) {
-		char *end;
-		unsigned long n = strtoul(cli->interval, &end, 10);
-		if (cli->interval[0] < '0' || cli->interval[0] > '9' || *end != '\0' || n < 1 || n > 86400)
-			return err_raise(reterr, 50000, 16, 1,
-					 "--interval takes a number of seconds, 1 to 86400");
-		s->interval_s = (unsigned)n;
-	}
-	if (cli->state != NULL) {
-		free(s->state);
-		s->state = strdup(cli->state);
-		if (s->state == NULL)
-			return err_nomem(reterr);
-	}
+	if (cli->interval != NULL && scheduler_settings_set(s, "interval", cli->interval, reterr) < 0)
+		return -1;
+	if (cli->state != NULL && scheduler_settings_set(s, "state", cli->state, reterr) < 0)
+		return -1;
 	if (s->nhandlers == 0)
 		return err_raise(reterr, 50000, 16, 1,
 				 "no handler is configured: the file needs a section such as "
@@ -72,9 +62,9 @@ int cli_run_scheduler(struct cli *cli, const struct command *cmd)
 	}
 	rc = load(cli, &o.settings, &e);
 	if (rc == 0) {
-		cli->connect_database = cli->database != NULL          ? cli->database
-					: o.settings->database != NULL ? o.settings->database
-								       : SCHEDULE_DATABASE;
+		cli->connect_database = cli->database != NULL             ? cli->database
+					: o.settings->database[0] != '\0' ? o.settings->database
+									  : SCHEDULE_DATABASE;
 		rc = scheduler_run(&o, &end, &e);
 	}
 	scheduler_settings_unref(o.settings);

@@ -56,7 +56,7 @@ const struct option cli_options[] = {
 	  "schedule next: occurrences after this time, in UTC, default now; translate: the language of the "
 	  "documents, such as en or pt-BR" },
 	{ "--config", "FILE", OF_SCHEDULER | OF_WORKER, FIELD(config),
-	  "handlers of the classes and settings of the scheduler" },
+	  "settings of the scheduler with its handlers, or of the worker; --help of these lists them" },
 	{ "--state", "DIR", OF_SCHEDULER | OF_WORKER | OF_DOCUMENTS | OF_ITEMS, FIELD(state),
 	  "folder that remembers what was taken and how it ended; default: the setting state" },
 	{ "--interval", "SECONDS", OF_SCHEDULER, FIELD(interval),

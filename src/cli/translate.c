@@ -103,7 +103,7 @@ static int start(const struct cli *cli, const struct worker_settings *s, void *a
 	const struct translate_options o = {
 		.slots = worker_settings_slots(s),
 		.jail_off = !s->jail,
-		.seconds = s->limit_s,
+		.seconds = (unsigned)s->time_limit,
 		.rules = &setup->rules,
 		.start_converter = start_converter,
 		.converter_arg = &setup->converter,

@@ -43,7 +43,7 @@ static int load(const struct cli *cli, const struct cli_worker_kind *kind, void 
 		if (given[i].value != NULL &&
 		    worker_settings_set(s, given[i].name, given[i].value, reterr) < 0)
 			return -1;
-	if (s->roots == NULL && s->hosts == NULL)
+	if (s->roots[0] == '\0' && s->hosts[0] == '\0')
 		return err_raise(reterr, 50000, 16, 1,
 				 "a worker needs folders that it may use: --root /srv/documents, or roots "
 				 "and hosts in the file of --config");
@@ -58,8 +58,9 @@ static bool renews(void *arg)
 	struct err e = { 0 };
 	int rc;
 
-	worker_settings_init(&s);
-	rc = load(r->cli, r->kind, r->kind->check_arg, &s, &e);
+	rc = worker_settings_init(&s, &e);
+	if (rc == 0)
+		rc = load(r->cli, r->kind, r->kind->check_arg, &s, &e);
 	worker_settings_fini(&s);
 	if (rc < 0)
 		LOG(LOG_ERROR, NULL, "settings", F_STR("why", e.text),
@@ -91,7 +92,7 @@ static void start_again(void)
 static int choose_folders(const struct cli_worker_kind *kind, const struct worker_settings *s,
 			  char state[STATE_MAX], char history[STATE_MAX], struct err *reterr)
 {
-	if (s->state != NULL) {
+	if (s->state[0] != '\0') {
 		snprintf(state, STATE_MAX, "%s", s->state);
 		snprintf(history, STATE_MAX, "%s", s->state);
 	} else if (cli_home_state(kind->service->name, history, STATE_MAX - 8)) {
@@ -115,10 +116,10 @@ static int run(struct cli *cli, const struct cli_worker_kind *kind, const struct
 				    .open = open_connection,
 				    .renews = renews,
 				    .arg = &running,
-				    .limit_s = s->limit_s,
-				    .stale_s = s->stale_s,
-				    .interval_ms = s->interval_ms,
-				    .grace_s = s->grace_s,
+				    .limit_s = (unsigned)s->time_limit,
+				    .stale_s = (unsigned)s->stale_after,
+				    .interval_ms = (unsigned)s->interval,
+				    .grace_s = (unsigned)s->grace,
 				    .once = cli->once,
 				    .state = state,
 				    .history = history };
@@ -146,13 +147,14 @@ int cli_worker_run(struct cli *cli, const struct cli_worker_kind *kind)
 	struct err e = { 0 };
 	int rc;
 
-	worker_settings_init(&s);
-	rc = load(cli, kind, kind->section_arg, &s, &e);
+	rc = worker_settings_init(&s, &e);
+	if (rc == 0)
+		rc = load(cli, kind, kind->section_arg, &s, &e);
 	if (rc == 0) {
-		log_set_level(s.log_level);
-		cli->connect_database = cli->database != NULL ? cli->database
-					: s.database != NULL  ? s.database
-							      : kind->service->database;
+		log_set_level((enum log_level)s.log_level);
+		cli->connect_database = cli->database != NULL   ? cli->database
+					: s.database[0] != '\0' ? s.database
+								: kind->service->database;
 		rc = run(cli, kind, &s, &end, &e);
 	}
 	worker_settings_fini(&s);

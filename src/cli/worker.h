@@ -10,7 +10,7 @@
 struct cli_worker_kind {
 	const struct queue_service *service;
 	/* Sections of the file that are the engine's, with their argument; NULL: none. */
-	worker_section *section;
+	config_entry *section;
 	void *section_arg;
 	void *check_arg; /* the same, for a file that is only looked at */
 	MUST_CHECK int (*start)(const struct cli *cli, const struct worker_settings *s, void *arg,

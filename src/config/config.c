@@ -4,18 +4,19 @@
  * steps. */
 #include "config/config.h"
 
-#include <errno.h>
-#include <ini.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/config_int.h"
 
-/* inih reads a line into 200 bytes and would take the rest for another line: longer ones are
- * refused before it sees them. */
-#define LINE_MAX_BYTES 198
-#define FILE_MAX_BYTES (1024 * 1024)
+static const struct setting settings[] = {
+#define SETTINGS "config/settings.def"
+#define SETTINGS_OF struct config
+#include "config/rows.inc"
+};
+const struct config_table config_table = { settings, ARRAY_LEN(settings) };
+_Static_assert(ARRAY_LEN(settings) <= SETTINGS_MAX, "raise SETTINGS_MAX");
 
 struct config_loaded {
 	struct config config; /* what others see */
@@ -25,13 +26,23 @@ struct config_loaded {
 
 /* ---- flags ---- */
 
+/* The setting whose flag is the n bytes at flag ("--io-threads"). */
+static const struct setting *find_flag(const char *flag, size_t n)
+{
+	for (size_t i = 0; i < config_table.n; i++)
+		if (settings[i].kind != KIND_GROUP && config_setting_flag_len(&settings[i]) == n &&
+		    memcmp(settings[i].flag, flag, n) == 0)
+			return &settings[i];
+	return NULL;
+}
+
 /* What an argument says: setting and value. Advances *i past a value that stands apart. */
 static int read_flag(struct config_loaded *l, int *i, const struct setting **ret, const char **ret_value,
 		     struct err *reterr)
 {
 	const char *arg = l->argv[*i];
 	size_t n = strcspn(arg, "=");
-	const struct setting *s = config_setting_by_flag(arg, n);
+	const struct setting *s = find_flag(arg, n);
 
 	if (s == NULL)
 		return err_raise(reterr, 50000, 16, 1,
@@ -62,7 +73,7 @@ static int apply_flags(struct config_loaded *l, struct err *reterr)
 		if (read_flag(l, &i, &s, &value, reterr) < 0)
 			return -1;
 		snprintf(where, sizeof(where), "flag %.*s", (int)config_setting_flag_len(s), s->flag);
-		if (config_setting_assign(&l->config, s, value, where, reterr) < 0)
+		if (config_table_assign(&l->config, s, value, where, reterr) < 0)
 			return -1;
 	}
 	return 0;
@@ -82,18 +93,18 @@ static void environment_name(const struct setting *s, char *dst, size_t size)
  * platforms invent more. */
 static int apply_environment(struct config_loaded *l, struct err *reterr)
 {
-	for (size_t i = 0; i < config_settings_count; i++) {
+	for (size_t i = 0; i < config_table.n; i++) {
 		char name[80], where[96];
 		const char *value;
 
-		if (config_settings[i].kind == KIND_GROUP)
+		if (settings[i].kind == KIND_GROUP)
 			continue;
-		environment_name(&config_settings[i], name, sizeof(name));
+		environment_name(&settings[i], name, sizeof(name));
 		value = getenv(name);
 		if (value == NULL || value[0] == '\0')
 			continue;
 		snprintf(where, sizeof(where), "environment %s", name);
-		if (config_setting_assign(&l->config, &config_settings[i], value, where, reterr) < 0)
+		if (config_table_assign(&l->config, &settings[i], value, where, reterr) < 0)
 			return -1;
 	}
 	return 0;
@@ -103,127 +114,40 @@ static int apply_environment(struct config_loaded *l, struct err *reterr)
 
 struct file_reader {
 	struct config_loaded *loaded;
-	const char *path;
 	bool seen[SETTINGS_MAX];
-	/* of the first line that was refused; its where is completed with the line's number */
-	struct err err;
-	char reason[900];
 };
 
-/* Called by inih for every name = value. 0 makes it report the line as bad; only the first
- * reason is kept. */
-static int file_entry(void *arg, const char *section, const char *name, const char *value)
+static int file_entry(void *arg, const char *section, const char *name, const char *value, struct err *reterr)
 {
 	struct file_reader *r = arg;
-	const struct setting *s = config_setting_by_name(name);
+	const struct setting *s = config_table_find(&config_table, name);
 
-	if (r->reason[0] != '\0')
-		return 0;
 	if (section[0] != '\0' && strcmp(section, "processiond") != 0)
-		snprintf(r->reason, sizeof(r->reason),
-			 "unknown section [%.60s]; settings stand in [processiond] or before any section",
-			 section);
-	else if (s == NULL)
-		snprintf(r->reason, sizeof(r->reason),
-			 "unknown setting '%.60s'; processiond --help lists the settings", name);
-	else if (s->offset == offsetof(struct config, config))
-		snprintf(r->reason, sizeof(r->reason),
-			 "'config' can only be given by flag or environment: a file cannot name another");
-	else if (r->seen[s - config_settings])
-		snprintf(r->reason, sizeof(r->reason), "'%s' is set twice", name);
-	else if (config_setting_assign(&r->loaded->config, s, value, "", &r->err) < 0)
-		snprintf(r->reason, sizeof(r->reason), "%.880s", r->err.text);
-	else
-		return r->seen[s - config_settings] = true;
-	return 0;
-}
-
-/* The whole file as text, from malloc. */
-static int read_file(const char *path, char **ret, struct err *reterr)
-{
-	FILE *f = fopen(path, "re");
-	char *text = NULL;
-	size_t n;
-
-	if (f == NULL)
-		return err_raise(reterr, 50000, 16, 1, "cannot read the configuration file '%s': %s", path,
-				 strerror(errno));
-	text = malloc(FILE_MAX_BYTES + 1);
-	if (text == NULL) {
-		fclose(f);
-		return err_nomem(reterr);
-	}
-	n = fread(text, 1, FILE_MAX_BYTES + 1, f);
-	if (ferror(f) != 0) {
-		err_raise(reterr, 50000, 16, 1, "cannot read the configuration file '%s': %s", path,
-			  strerror(errno));
-	} else if (n > FILE_MAX_BYTES) {
-		err_raise(reterr, 50000, 16, 1, "the configuration file '%s' is larger than a megabyte",
-			  path);
-	} else if (memchr(text, '\0', n) != NULL) {
-		err_raise(reterr, 50000, 16, 1, "the configuration file '%s' is not text", path);
-	} else {
-		text[n] = '\0';
-		fclose(f);
-		*ret = text;
-		return 0;
-	}
-	free(text);
-	fclose(f);
-	return -1;
-}
-
-static int check_line_lengths(const char *path, const char *text, struct err *reterr)
-{
-	int line = 1;
-
-	for (const char *p = text; *p != '\0'; line++) {
-		size_t n = strcspn(p, "\n");
-		if (n > LINE_MAX_BYTES)
-			return err_raise(reterr, 50000, 16, 1,
-					 "%s:%d: the line is longer than %d bytes; give this setting by flag "
-					 "or environment",
-					 path, line, LINE_MAX_BYTES);
-		p += n + (p[n] == '\n');
-	}
-	return 0;
+		return err_raise(
+			reterr, 50000, 16, 1,
+			"unknown section [%.60s]; settings stand in [processiond] or before any section",
+			section);
+	if (s == NULL)
+		return err_raise(reterr, 50000, 16, 1,
+				 "unknown setting '%.60s'; processiond --help lists the settings", name);
+	if (s->offset == offsetof(struct config, config))
+		return err_raise(
+			reterr, 50000, 16, 1,
+			"'config' can only be given by flag or environment: a file cannot name another");
+	if (r->seen[s - settings])
+		return err_raise(reterr, 50000, 16, 1, "'%s' is set twice", name);
+	r->seen[s - settings] = true;
+	return config_table_assign(&r->loaded->config, s, value, "", reterr);
 }
 
 static int apply_file(struct config_loaded *l, const char *path, struct err *reterr)
 {
-	struct file_reader r = { .loaded = l, .path = path };
-	char *text = NULL;
-	int line;
+	struct file_reader r = { .loaded = l };
 
-	if (read_file(path, &text, reterr) < 0)
-		return -1;
-	if (check_line_lengths(path, text, reterr) < 0) {
-		free(text);
-		return -1;
-	}
-	line = ini_parse_string(text, file_entry, &r);
-	free(text);
-	if (line < 0)
-		return err_nomem(reterr);
-	if (line == 0)
-		return 0;
-	return err_raise(reterr, 50000, 16, 1, "%s:%d: %s", path, line,
-			 r.reason[0] != '\0'
-				 ? r.reason
-				 : "not a setting; write 'name = value', one a line, comments after ; or #");
+	return config_file_read(path, file_entry, &r, reterr);
 }
 
 /* ---- all of it ---- */
-
-static int apply_defaults(struct config_loaded *l, struct err *reterr)
-{
-	for (size_t i = 0; i < config_settings_count; i++)
-		if (config_settings[i].kind != KIND_GROUP &&
-		    config_setting_assign(&l->config, &config_settings[i], config_settings[i].def, "default",
-					  reterr) < 0)
-			return -1;
-	return 0;
-}
 
 /* The path of the file has to be known before the file can be applied beneath the other two. */
 static int find_file(struct config_loaded *l, const char **ret, struct err *reterr)
@@ -247,7 +171,7 @@ static int apply_all(struct config_loaded *l, struct err *reterr)
 {
 	const char *path;
 
-	if (apply_defaults(l, reterr) < 0 || find_file(l, &path, reterr) < 0)
+	if (config_table_defaults(&config_table, &l->config, reterr) < 0 || find_file(l, &path, reterr) < 0)
 		return -1;
 	if (path != NULL && path[0] != '\0' && apply_file(l, path, reterr) < 0)
 		return -1;
@@ -340,8 +264,8 @@ static bool differs(const struct config *a, const struct config *b, const struct
 
 const char *config_next_change(const struct config *a, const struct config *b, size_t *i)
 {
-	while (*i < config_settings_count) {
-		const struct setting *s = &config_settings[(*i)++];
+	while (*i < config_table.n) {
+		const struct setting *s = &settings[(*i)++];
 
 		if (differs(a, b, s))
 			return s->name;
@@ -363,7 +287,7 @@ static void choice_text(const struct setting *s, int n, char *dst, size_t size)
 
 void config_value_text(const struct config *c, const char *name, char *dst, size_t size)
 {
-	const struct setting *s = config_setting_by_name(name);
+	const struct setting *s = config_table_find(&config_table, name);
 	const char *field = s == NULL ? NULL : (const char *)c + s->offset;
 
 	dst[0] = '\0';
@@ -385,9 +309,7 @@ void config_free(struct config *c)
 	if (c == NULL)
 		return;
 	l = CONTAINER_OF(c, struct config_loaded, config);
-	for (size_t i = 0; i < config_settings_count; i++)
-		if (config_settings[i].kind == KIND_STRING)
-			free(*(char **)(void *)((char *)c + config_settings[i].offset));
+	config_table_fini(&config_table, c);
 	for (int i = 0; i < l->argc; i++)
 		free(l->argv[i]);
 	free(l->argv);

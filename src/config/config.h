@@ -8,17 +8,9 @@
 enum engine_kind { ENGINE_SQLITE, ENGINE_POSTGRES };
 enum encrypt_mode { ENCRYPT_NONE /* off */, ENCRYPT_OPTIONAL /* on */, ENCRYPT_REQUIRED, ENCRYPT_STRICT };
 
-/* One field per line of settings.def; strings are owned. */
 struct config {
-#define SETTING_STRING(name, flag, def, help) char *name;
-#define SETTING_INT(name, flag, def, min, max, unit, help) long long name;
-#define SETTING_BOOL(name, flag, def, help) bool name;
-#define SETTING_CHOICE(name, flag, def, choices, help) int name;
-#include "config/settings.def"
-#undef SETTING_STRING
-#undef SETTING_INT
-#undef SETTING_BOOL
-#undef SETTING_CHOICE
+#define SETTINGS "config/settings.def"
+#include "config/fields.inc"
 };
 
 /* Order: default < file < environment (PROCESSION_<NAME>) < flag. An unknown name, a bad value

@@ -51,11 +51,10 @@ void config_manual_print_version(FILE *f)
 	fprintf(f, "processiond %s\n", PROCESSION_VERSION);
 }
 
-void config_manual_print_help(FILE *f)
+void config_table_print(FILE *f, const struct config_table *t, bool by_name)
 {
-	fprintf(f, "Usage: processiond --data DIR [--listen HOST:PORT] [setting ...]\n%s.\n", summary);
-	for (size_t i = 0; i < config_settings_count; i++) {
-		const struct setting *s = &config_settings[i];
+	for (size_t i = 0; i < t->n; i++) {
+		const struct setting *s = &t->settings[i];
 		char text[600], limits[200];
 
 		if (s->kind == KIND_GROUP) {
@@ -65,9 +64,15 @@ void config_manual_print_help(FILE *f)
 		bounds(s, limits, sizeof(limits));
 		snprintf(text, sizeof(text), "%s%s%s%s", s->help, limits[0] ? " (" : "", limits,
 			 limits[0] ? ")" : "");
-		fprintf(f, "  %s\n", s->flag);
+		fprintf(f, "  %s\n", by_name ? s->name : s->flag);
 		print_wrapped(f, text, 6);
 	}
+}
+
+void config_manual_print_help(FILE *f)
+{
+	fprintf(f, "Usage: processiond --data DIR [--listen HOST:PORT] [setting ...]\n%s.\n", summary);
+	config_table_print(f, &config_table, false);
 	fputs("\nOther:\n"
 	      "  --help, --version, --help-man\n"
 	      "      this text; the version; the manual page in mdoc\n"
@@ -95,13 +100,27 @@ static void print_mdoc(FILE *f, const char *text)
 	fputc('\n', f);
 }
 
-static void print_mdoc_settings(FILE *f)
+/* "--io-threads N", or the name. */
+static void print_mdoc_item(FILE *f, const struct setting *s, bool by_name)
+{
+	size_t n = config_setting_flag_len(s);
+
+	if (by_name)
+		fprintf(f, ".It Cm %s\n", s->name);
+	else
+		fprintf(f, ".It Fl \\-%.*s%s%s\n", (int)n - 2, s->flag + 2,
+			s->flag[n] == ' '   ? " Ar "
+			: s->flag[n] == '=' ? " Ns = Ns Ar "
+					    : "",
+			s->flag[n] == '\0' ? "" : s->flag + n + 1);
+}
+
+void config_table_print_mdoc(FILE *f, const struct config_table *t, bool by_name)
 {
 	bool in_list = false;
 
-	for (size_t i = 0; i < config_settings_count; i++) {
-		const struct setting *s = &config_settings[i];
-		size_t n = config_setting_flag_len(s);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct setting *s = &t->settings[i];
 		char limits[200];
 
 		if (s->kind == KIND_GROUP) {
@@ -109,11 +128,7 @@ static void print_mdoc_settings(FILE *f)
 			in_list = true;
 			continue;
 		}
-		fprintf(f, ".It Fl \\-%.*s%s%s\n", (int)n - 2, s->flag + 2,
-			s->flag[n] == ' '   ? " Ar "
-			: s->flag[n] == '=' ? " Ns = Ns Ar "
-					    : "",
-			s->flag[n] == '\0' ? "" : s->flag + n + 1);
+		print_mdoc_item(f, s, by_name);
 		print_mdoc(f, s->help);
 		bounds(s, limits, sizeof(limits));
 		if (limits[0] != '\0') {
@@ -147,7 +162,7 @@ void config_manual_print_man(FILE *f)
 	      "in the environment as\n.Ev PROCESSION_NAME ,\nor as a flag; the later of these wins.\n"
 	      "Numbers of bytes may be written with K, M or G.\n",
 	      f);
-	print_mdoc_settings(f);
+	config_table_print_mdoc(f, &config_table, false);
 	fputs(".Sh SIGNALS\n.Bl -tag -width SIGTERM\n"
 	      ".It Dv SIGTERM , SIGINT\nstop listening, let running requests finish for drain_timeout "
 	      "seconds, stop with status 0; a second one stops at once.\n"

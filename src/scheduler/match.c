@@ -14,7 +14,7 @@ const char *scheduler_match_handler(const struct settings *s, const struct job_r
 	ret->handler = scheduler_settings_handler(s, ret->class);
 	if (ret->handler == NULL)
 		return "no handler is configured for this class";
-	ret->timeout_s = ret->handler->timeout_s > 0 ? ret->handler->timeout_s : s->timeout_s;
+	ret->timeout_s = ret->handler->timeout_s > 0 ? ret->handler->timeout_s : (unsigned)s->timeout;
 	return access(ret->handler->argv[0], X_OK) == 0
 		       ? NULL
 		       : "the command of the handler is missing or not executable";

@@ -49,7 +49,7 @@ static int round_once(struct poller *p, struct err *reterr)
 			p->client = NULL;
 			return -1;
 		}
-		LOG(LOG_INFO, NULL, "connected", F_INT("interval", p->settings->interval_s));
+		LOG(LOG_INFO, NULL, "connected", F_INT("interval", p->settings->interval));
 	}
 	if (scheduler_take_settle(p->client, p->settings, p->ledger, reterr) < 0 ||
 	    scheduler_take_recheck(p->client, p->settings, p->ledger, reterr) < 0)
@@ -60,7 +60,7 @@ static int round_once(struct poller *p, struct err *reterr)
 /* Doubles up to the interval; a quarter of chance keeps several schedulers apart. */
 static void back_off(struct poller *p, const struct err *e)
 {
-	int64_t most = (int64_t)p->settings->interval_s * 1000;
+	int64_t most = p->settings->interval * 1000;
 
 	p->backoff_ms = p->backoff_ms == 0 ? BACKOFF_FIRST_MS : p->backoff_ms * 2;
 	if (p->backoff_ms > most)
@@ -71,7 +71,7 @@ static void back_off(struct poller *p, const struct err *e)
 
 static int64_t wait_ms(struct poller *p)
 {
-	int64_t whole = (int64_t)p->settings->interval_s * 1000;
+	int64_t whole = p->settings->interval * 1000;
 
 	if (p->backoff_ms > 0)
 		return p->backoff_ms + p->backoff_ms * (int64_t)(rand_r(&p->seed) % 25) / 100;
@@ -88,7 +88,7 @@ static bool wall_passed(struct poller *p)
 		    F_STR("effect", "no occurrence is repeated"));
 		p->wall = wall;
 	}
-	return p->backoff_ms == 0 && wall - p->wall >= (int64_t)p->settings->interval_s * TICKS_PER_SECOND;
+	return p->backoff_ms == 0 && wall - p->wall >= p->settings->interval * TICKS_PER_SECOND;
 }
 
 /* Never in the middle of a round. */
@@ -119,8 +119,8 @@ static void wait_for_round(struct poller *p)
 
 		if (left <= 0 || wall_passed(p) || use_pending(p))
 			return;
-		if (left > p->settings->clock_check_ms)
-			left = p->settings->clock_check_ms;
+		if (left > p->settings->clock_check)
+			left = p->settings->clock_check;
 		if (poll(&fd, 1, (int)left) > 0 && read(p->stop_fd, &count, sizeof(count)) < 0 &&
 		    errno != EAGAIN)
 			LOG(LOG_ERROR, NULL, "wake", F_STR("why", strerror(errno)));

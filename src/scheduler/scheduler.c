@@ -135,7 +135,7 @@ static void start_due(struct scheduler *s)
 	bool withdrawn;
 
 	assert(s->nrunning <= s->nslots);
-	while (s->nrunning < s->settings->max_running &&
+	while (s->nrunning < (size_t)s->settings->max_running &&
 	       (t = scheduler_ledger_due(s->ledger, clock_ticks(), &withdrawn)) != NULL) {
 		if (withdrawn)
 			drop(s, t, "withdrawn",
@@ -152,7 +152,7 @@ static void release_held(struct scheduler *s)
 
 	if (now < s->release_at)
 		return;
-	s->release_at = now + s->settings->clock_check_ms;
+	s->release_at = now + s->settings->clock_check;
 	scheduler_ledger_release(s->ledger, can_run, s);
 }
 
@@ -165,7 +165,7 @@ static void finish(struct scheduler *s, struct run *r, int wait_status)
 	int64_t started = r->started;
 	int status = scheduler_run_finish(r, wait_status, &outcome);
 
-	assert(r->stage != RUN_FREE && s->nrunning > 0);
+	assert(s->nrunning > 0);
 	s->nrunning--;
 	s->handler_failed = s->handler_failed || strcmp(outcome, "ok") != 0;
 	scheduler_ledger_finish(s->ledger, t, outcome, status, started, clock_ticks());
@@ -214,39 +214,39 @@ static void tell_restart(const char *name, const char *old, const char *new)
 
 static void tell_reloaded(const struct settings *s)
 {
-	LOG(LOG_INFO, NULL, "reloaded", F_INT("interval", s->interval_s), F_INT("handlers", s->nhandlers));
+	LOG(LOG_INFO, NULL, "reloaded", F_INT("interval", s->interval), F_INT("handlers", s->nhandlers));
 }
 
 /* What runs is not touched: its command, time limit and place are its own. What was taken before
  * finds its handler in the previous settings. */
 static void reload(struct scheduler *s)
 {
-	struct settings *new;
+	struct settings *fresh;
 	struct err e = { 0 };
 	bool told = log_enabled(LOG_INFO);
 
-	if (s->options->load(s->options->arg, &new, &e) < 0) {
+	if (s->options->load(s->options->arg, &fresh, &e) < 0) {
 		LOG(LOG_ERROR, NULL, "reload-failed", F_STR("why", e.text),
 		    F_STR("effect", "the old configuration stays"));
 		return;
 	}
-	if (make_slots(s, new->max_running, &e) < 0) {
+	if (make_slots(s, (size_t)fresh->max_running, &e) < 0) {
 		LOG(LOG_ERROR, NULL, "reload-failed", F_STR("why", e.text),
 		    F_STR("effect", "the old configuration stays"));
-		scheduler_settings_unref(new);
+		scheduler_settings_unref(fresh);
 		return;
 	}
-	tell_restart("state", s->options->settings->state, new->state);
-	tell_restart("database", s->options->settings->database, new->database);
-	s->forget_at = clock_ticks() + (int64_t)s->settings->interval_s * TICKS_PER_SECOND;
-	new->previous = s->settings;
-	s->settings = new;
-	scheduler_poller_reload(s->poller, new);
+	tell_restart("state", s->options->settings->state, fresh->state);
+	tell_restart("database", s->options->settings->database, fresh->database);
+	s->forget_at = clock_ticks() + s->settings->interval * TICKS_PER_SECOND;
+	fresh->previous = s->settings;
+	s->settings = fresh;
+	scheduler_poller_reload(s->poller, fresh);
 	if (told)
-		tell_reloaded(new);
-	log_set_level(new->log_level);
+		tell_reloaded(fresh);
+	log_set_level((enum log_level)fresh->log_level);
 	if (!told)
-		tell_reloaded(new);
+		tell_reloaded(fresh);
 }
 
 /* The poller first: what it has taken under the old settings is in the ledger by then. A place
@@ -275,7 +275,7 @@ static void hear_stop(struct scheduler *s, unsigned number)
 	scheduler_poller_stop(s->poller);
 	for (size_t i = 0; s->stops > 1 && i < s->nslots; i++)
 		if (s->runs[i].stage != RUN_FREE)
-			scheduler_run_end(&s->runs[i], "stopped", s->settings->kill_after_s);
+			scheduler_run_end(&s->runs[i], "stopped", (unsigned)s->settings->kill_after);
 }
 
 static void hear_signals(struct scheduler *s)
@@ -295,10 +295,10 @@ static void hear_signals(struct scheduler *s)
 /* Until the next start or deadline, but no longer than a clock that is set may go unnoticed. */
 static int wait_ms(struct scheduler *s)
 {
-	int64_t wait = s->settings->clock_check_ms, next = scheduler_ledger_next_start(s->ledger),
+	int64_t wait = s->settings->clock_check, next = scheduler_ledger_next_start(s->ledger),
 		mono = clock_mono_ms();
 
-	if (next != INT64_MAX && s->nrunning < s->settings->max_running) {
+	if (next != INT64_MAX && s->nrunning < (size_t)s->settings->max_running) {
 		int64_t left = (next - clock_ticks()) * 1000 / TICKS_PER_SECOND + 1;
 		wait = left < wait ? left : wait;
 	}
@@ -334,8 +334,8 @@ static void begin_end(struct scheduler *s)
 {
 	size_t n = 0;
 
-	s->end_by = clock_ticks() + (int64_t)s->settings->interval_s * TICKS_PER_SECOND;
-	if (s->options->settings->state == NULL)
+	s->end_by = clock_ticks() + s->settings->interval * TICKS_PER_SECOND;
+	if (s->options->settings->state[0] == '\0')
 		n = scheduler_ledger_hurry(s->ledger);
 	if (n > 0)
 		LOG(LOG_WARN, NULL, "brought-forward", F_INT("jobs", n),
@@ -361,7 +361,7 @@ static void tell_left_behind(struct scheduler *s)
 	if (waiting + doubt + held > 0)
 		LOG(LOG_WARN, NULL, "left-behind", F_INT("waiting", waiting), F_INT("doubt", doubt),
 		    F_INT("held", held),
-		    F_STR("what", s->options->settings->state != NULL
+		    F_STR("what", s->options->settings->state[0] != '\0'
 					  ? "kept in the journal for the next start"
 					  : "lost: no state folder is set"));
 }
@@ -376,7 +376,7 @@ static void loop(struct scheduler *s)
 		hear_signals(s);
 		reap(s);
 		for (size_t i = 0; i < s->nslots; i++)
-			scheduler_run_check(&s->runs[i], s->settings->kill_after_s);
+			scheduler_run_check(&s->runs[i], (unsigned)s->settings->kill_after);
 		forget_previous(s);
 	}
 	tell_left_behind(s);
@@ -399,9 +399,10 @@ static int prepare(struct scheduler *s, struct err *reterr)
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->signal_fd < 0 || s->wake_fd < 0)
 		return err_nomem(reterr);
-	if (make_slots(s, s->settings->max_running, reterr) < 0)
+	if (make_slots(s, (size_t)s->settings->max_running, reterr) < 0)
 		return -1;
-	return scheduler_ledger_open(s->settings->state, &s->ledger, reterr);
+	return scheduler_ledger_open(s->settings->state[0] != '\0' ? s->settings->state : NULL, &s->ledger,
+				     reterr);
 }
 
 static void clean_up(struct scheduler *s)
@@ -423,7 +424,7 @@ int scheduler_run(const struct scheduler_options *o, enum scheduler_end *ret, st
 	};
 	bool reached;
 
-	log_set_level(o->settings->log_level);
+	log_set_level((enum log_level)o->settings->log_level);
 	if (log_start_writer() < 0)
 		LOG(LOG_WARN, NULL, "log_writer", F_STR("why", "no thread for it"),
 		    F_STR("effect", "a standard error that nobody reads can stop the scheduler"));
@@ -432,7 +433,7 @@ int scheduler_run(const struct scheduler_options *o, enum scheduler_end *ret, st
 		clean_up(&s);
 		return -1;
 	}
-	LOG(LOG_INFO, NULL, "scheduler-started", F_INT("interval", o->settings->interval_s),
+	LOG(LOG_INFO, NULL, "scheduler-started", F_INT("interval", o->settings->interval),
 	    F_INT("handlers", o->settings->nhandlers), F_STR("state", o->settings->state),
 	    F_INT("waiting", scheduler_ledger_count(s.ledger, TAKEN_WAITS)));
 	loop(&s);

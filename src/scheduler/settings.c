@@ -2,42 +2,36 @@
  * a typing mistake must not turn a handler off. */
 #include "scheduler/settings.h"
 
-#include <ini.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/words.h"
 
-static const struct {
-	const char *name;
-	size_t offset;
-	unsigned low, high;
-} numbers[] = {
-	{ "interval", offsetof(struct settings, interval_s), 1, 86400 },
-	{ "timeout", offsetof(struct settings, timeout_s), 0, 31536000 },
-	{ "kill_after", offsetof(struct settings, kill_after_s), 1, 3600 },
-	{ "max_running", offsetof(struct settings, max_running), 1, 1000 },
-	{ "clock_check", offsetof(struct settings, clock_check_ms), 1, 60000 },
+static const struct setting table[] = {
+#define SETTINGS "scheduler/settings.def"
+#define SETTINGS_OF struct settings
+#include "config/rows.inc"
 };
+const struct config_table scheduler_settings_table = { table, ARRAY_LEN(table) };
 
-void scheduler_settings_init(struct settings *s)
+int scheduler_settings_init(struct settings *s, struct err *reterr)
 {
-	*s = (struct settings){ .interval_s = 60,
-				.timeout_s = 3600,
-				.kill_after_s = 10,
-				.max_running = 16,
-				.clock_check_ms = 1000,
-				.run_in_doubt = true,
-				.log_level = LOG_INFO };
+	memset(s, 0, sizeof(*s));
+	return config_table_defaults(&scheduler_settings_table, s, reterr);
 }
 
 struct settings *scheduler_settings_new(void)
 {
 	struct settings *s = malloc(sizeof(*s));
+	struct err e;
 
 	if (s == NULL)
 		return NULL;
-	scheduler_settings_init(s);
+	if (scheduler_settings_init(s, &e) < 0) {
+		scheduler_settings_fini(s);
+		free(s);
+		return NULL;
+	}
 	atomic_init(&s->refs, 1);
 	return s;
 }
@@ -58,12 +52,6 @@ void scheduler_settings_unref(struct settings *s)
 		s = previous;
 	}
 }
-
-struct reading {
-	struct settings *s;
-	struct err *reterr;
-	bool failed;
-};
 
 static bool parse_number(const char *text, unsigned low, unsigned high, unsigned *ret)
 {
@@ -87,33 +75,15 @@ static int replace(char **dst, const char *value, struct err *reterr)
 	return 0;
 }
 
-static int set_scheduler(struct settings *s, const char *name, const char *value, struct err *reterr)
+int scheduler_settings_set(struct settings *s, const char *name, const char *value, struct err *reterr)
 {
-	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
-		if (strcmp(name, numbers[i].name) != 0)
-			continue;
-		if (!parse_number(value, numbers[i].low, numbers[i].high,
-				  (unsigned *)(void *)((char *)s + numbers[i].offset)))
-			return err_raise(reterr, 50000, 16, 1, "%s takes a number from %u to %u, not '%s'",
-					 name, numbers[i].low, numbers[i].high, value);
-		return 0;
-	}
-	if (strcmp(name, "state") == 0)
-		return replace(&s->state, value, reterr);
-	if (strcmp(name, "database") == 0)
-		return replace(&s->database, value, reterr);
-	if (strcmp(name, "in_doubt") == 0 && (strcmp(value, "run") == 0 || strcmp(value, "skip") == 0)) {
-		s->run_in_doubt = value[0] == 'r';
-		return 0;
-	}
-	if (strcmp(name, "log_level") == 0)
-		return log_parse_level(value, &s->log_level)
-			       ? 0
-			       : err_raise(reterr, 50000, 16, 1,
-					   "log_level takes error, warn, info or debug, not '%s'", value);
-	if (strcmp(name, "in_doubt") == 0)
-		return err_raise(reterr, 50000, 16, 1, "in_doubt takes run or skip, not '%s'", value);
-	return err_raise(reterr, 50000, 16, 1, "[scheduler] has no setting '%s'", name);
+	const struct setting *one = config_table_find(&scheduler_settings_table, name);
+
+	if (one == NULL)
+		return err_raise(reterr, 50000, 16, 1,
+				 "[scheduler] has no setting '%.60s'; procession scheduler --help lists them",
+				 name);
+	return config_table_assign(s, one, value, "", reterr);
 }
 
 static int find_handler(struct settings *s, const char *class_name, struct handler **ret, struct err *reterr)
@@ -163,32 +133,19 @@ static int set_handler(struct settings *s, const char *class_name, const char *n
 	return replace(&h->line, value, reterr);
 }
 
-static int on_setting(void *arg, const char *section, const char *name, const char *value)
+static int on_setting(void *arg, const char *section, const char *name, const char *value, struct err *reterr)
 {
-	struct reading *r = arg;
-	int rc;
-
 	if (strcmp(section, "scheduler") == 0)
-		rc = set_scheduler(r->s, name, value, r->reterr);
-	else if (strncmp(section, "handler:", 8) == 0)
-		rc = set_handler(r->s, section + 8, name, value, r->reterr);
-	else
-		rc = err_raise(r->reterr, 50000, 16, 1, "unknown section [%s]", section);
-	r->failed = r->failed || rc < 0;
-	return rc == 0;
+		return scheduler_settings_set(arg, name, value, reterr);
+	if (strncmp(section, "handler:", 8) == 0)
+		return set_handler(arg, section + 8, name, value, reterr);
+	return err_raise(reterr, 50000, 16, 1, "unknown section [%.60s]", section);
 }
 
 int scheduler_settings_load(struct settings *s, const char *path, struct err *reterr)
 {
-	struct err e = { 0 };
-	struct reading r = { .s = s, .reterr = &e };
-	int line = ini_parse(path, on_setting, &r);
-
-	if (line < 0)
-		return err_raise(reterr, 50000, 16, 1, "cannot read '%s'", path);
-	if (line > 0)
-		return err_raise(reterr, 50000, 16, 1, "%s:%d: %s", path, line,
-				 r.failed ? e.text : "neither [section] nor name = value");
+	if (config_file_read(path, on_setting, s, reterr) < 0)
+		return -1;
 	for (size_t i = 0; i < s->nhandlers; i++)
 		if (s->handlers[i].argv == NULL)
 			return err_raise(reterr, 50000, 16, 1, "%s: [handler:%s] has no command", path,
@@ -202,9 +159,8 @@ void scheduler_settings_fini(struct settings *s)
 		words_free(s->handlers[i].argv);
 		free(s->handlers[i].line);
 	}
-	free(s->state);
-	free(s->database);
-	memset(s, 0, sizeof(*s));
+	s->nhandlers = 0;
+	config_table_fini(&scheduler_settings_table, s);
 }
 
 const struct handler *scheduler_settings_handler(const struct settings *s, const struct job_class *class)

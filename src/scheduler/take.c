@@ -224,7 +224,7 @@ int scheduler_take_due(struct client *c, const struct settings *s, struct ledger
 	int rc;
 
 	assert(c != NULL);
-	r.horizon = r.now + (int64_t)s->interval_s * TICKS_PER_SECOND;
+	r.horizon = r.now + s->interval * TICKS_PER_SECOND;
 	rc = read_rows(&r, &r.careful, reterr);
 	if (rc == 0 && r.careful)
 		rc = scheduler_jobs_rollback(c, reterr) < 0 ? -1 : read_rows(&r, &again, reterr);
@@ -260,11 +260,12 @@ static int settle(struct client *c, const struct settings *s, struct ledger *l, 
 	if (rc < 0)
 		return -1;
 	LOG(LOG_WARN, NULL, "doubt", F_STR("job", t->row.id), F_STR("class", t->row.class),
-	    F_STR("why", untouched         ? "the server did not hear that it was taken: it is still due"
-			 : s->run_in_doubt ? "the answer was lost, but it was taken: it runs"
-					   : "the answer was lost: another scheduler may have taken it, and "
-					     "in_doubt is skip"));
-	scheduler_ledger_settle(l, t->row.id, t->row.due, !untouched && s->run_in_doubt);
+	    F_STR("why", untouched ? "the server did not hear that it was taken: it is still due"
+			 : s->in_doubt == IN_DOUBT_RUN
+				 ? "the answer was lost, but it was taken: it runs"
+				 : "the answer was lost: another scheduler may have taken it, and "
+				   "in_doubt is skip"));
+	scheduler_ledger_settle(l, t->row.id, t->row.due, !untouched && s->in_doubt == IN_DOUBT_RUN);
 	return 0;
 }
 
@@ -288,7 +289,7 @@ int scheduler_take_settle(struct client *c, const struct settings *s, struct led
  * meanwhile does not expect it to run. */
 int scheduler_take_recheck(struct client *c, const struct settings *s, struct ledger *l, struct err *reterr)
 {
-	int64_t horizon = clock_ticks() + (int64_t)s->interval_s * TICKS_PER_SECOND;
+	int64_t horizon = clock_ticks() + s->interval * TICKS_PER_SECOND;
 	struct taken *t;
 
 	while ((t = scheduler_ledger_stale(l, horizon)) != NULL) {

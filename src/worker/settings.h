@@ -5,25 +5,19 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "config/table.h"
 #include "document/places.h"
 
 struct worker_settings {
-	unsigned slots; /* documents at once; 0: as many as there are processors */
-	unsigned limit_s, stale_s, interval_ms, grace_s; /* see struct worker_options */
-	unsigned max_input_mib, transfer_s;
-	char *roots, *hosts;            /* between blanks; NULL: none */
-	char *netrc, *state, *database; /* NULL: not set */
-	bool jail;
-	enum log_level log_level;
+#define SETTINGS "worker/settings.def"
+#include "config/fields.inc"
 };
+extern const struct config_table worker_settings_table;
 
-/* A setting of another section. -1: unknown or wrong, and *reterr says why. */
-typedef int worker_section(void *arg, const char *section, const char *name, const char *value,
-			   struct err *reterr);
-
-void worker_settings_init(struct worker_settings *s);
-/* others may be NULL: then there is no other section. */
-MUST_CHECK int worker_settings_load(struct worker_settings *s, const char *path, worker_section *others,
+/* The defaults. After a failure it is for worker_settings_fini(), too. */
+MUST_CHECK int worker_settings_init(struct worker_settings *s, struct err *reterr);
+/* others: what stands in other sections; may be NULL: then there is none. */
+MUST_CHECK int worker_settings_load(struct worker_settings *s, const char *path, config_entry *others,
 				    void *arg, struct err *reterr);
 /* As a line of the file would: for options of a command. */
 MUST_CHECK int worker_settings_set(struct worker_settings *s, const char *name, const char *value,

@@ -186,7 +186,7 @@ def test_once_runs_what_is_due_and_ends(server, scheduler):
 
 
 @pytest.mark.parametrize("config, why", [
-    ("[scheduler]\ninterval = 0\n", ":2: interval takes a number from 1"),
+    ("[scheduler]\ninterval = 0\n", ":2: '0' is not a value for 'interval'; it takes a number of seconds, 1 to 86400"),
     ("[scheduler]\nintervall = 60\n", ":2: [scheduler] has no setting 'intervall'"),
     ("[handler:NoJob]\ncommand = /bin/true\n", "'NoJob' is no class"),
     ("[handler:PWASSPSubmitSiteCreationTimerJob]\ncommand = /bin/true\n", "left to the program that owns them"),
@@ -195,7 +195,7 @@ def test_once_runs_what_is_due_and_ends(server, scheduler):
     ("[handler:DLImportJob]\ntimeout = 5\n", "has no command"),
     ("[handler:DLImportJob]\ncommand = /bin/true\ntimeout = soon\n", ":3: timeout takes"),
     ("[other]\nx = y\n", "unknown section"),
-    ("[scheduler]\nin_doubt = perhaps\n", "in_doubt takes run or skip"),
+    ("[scheduler]\nin_doubt = perhaps\n", "'perhaps' is not a value for 'in_doubt'; it takes one of run|skip"),
     ("[scheduler]\ninterval = 60\n", "no handler is configured"),
     (None, "cannot read"),
 ])

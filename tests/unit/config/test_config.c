@@ -205,16 +205,17 @@ static void every_setting_is_in_help_and_manual(void **state)
 	config_manual_print_man(g);
 	fclose(f);
 	fclose(g);
-	for (size_t i = 0; i < config_settings_count; i++) {
+	for (size_t i = 0; i < config_table.n; i++) {
+		const struct setting *s = &config_table.settings[i];
 		char item[80];
 
-		if (config_settings[i].kind == KIND_GROUP)
+		if (s->kind == KIND_GROUP)
 			continue;
-		assert_non_null(strstr(help, config_settings[i].flag));
-		snprintf(item, sizeof(item), ".It Fl \\-%.*s",
-			 (int)config_setting_flag_len(&config_settings[i]) - 2, config_settings[i].flag + 2);
+		assert_non_null(strstr(help, s->flag));
+		snprintf(item, sizeof(item), ".It Fl \\-%.*s", (int)config_setting_flag_len(s) - 2,
+			 s->flag + 2);
 		assert_non_null(strstr(man, item));
-		assert_ptr_equal(config_setting_by_name(config_settings[i].name), &config_settings[i]);
+		assert_ptr_equal(config_table_find(&config_table, s->name), s);
 	}
 }
 
@@ -224,8 +225,8 @@ static void every_setting_is_in_help_and_manual(void **state)
 static void no_bound_overflows_what_is_computed_of_it(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < config_settings_count; i++) {
-		const struct setting *s = &config_settings[i];
+	for (size_t i = 0; i < config_table.n; i++) {
+		const struct setting *s = &config_table.settings[i];
 		char text[32];
 		struct config *c;
 		struct err e;

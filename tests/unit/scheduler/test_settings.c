@@ -20,7 +20,8 @@ static int load(const char *text, struct settings *s, struct err *e)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
 	close(fd);
-	scheduler_settings_init(s);
+	rc = scheduler_settings_init(s, e);
+	assert_int_equal(rc, 0);
 	rc = scheduler_settings_load(s, path, e);
 	unlink(path);
 	return rc;
@@ -34,16 +35,16 @@ static void defaults_and_values(void **state)
 
 	(void)state;
 	assert_int_equal(load("", &s, &e), 0);
-	assert_int_equal(s.interval_s, 60);
+	assert_int_equal(s.interval, 60);
 	assert_int_equal(s.nhandlers, 0);
 	scheduler_settings_fini(&s);
 	assert_int_equal(load("[scheduler]\ninterval = 5 ; short\nstate=/x\nstate=/y\nin_doubt = "
 			      "skip\n[handler:dlimportjob]\ncommand=/bin/true a\ntimeout = 7\n",
 			      &s, &e),
 			 0);
-	assert_int_equal(s.interval_s, 5);
+	assert_int_equal(s.interval, 5);
 	assert_string_equal(s.state, "/y");
-	assert_false(s.run_in_doubt);
+	assert_int_equal(s.in_doubt, IN_DOUBT_SKIP);
 	h = scheduler_settings_handler(&s, schedule_class_by_name(STR("DLImportJob")));
 	assert_non_null(h);
 	assert_int_equal(h->timeout_s, 7);

@@ -133,7 +133,7 @@ static int load(const char *text, struct worker_settings *s, struct err *e)
 	f = fopen(path, "we");
 	fputs(text, f);
 	fclose(f);
-	worker_settings_init(s);
+	assert_int_equal(worker_settings_init(s, e), 0);
 	return worker_settings_load(s, path, NULL, NULL, e);
 }
 
@@ -158,9 +158,9 @@ static void settings_are_read(void **state)
 
 static void wrong_settings_are_refused_with_their_line(void **state)
 {
-	static const char *const wrong[] = { "[worker]\nslots = 0\n", "[worker]\nslots = many\n",
-					     "[worker]\nslot = 1\n",  "[worker]\njail = maybe\n",
-					     "[other]\nx = 1\n",      "[worker]\nlog_level = loud\n" };
+	static const char *const wrong[] = { "[worker]\nslots = 65\n", "[worker]\nslots = many\n",
+					     "[worker]\nslot = 1\n",   "[worker]\njail = maybe\n",
+					     "[other]\nx = 1\n",       "[worker]\nlog_level = loud\n" };
 	struct worker_settings s;
 
 	(void)state;

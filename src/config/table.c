@@ -1,26 +1,12 @@
-/* setting.c — the table made of settings.def, and how the text of a value becomes a field. */
+/* table.c — how the text of a value becomes a field; what is said about a setting. */
 #include "config/config_int.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
-
-#define FIELD(name) offsetof(struct config, name)
-#define SETTING_GROUP(title) { KIND_GROUP, title, "", "", "", "", "", 0, 0, 0 },
-#define SETTING_STRING(name, flag, def, help) \
-	{ KIND_STRING, #name, flag, def, "", "", help, 0, 0, FIELD(name) },
-#define SETTING_INT(name, flag, def, min, max, unit, help) \
-	{ KIND_INT, #name, flag, def, "", unit, help, min, max, FIELD(name) },
-#define SETTING_BOOL(name, flag, def, help) { KIND_BOOL, #name, flag, def, "", "", help, 0, 1, FIELD(name) },
-#define SETTING_CHOICE(name, flag, def, choices, help) \
-	{ KIND_CHOICE, #name, flag, def, choices, "", help, 0, 0, FIELD(name) },
-const struct setting config_settings[] = {
-#include "config/settings.def"
-};
-const size_t config_settings_count = ARRAY_LEN(config_settings);
-_Static_assert(ARRAY_LEN(config_settings) <= SETTINGS_MAX, "raise SETTINGS_MAX");
 
 size_t config_setting_flag_len(const struct setting *s)
 {
@@ -37,25 +23,15 @@ static bool same_name(const char *a, const char *b)
 	return *a == *b;
 }
 
-const struct setting *config_setting_by_name(const char *name)
+const struct setting *config_table_find(const struct config_table *t, const char *name)
 {
-	for (size_t i = 0; i < config_settings_count; i++)
-		if (config_settings[i].kind != KIND_GROUP && same_name(name, config_settings[i].name))
-			return &config_settings[i];
+	for (size_t i = 0; i < t->n; i++)
+		if (t->settings[i].kind != KIND_GROUP && same_name(name, t->settings[i].name))
+			return &t->settings[i];
 	return NULL;
 }
 
-const struct setting *config_setting_by_flag(const char *flag, size_t n)
-{
-	for (size_t i = 0; i < config_settings_count; i++)
-		if (config_settings[i].kind != KIND_GROUP &&
-		    config_setting_flag_len(&config_settings[i]) == n &&
-		    memcmp(config_settings[i].flag, flag, n) == 0)
-			return &config_settings[i];
-	return NULL;
-}
-
-void config_setting_describe(const struct setting *s, char *dst, size_t size)
+static void describe(const struct setting *s, char *dst, size_t size)
 {
 	switch (s->kind) {
 	case KIND_INT:
@@ -74,7 +50,7 @@ static int refuse(const struct setting *s, const char *value, const char *where,
 {
 	char takes[160];
 
-	config_setting_describe(s, takes, sizeof(takes));
+	describe(s, takes, sizeof(takes));
 	return err_raise(reterr, 50000, 16, 1,
 			 "%s%s'%.100s' is not a value for '%s'; it takes %s. Example: %s = %s", where,
 			 where[0] != '\0' ? ": " : "", value, s->name, takes, s->name,
@@ -145,12 +121,13 @@ static bool parse_choice(const char *choices, const char *value, int *ret)
 	}
 }
 
-int config_setting_assign(struct config *c, const struct setting *s, const char *value, const char *where,
-			  struct err *reterr)
+int config_table_assign(void *to, const struct setting *s, const char *value, const char *where,
+			struct err *reterr)
 {
-	char *field = (char *)c + s->offset;
+	char *field = (char *)to + s->offset;
 	bool ok = false;
 
+	assert(s->kind != KIND_GROUP);
 	switch (s->kind) {
 	case KIND_STRING: {
 		char **text = (char **)(void *)field, *copy = strdup(value);
@@ -166,4 +143,25 @@ int config_setting_assign(struct config *c, const struct setting *s, const char 
 	case KIND_GROUP: break;
 	}
 	return ok ? 0 : refuse(s, value, where, reterr);
+}
+
+int config_table_defaults(const struct config_table *t, void *to, struct err *reterr)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->settings[i].kind != KIND_GROUP &&
+		    config_table_assign(to, &t->settings[i], t->settings[i].def, "default", reterr) < 0)
+			return -1;
+	return 0;
+}
+
+void config_table_fini(const struct config_table *t, void *to)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		char **text = (char **)(void *)((char *)to + t->settings[i].offset);
+
+		if (t->settings[i].kind != KIND_STRING)
+			continue;
+		free(*text);
+		*text = NULL;
+	}
 }
