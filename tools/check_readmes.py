@@ -1,10 +1,14 @@
-"""Every folder of src/ that has code has a README.md with its promises and numbered invariants; relative links in all
-documents lead somewhere."""
+"""Every folder of src/ that has code has a README.md with its promises, what it relies on and who uses it, and numbered
+invariants; the files that it names are there. Relative links in all documents lead somewhere."""
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+RELIES = re.compile(r"relies\W+on|\buses\b|may\s+use", re.I)
+USED = re.compile(r"\bused\s+(only\s+)?(by|through)|(nothing|no\s+folder)\s+uses", re.I)
+FILE = re.compile(r"`([\w/]+\.[ch])`")
+GENERATED = {"catalogue_meta.c", "catalogue_tables.c"}
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -14,14 +18,29 @@ def documents():
     return sorted(p for p in ROOT.rglob("*.md") if not foreign & set(p.relative_to(ROOT).parts))
 
 
+def shortcomings(text, files):
+    """What a folder's README lacks; files: the names of all files of src/."""
+    if not re.search(r"^\s*1\. ", text, re.M):
+        yield "no numbered invariants"
+    if not RELIES.search(text):
+        yield "does not say what it relies on"
+    if not USED.search(text):
+        yield "does not say who uses it"
+    for name in FILE.findall(text):
+        if name.rsplit("/", 1)[-1] not in files | GENERATED:
+            yield f"names {name}, which is not there"
+
+
 def main():
     found = []
-    for folder in sorted({p.parent for p in (ROOT / "src").rglob("*.[ch]")}):
+    code = list((ROOT / "src").rglob("*.[ch]"))
+    files = {p.name for p in code}
+    for folder in sorted({p.parent for p in code}):
         readme = folder / "README.md"
         if not readme.exists():
             found.append(f"{folder.relative_to(ROOT)}: no README.md")
-        elif not re.search(r"^\s*1\. ", readme.read_text(), re.M):
-            found.append(f"{readme.relative_to(ROOT)}: no numbered invariants")
+            continue
+        found += [f"{readme.relative_to(ROOT)}: {what}" for what in shortcomings(readme.read_text(), files)]
     for path in documents():
         for target in LINK.findall(path.read_text()):
             if "://" not in target and not target.startswith("mailto:") and not (path.parent / target).exists():

@@ -35,14 +35,14 @@ static void copy_text(const struct value *v, char *dst, size_t size)
 int auth_store_login(struct auth *a, struct str name, struct auth_row *ret)
 {
 	const struct argument arg = text_argument("@name", name);
-	const struct engine_answer_row *row;
+	const struct engine_row *row;
 	struct engine_answer answer;
 
 	if (name.n > NAME_MOST)
 		return 0;
 	if (ask(a, "procession_login_find", &arg, 1, &answer) < 0)
 		return -1;
-	row = answer.first;
+	row = answer.rows.first;
 	if (row != NULL) {
 		assert(row->n == 5 && row->next == NULL);
 		*ret = (struct auth_row){ .login.admin = row->values[2].u.i != 0,
@@ -59,14 +59,14 @@ int auth_store_rights(struct auth *a, const char *login, const char *database, u
 {
 	const struct argument args[] = { text_argument("@login", str_of(login)),
 					 text_argument("@database", str_of(database)) };
-	const struct engine_answer_row *row;
+	const struct engine_row *row;
 	struct engine_answer answer;
 
 	if (strlen(login) > NAME_MOST || strlen(database) > NAME_MOST)
 		return 0;
 	if (ask(a, "procession_login_rights", args, ARRAY_LEN(args), &answer) < 0)
 		return -1;
-	row = answer.first;
+	row = answer.rows.first;
 	if (row == NULL || row->values[1].u.i != 0)
 		*ret = 0;
 	else if (row->values[0].u.i != 0)
@@ -89,7 +89,7 @@ static void read_identity(const struct value *v, struct auth_identity *ret)
 
 int auth_identify(struct auth *a, const struct auth_question *q, struct auth_identity *ret)
 {
-	const struct engine_answer_row *row;
+	const struct engine_row *row;
 	struct engine_answer answer;
 	struct argument arg;
 
@@ -105,7 +105,7 @@ int auth_identify(struct auth *a, const struct auth_question *q, struct auth_ide
 		arg = (struct argument){ .name = STR("@id"), .value = value_int(TYPE_BIGINT, q->id) };
 	if (ask(a, "procession_login_identify", &arg, 1, &answer) < 0)
 		return -1;
-	row = answer.first;
+	row = answer.rows.first;
 	if (row != NULL)
 		read_identity(row->values, ret);
 	engine_answer_fini(&answer);

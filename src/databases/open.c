@@ -40,7 +40,7 @@ enum {
 	KNOWN_COLUMNS
 };
 
-static int row_read(const struct engine_answer_row *row, struct database_row *ret, struct err *reterr)
+static int row_read(const struct engine_row *row, struct database_row *ret, struct err *reterr)
 {
 	const struct value *v = row->values;
 
@@ -85,7 +85,7 @@ static int each_known(struct databases *d,
 
 	if (engine_ask(system_of(d), "procession_database_known", NULL, 0, NULL, &a, reterr) < 0)
 		return -1;
-	for (const struct engine_answer_row *row = a.first; rc == 0 && row != NULL; row = row->next) {
+	for (const struct engine_row *row = a.rows.first; rc == 0 && row != NULL; row = row->next) {
 		rc = row_read(row, &r, reterr);
 		if (rc == 0)
 			rc = one(d, &r, reterr);

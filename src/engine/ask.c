@@ -28,26 +28,8 @@ static int keep_columns(struct sink *s, const struct column *c, size_t n)
 static int keep_row(struct sink *s, const struct value *v, size_t n)
 {
 	struct engine_answer *a = &CONTAINER_OF(s, struct question, sink)->answer;
-	struct engine_answer_row *row = arena_alloc(&a->arena, sizeof(*row));
-	struct err err;
 
-	if (row == NULL)
-		return -1;
-	*row = (struct engine_answer_row){ .values = arena_array(&a->arena, n, sizeof(*row->values)),
-					   .n = n };
-	if (row->values == NULL)
-		return -1;
-	for (size_t i = 0; i < n; i++) {
-		if (value_copy(&v[i], &a->arena, &row->values[i], &err) < 0)
-			return -1;
-	}
-	if (a->last == NULL)
-		a->first = row;
-	else
-		a->last->next = row;
-	a->last = row;
-	a->nrows++;
-	return 0;
+	return engine_rows_add(&a->rows, &a->arena, v, n);
 }
 
 static int keep_done(struct sink *s, uint64_t rows)
@@ -64,22 +46,12 @@ static int keep_message(struct sink *s, const struct err *e)
 
 static size_t keep_mark(struct sink *s)
 {
-	return (size_t)CONTAINER_OF(s, struct question, sink)->answer.nrows;
+	return (size_t)CONTAINER_OF(s, struct question, sink)->answer.rows.n;
 }
 
 static bool keep_rewind(struct sink *s, size_t mark)
 {
-	struct engine_answer *a = &CONTAINER_OF(s, struct question, sink)->answer;
-
-	assert(mark <= a->nrows);
-	a->last = NULL;
-	a->nrows = mark;
-	for (struct engine_answer_row *r = a->first; mark > 0; r = r->next, mark--)
-		a->last = r;
-	if (a->last == NULL)
-		a->first = NULL;
-	else
-		a->last->next = NULL;
+	engine_rows_cut(&CONTAINER_OF(s, struct question, sink)->answer.rows, mark);
 	return true;
 }
 
@@ -107,7 +79,7 @@ static void question_init(struct question *q, struct engine_database *db, enum c
 {
 	call_begin(&q->call, kind);
 	q->sink.ops = &keep_ops;
-	q->answer = (struct engine_answer){ .nrows = 0 };
+	q->answer = (struct engine_answer){ .status = 0 };
 	arena_init(&q->answer.arena, ANSWER_MOST);
 	lock_init(&q->lock);
 	pthread_cond_init(&q->wake, NULL);

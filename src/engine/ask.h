@@ -5,19 +5,14 @@
 #define ENGINE_ASK_H
 
 #include "engine/engine.h"
+#include "engine/rows.h"
 
 /* What came of it. The rows are those of all result sets, one after another. */
 struct engine_answer {
 	struct arena arena;
-	struct engine_answer_row *first, *last; /* in the arena, as everything they point to */
-	uint64_t nrows;
+	struct engine_rows rows; /* in the arena */
 	uint64_t rows_changed;
 	int32_t status;
-};
-struct engine_answer_row {
-	struct engine_answer_row *next;
-	struct value *values;
-	size_t n;
 };
 
 /* Blocks until it is answered: never on a thread of an engine. The procedure is one of the

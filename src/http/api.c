@@ -162,8 +162,8 @@ bool http_api_may_monitor(struct http *h, const struct http_who *who)
 		return true;
 	if (local_run(&client, &batch, &answer, &e) < 0)
 		return false;
-	may = answer.error == NULL && answer.sets != NULL && answer.sets->first != NULL &&
-	      !answer.sets->first->values[0].null && answer.sets->first->values[0].u.i == 1;
+	may = answer.error == NULL && answer.sets != NULL && answer.sets->rows.first != NULL &&
+	      !answer.sets->rows.first->values[0].null && answer.sets->rows.first->values[0].u.i == 1;
 	local_answer_fini(&answer);
 	return may;
 }

@@ -63,9 +63,9 @@ static void put_set(struct buf *b, const struct local_set *s)
 		http_json_string(b, str_of(s->columns[i].name));
 	}
 	buf_printf(b, "],\"rows\":[");
-	for (const struct local_row *row = s->first; row != NULL; row = row->next) {
-		buf_put_u8(b, row == s->first ? '[' : ',');
-		if (row != s->first)
+	for (const struct engine_row *row = s->rows.first; row != NULL; row = row->next) {
+		buf_put_u8(b, row == s->rows.first ? '[' : ',');
+		if (row != s->rows.first)
 			buf_put_u8(b, '[');
 		for (size_t i = 0; i < s->ncolumns; i++) {
 			if (i > 0)

@@ -46,24 +46,9 @@ static int keep_row(struct sink *s, const struct value *v, size_t n)
 {
 	struct local_run *r = run_of(s);
 	struct local_set *set = r->last_set;
-	struct local_row *row = arena_alloc(&r->arena, sizeof(*row));
-	struct value *values = arena_array(&r->arena, n, sizeof(*values));
 
 	assert(set != NULL && set->ncolumns == n);
-	if (row == NULL || values == NULL)
-		return -1;
-	for (size_t i = 0; i < n; i++) {
-		if (value_copy(&v[i], &r->arena, &values[i], NULL) < 0)
-			return -1;
-	}
-	*row = (struct local_row){ .values = values };
-	if (set->last == NULL)
-		set->first = row;
-	else
-		set->last->next = row;
-	set->last = row;
-	set->nrows++;
-	return 0;
+	return engine_rows_add(&set->rows, &r->arena, v, n);
 }
 
 static int keep_done(struct sink *s, uint64_t rows)
@@ -95,20 +80,8 @@ static size_t keep_mark(struct sink *s)
 
 	r->mark_sets = r->nsets;
 	r->mark_messages = r->nmessages;
-	r->mark_rows = r->last_set == NULL ? 0 : r->last_set->nrows;
+	r->mark_rows = r->last_set == NULL ? 0 : r->last_set->rows.n;
 	return 0;
-}
-
-static void cut_rows(struct local_set *set, uint64_t n)
-{
-	set->nrows = n;
-	set->last = NULL;
-	for (struct local_row *row = set->first; n > 0; row = row->next, n--)
-		set->last = row;
-	if (set->last == NULL)
-		set->first = NULL;
-	else
-		set->last->next = NULL;
 }
 
 static void cut_sets(struct local_run *r, size_t n)
@@ -144,15 +117,15 @@ static bool keep_rewind(struct sink *s, size_t mark)
 	cut_sets(r, r->mark_sets);
 	cut_messages(r, r->mark_messages);
 	if (r->last_set != NULL)
-		cut_rows(r->last_set, r->mark_rows);
+		engine_rows_cut(&r->last_set->rows, r->mark_rows);
 	return true;
 }
 
 const struct value *local_take_last_row(struct local_run *r, uint64_t *ret_rows)
 {
-	const struct local_row *row = r->last_set->last;
+	const struct engine_row *row = r->last_set->rows.last;
 
-	*ret_rows = r->last_set->nrows;
+	*ret_rows = r->last_set->rows.n;
 	cut_sets(r, r->nsets - 1);
 	return row == NULL ? NULL : row->values;
 }

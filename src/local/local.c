@@ -160,7 +160,7 @@ static int query(struct local_run *r)
 	if (r->call.rc == 0 && q->assign)
 		last = local_take_last_row(r, &rows);
 	else if (r->call.rc == 0)
-		rows = r->last_set->nrows;
+		rows = r->last_set->rows.n;
 	tsql_query_done(&r->run, r->call.rc, &r->call.err, rows, last);
 	return 0;
 }

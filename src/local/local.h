@@ -6,6 +6,7 @@
 #define LOCAL_LOCAL_H
 
 #include "call/call.h"
+#include "engine/rows.h"
 #include "session/server.h"
 
 /* Whose batch it is. Texts are copied. */
@@ -32,16 +33,11 @@ struct local_batch {
 	int timeout_ms;
 };
 
-struct local_row {
-	struct local_row *next;
-	const struct value *values;
-};
 struct local_set {
 	struct local_set *next;
 	const struct column *columns;
 	size_t ncolumns;
-	struct local_row *first, *last;
-	uint64_t nrows;
+	struct engine_rows rows;
 };
 struct local_message {
 	struct local_message *next;

@@ -191,10 +191,10 @@ static void rows_of_an_answer_are_kept(void **state)
 	if (engine_open(f->engine, &o, &master, &f->err) < 0)
 		fail_msg("%s", f->err.text);
 	assert_int_equal(engine_ask(master, "sp_datatype_info", NULL, 0, NULL, &a, &f->err), 0);
-	for (const struct engine_answer_row *r = a.first; r != NULL; r = r->next)
-		n += r->n == a.first->n && !r->values[0].null;
+	for (const struct engine_row *r = a.rows.first; r != NULL; r = r->next)
+		n += r->n == a.rows.first->n && !r->values[0].null;
 	assert_true(n > 10);
-	assert_int_equal(n, a.nrows);
+	assert_int_equal(n, a.rows.n);
 	engine_answer_fini(&a);
 	assert_int_equal(engine_ask(master, "no_such_procedure", NULL, 0, NULL, &a, &f->err), -1);
 	assert_int_equal(f->err.number, 2812);
