@@ -45,7 +45,7 @@ struct pg_engine {
 	atomic_bool cleans;                 /* it is this server's turn */
 	atomic_ullong kicks;                /* how often something was left here to clean up */
 	atomic_bool kicked;                 /* and nobody has been told of it yet */
-	struct lock ask_lock;           /* the two below */
+	struct lock ask_lock;               /* the two below */
 	PGconn *asker;                      /* for people who look; owned */
 	int64_t ask_after_ms;               /* before that it is not tried */
 };
