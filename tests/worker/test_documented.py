@@ -10,9 +10,3 @@ def test_every_error_number_is_documented():
     said = re.findall(r"^\| (\d+) \| `(\w+)` \| (yes|no) \|", (ROOT / "docs/convert.md").read_text(), re.M)
     assert len(declared) > 25
     assert [(n, name, again == "yes") for n, name, again in said] == [(n, name, again == "true") for n, name, again in declared]
-
-
-def test_every_setting_of_a_worker_is_documented():
-    declared = set(re.findall(r'{ "(\w+)", offsetof', (ROOT / "src/worker/settings.c").read_text())) | {"jail", "log_level"}
-    said = set(re.findall(r"^\| `(\w+)` \| ", (ROOT / "docs/convert.md").read_text(), re.M))
-    assert declared <= said, declared - said
