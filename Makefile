@@ -7,10 +7,13 @@ HTTP    ?= 127.0.0.1:8433
 DATA    ?= ./procession-data
 # Seconds that `make fuzz` gives each target.
 FUZZ_TIME ?= 60
+# What `make test-failover` does: how many things happen, and what chance decides.
+ROUNDS ?= 12
+SEED ?= 1
 
 MESON_DIR := build/meson
 
-.PHONY: all build run test test-long test-documents mutants bench fuzz lint format install dist deb clean help setup setup-test
+.PHONY: all build run test test-long test-failover test-documents mutants bench fuzz lint format install dist deb clean help setup setup-test
 .DEFAULT_GOAL := build
 
 all: build
@@ -20,6 +23,7 @@ help:
 	@echo 'make run           the same, then start a server; DATA=$(DATA) PORT=$(PORT) HTTP=$(HTTP)'
 	@echo 'make test          every test, with sanitizers; ends with "N passed, N failed"'
 	@echo 'make test-long     the tests that take minutes each: kept out of make test, to be run before a release'
+	@echo 'make test-failover  three PostgreSQL under Patroni, three servers, clients that must count; minutes; ROUNDS=$(ROUNDS) SEED=$(SEED)'
 	@echo 'make test-documents DIR=…  converts every document of a folder, elsewhere, and prints what failed'
 	@echo 'make mutants       breaks the declarations one by one and shows what no test notices; hours; MUTANTS="--service state"'
 	@echo 'make bench         repeatable measurements beside PostgreSQL and Redis; BENCH="--only tls", BENCH=--full'
@@ -50,6 +54,10 @@ test: setup-test
 test-long: setup-test
 	@tools/setup.sh clients
 	@LONG=1 tools/test.sh
+
+test-failover: build
+	@tools/setup.sh failover
+	@ROUNDS=$(ROUNDS) SEED=$(SEED) /usr/bin/python3 -m pytest tests/failover -q -p no:cacheprovider
 
 test-documents: build
 	@/usr/bin/python3 tools/test_documents.py '$(DIR)'

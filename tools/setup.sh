@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing: `setup.sh build`, `setup.sh build test`, `setup.sh clients`, `setup.sh bench`, `setup.sh packages`.
+# Installs the Debian packages that are missing: `setup.sh build`, `setup.sh build test`, `setup.sh clients`, `setup.sh bench`, `setup.sh packages`,
+# `setup.sh failover`.
 # Does nothing when all are there. Asks for sudo's password at most once. Without a build package it fails; without a
 # package of the tests it says so and goes on, and the tests that need it are skipped.
 set -euo pipefail
@@ -29,6 +30,9 @@ client_packages=(g++ qtbase5-dev libqt5sql5-odbc libqt5sql5-tds libreoffice-base
 
 # A domain controller for the tests of integrated logins; as programs, never as services.
 domain_packages=(samba samba-common-bin samba-ad-provision samba-dsdb-modules python3-samba winbind iproute2)
+
+# A cluster of PostgreSQL that fails over, for make test-failover; as programs, never as services.
+failover_packages=(postgresql-15 python3-psycopg2 patroni python3-etcd etcd-server etcd-client haproxy)
 
 # What the benchmark compares with.
 bench_packages=(libreoffice-writer python3-uno postgresql-15 postgresql-common postgresql-client-15 redis-server redis-tools)
@@ -162,7 +166,7 @@ node_packages() {
     (cd $dir && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2) || say "npm ci failed: tests that need $dir are skipped"
 }
 
-[ $# -gt 0 ] || { echo "usage: setup.sh build|test|clients|domain|bench …" >&2; exit 2; }
+[ $# -gt 0 ] || { echo "usage: setup.sh build|test|clients|domain|failover|bench …" >&2; exit 2; }
 if [ "$1" = as-root ]; then
     shift
     install_as_root "$@"
@@ -174,6 +178,7 @@ for what in "$@"; do
     build) required+=("${build_packages[@]}") ;;
     bench) optional+=("${bench_packages[@]}") ;;
     clients) optional+=("${client_packages[@]}") ;;
+    failover) optional+=("${failover_packages[@]}") ;;
     packages) optional+=("${package_packages[@]}") ;;
     domain) optional+=("${domain_packages[@]}") ;;
     test)

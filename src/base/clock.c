@@ -35,3 +35,12 @@ int64_t clock_mono_ms(void)
 {
 	return clock_mono_us() / 1000;
 }
+
+int64_t clock_boot_ms(void)
+{
+	struct timespec ts;
+
+	if (clock_gettime(CLOCK_BOOTTIME, &ts) != 0)
+		return 0;
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}

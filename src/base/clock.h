@@ -12,5 +12,6 @@ int64_t clock_ticks(void);   /* UTC now */
 int64_t clock_unix_us(void); /* microseconds since 1970, UTC */
 int64_t clock_mono_ms(void); /* never goes back; for time-outs */
 int64_t clock_mono_us(void); /* the same clock, for measuring */
+int64_t clock_boot_ms(void); /* never goes back, and goes on while the machine sleeps */
 
 #endif

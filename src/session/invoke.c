@@ -93,10 +93,11 @@ void session_invoke_returned(struct session *s)
 		session_audit_call(s, c);
 	}
 	/* A time-out takes the transaction with it (clarification 6); where the engine saw it,
-	 * it is gone already. */
-	o = outcome_of(
-		c, c->rc < 0 && (aborts_transaction(s) || (c->err.number == 50001 && s->vars.trancount > 0)));
-	if (o.abort) {
+	 * it is gone already. What follows in the text was meant to be part of the transaction: it
+	 * must not run on its own. */
+	o = outcome_of(c, c->rc < 0 && (c->txn_lost || aborts_transaction(s) ||
+					(c->err.number == 50001 && s->vars.trancount > 0)));
+	if (o.abort && s->vars.trancount > 0) {
 		r->aborted = o; /* the rollback takes the place of the call */
 		if (session_tran_do(s, &rollback, &rc, &e) == TRAN_WAIT) {
 			r->wait = WAIT_ABORT;

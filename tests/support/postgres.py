@@ -11,6 +11,7 @@ import os
 import pathlib
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -66,6 +67,29 @@ class Postgres:
             self._run("pg_ctl", "-D", self.data, "-w", "-t", "120", "-m", mode, "stop")
             self.running = False
 
+    def processes(self):
+        """The postmaster and what it has started, which are its children."""
+        postmaster = (self.data / "postmaster.pid").read_text().split()[0]
+        children = subprocess.run(["pgrep", "-P", postmaster], stdout=subprocess.PIPE, text=True, check=False).stdout.split()
+        return [int(pid) for pid in (postmaster, *children)]
+
+    def _signal(self, number):
+        for pid in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    def freeze(self):
+        """As a machine that stands still: its connections stay, and nobody answers."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self._signal(signal.SIGCONT)
+
+    def kill(self):
+        """As a machine that loses its power, but for its disk."""
+        self._signal(signal.SIGKILL)
+        self.running = False
+
     def synchronous(self):
         """From now on a commit waits for a standby, which must be there already."""
         with contextlib.closing(self.connect()) as connection:
@@ -73,6 +97,8 @@ class Postgres:
             connection.cursor().execute("SELECT pg_reload_conf()")
 
     def remove(self):
+        if self.running:
+            self.thaw()         # what stands still cannot be stopped
         self.stop("immediate")
         shutil.rmtree(self.folder, ignore_errors=True)
 

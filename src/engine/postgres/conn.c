@@ -16,28 +16,7 @@
 
 /* ---- libpq ---- */
 
-/* What the operator does not say: silent ends of connections are noticed, and no host is waited for
- * for long. What stands in CONNINFO, the last of these, wins. */
-static PGconn *connect_once(const struct pg_engine *e, const char *application)
-{
-	const char *const keys[] = { "connect_timeout",
-				     "keepalives_idle",
-				     "keepalives_interval",
-				     "keepalives_count",
-				     "tcp_user_timeout",
-				     "target_session_attrs",
-				     "application_name",
-				     "client_encoding",
-				     "dbname",
-				     NULL };
-	const char *const values[] = { "3",          "10",        "3",    "3",         "10000",
-				       "read-write", application, "UTF8", e->conninfo, NULL };
-
-	return PQconnectdbParams(keys, values, 1);
-}
-
-/* Its last line, without the end of line: what libpq says of the last host. */
-static void say_why(PGconn *h, char *dst, size_t size)
+void postgres_conn_why(PGconn *h, char *dst, size_t size)
 {
 	const char *text = h == NULL ? "no memory" : PQerrorMessage(h);
 	size_t n = strlen(text);
@@ -58,15 +37,16 @@ static void ignore_notice(void *arg, const PGresult *r)
 
 PGconn *postgres_conn_plain(struct pg_engine *e, struct err *reterr)
 {
-	PGconn *h = connect_once(e, "procession");
 	char why[400];
+	PGconn *h = postgres_connect(e, "procession", &e->primary.stopping, why, sizeof(why));
 
-	if (PQstatus(h) == CONNECTION_OK) {
+	if (h == NULL) /* where another host has taken over, that is known now */
+		h = postgres_connect(e, "procession", &e->primary.stopping, why, sizeof(why));
+	if (h != NULL) {
 		PQsetNoticeReceiver(h, ignore_notice, NULL);
+		postgres_await_grace(e, &e->primary.stopping);
 		return h;
 	}
-	say_why(h, why, sizeof(why));
-	PQfinish(h);
 	(void)err_raise(
 		reterr, 50021, 16, 1,
 		"PostgreSQL cannot be used (setting postgres): %s. Check host, user, password and that "
@@ -125,6 +105,8 @@ void postgres_conn_drop(struct pg_conn *c)
 	c->expected_at = c->nexpected = 0;
 	c->cancelled = false;
 	c->may_be_lost = false;
+	c->marked = c->lazy = false;
+	c->answer_by_ms = 0;
 }
 
 void postgres_conn_free(struct pg_conn *c)
@@ -151,8 +133,9 @@ static void on_notice(void *arg, const PGresult *r)
 		c->may_be_lost = true;
 }
 
-/* Plans that do not depend on statistics, which change at night; PostgreSQL's own names first, so
- * that nobody's function stands in for one of them. */
+/* Plans that do not depend on statistics, which change at night; commits that are where they must
+ * be before they are answered, whatever the cluster's own setting says (PG_LAZY is the exception);
+ * PostgreSQL's own names first, so that nobody's function stands in for one of them. */
 static int set_up(struct pg_conn *c, char *why, size_t size)
 {
 	const struct pg_database *db = c->db;
@@ -165,21 +148,21 @@ static int set_up(struct pg_conn *c, char *why, size_t size)
 		 "SET plan_cache_mode = force_generic_plan; SET jit = off; "
 		 "SET max_parallel_workers_per_gather = 0; SET statement_timeout = 0; "
 		 "SET idle_in_transaction_session_timeout = 0; SET standard_conforming_strings = on; "
-		 "%s"
-		 "SELECT CASE WHEN pg_is_in_recovery() THEN -1 ELSE ('x' || substr(pg_walfile_name("
-		 "pg_current_wal_lsn()), 1, 8))::bit(32)::int END, "
+		 "SELECT set_config('synchronous_commit', 'on', false) WHERE "
+		 "current_setting('synchronous_commit') IN ('off', 'local'); "
+		 "%s" PG_TIMELINE_SQL ", "
 		 "greatest((SELECT max(floor) FROM clock), (SELECT max(at) FROM mark), 0)",
 		 db->code, db->schema,
 		 c->reads_queries
 			 ? ""
 			 : "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = "
 			   "off; SET enable_mergejoin = off; SET enable_material = off; ");
-	r = PQexec(c->h, sql);
+	r = postgres_exec(db->engine, c->h, sql);
 	if (PQresultStatus(r) == PGRES_TUPLES_OK) {
 		timeline = (int)strtol(PQgetvalue(r, 0, 0), NULL, 10);
 		postgres_clock_seen(c->db, strtoll(PQgetvalue(r, 0, 1), NULL, 10));
 	} else {
-		say_why(c->h, why, size);
+		postgres_conn_why(c->h, why, size);
 	}
 	PQclear(r);
 	if (timeline < 0 && why[0] == '\0')
@@ -192,12 +175,11 @@ static int set_up(struct pg_conn *c, char *why, size_t size)
  * true any more. */
 static bool is_deposed(struct pg_conn *c)
 {
-	int latest = atomic_load(&c->db->engine->timeline);
+	struct pg_engine *e = c->db->engine;
 
-	while (c->timeline > latest &&
-	       !atomic_compare_exchange_weak(&c->db->engine->timeline, &latest, c->timeline))
-		;
-	return c->timeline < latest;
+	if (c->timeline > atomic_load(&e->timeline))
+		postgres_adopt(e, -1, c->timeline);
+	return c->timeline < atomic_load(&e->timeline);
 }
 
 static int connect_session(struct pg_conn *c, char *why, size_t size)
@@ -206,25 +188,24 @@ static int connect_session(struct pg_conn *c, char *why, size_t size)
 
 	why[0] = '\0';
 	snprintf(application, sizeof(application), "procession %.40s", c->slot);
-	c->h = connect_once(c->db->engine, application);
+	c->h = postgres_connect(c->db->engine, application, &c->db->stopping, why, size);
 	memset(c->fixed, 0, sizeof(c->fixed));
 	memset(c->functions, 0, c->db->procs->nprocs);
 	memset(c->statements, 0, c->db->procs->nstatements);
-	if (PQstatus(c->h) != CONNECTION_OK) {
-		say_why(c->h, why, size);
-		postgres_conn_drop(c);
+	if (c->h == NULL)
 		return -1;
-	}
 	PQsetNoticeReceiver(c->h, on_notice, c);
 	if (set_up(c, why, size) == 0 && !is_deposed(c) && postgres_promise_call_in(c) < 0)
-		say_why(c->h, why, size);
+		postgres_conn_why(c->h, why, size);
 	if (why[0] != '\0' || is_deposed(c) || PQenterPipelineMode(c->h) != 1 ||
 	    PQsetnonblocking(c->h, 1) != 0) {
 		if (why[0] == '\0')
 			snprintf(why, size, "the host was the primary before another one");
 		postgres_conn_drop(c);
+		postgres_suspect(c->db->engine);
 		return -1;
 	}
+	c->since_ms = clock_boot_ms();
 	return 0;
 }
 
@@ -255,6 +236,7 @@ int postgres_conn_ready(struct pg_conn *c, int64_t until_ms, struct err *reterr)
 				       c->db->engine->failover_ms / 1000, why);
 		pause_ms(PAUSE_MS);
 	}
+	postgres_await_grace(c->db->engine, &c->db->stopping);
 	if (!first)
 		LOG(LOG_INFO, &ctx, "postgres_reached", F_STR("host", PQhost(c->h)),
 		    F_STR("port", PQport(c->h)), F_INT("timeline", c->timeline));

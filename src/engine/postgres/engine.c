@@ -73,8 +73,9 @@ static int postgres_open(struct engine *base, const struct engine_open *o, struc
 	atomic_init(&db->relaxed, o->settings.relaxed);
 	postgres_promise_init(db);
 	init_sync(db);
-	if (lock_start(e, o, reterr) < 0 || postgres_schema_open(db, o, reterr) < 0 ||
-	    postgres_pool_start(db, reterr) < 0 || postgres_keeper_start(e, reterr) < 0) {
+	if (postgres_primary_start(e, reterr) < 0 || lock_start(e, o, reterr) < 0 ||
+	    postgres_schema_open(db, o, reterr) < 0 || postgres_pool_start(db, reterr) < 0 ||
+	    postgres_keeper_start(e, reterr) < 0) {
 		forget(db);
 		return -1;
 	}
@@ -103,10 +104,15 @@ static void postgres_free(struct engine *base)
 	struct pg_engine *e = CONTAINER_OF(base, struct pg_engine, base);
 
 	postgres_keeper_stop(e);
+	postgres_primary_stop(e);
 	assert(list_empty(&e->databases));
 	PQfinish(e->start_lock);
 	PQfinish(e->asker);
 	lock_fini(&e->ask_lock);
+	pthread_cond_destroy(&e->primary.wake);
+	pthread_cond_destroy(&e->primary.told);
+	lock_fini(&e->primary.lock);
+	postgres_hosts_fini(e);
 	pthread_cond_destroy(&e->told);
 	pthread_cond_destroy(&e->wake);
 	lock_fini(&e->lock);
@@ -281,11 +287,14 @@ struct engine *engine_postgres_new(const struct engine_postgres_options *o)
 {
 	struct pg_engine *e = calloc(1, sizeof(*e));
 	uint8_t random[16];
+	struct err err;
 
 	if (e == NULL)
 		return NULL;
 	e->conninfo = strdup(o->conninfo);
-	if (e->conninfo == NULL || getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
+	if (e->conninfo == NULL || postgres_hosts_init(e, &err) < 0 ||
+	    getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
+		postgres_hosts_fini(e);
 		free(e->conninfo);
 		free(e);
 		return NULL;
@@ -305,6 +314,10 @@ struct engine *engine_postgres_new(const struct engine_postgres_options *o)
 	lock_cond_init(&e->told);
 	lock_init(&e->lock);
 	lock_init(&e->ask_lock);
+	lock_cond_init(&e->primary.wake);
+	lock_cond_init(&e->primary.told);
+	lock_init(&e->primary.lock);
+	e->primary.host = -1;
 	list_init(&e->databases);
 	return &e->base;
 }

@@ -120,8 +120,12 @@ static enum attempt commit(struct pg_worker *w, int64_t until_ms)
 {
 	enum attempt result = ATTEMPT_DONE;
 	struct err err;
+	enum pg_state s = postgres_commit(w->conn, &err);
 
-	switch (postgres_commit(w->conn, &err)) {
+	/* nobody has confirmed a commit that waits for no disk: was that still the primary? */
+	if (s == PG_OK && is_lazy(w) && postgres_lease(w->conn, NULL, until_ms, &err) != PG_OK)
+		s = PG_BROKEN;
+	switch (s) {
 	case PG_OK: break;
 	case PG_BROKEN: in_doubt(w, until_ms, &result); break;
 	case PG_FAILED: result = ATTEMPT_CONFLICT; break; /* as a rule; if not, it fails again */
@@ -236,6 +240,20 @@ static enum attempt attempt_fast(struct pg_worker *w, bool alone, int64_t until_
 
 /* ---- one after another, in one transaction ---- */
 
+/* Nobody confirms an error: it is given only while the primary is known to be one. */
+static bool is_true_still(struct pg_worker *w, struct pg_slot *s)
+{
+	int64_t until_ms = clock_mono_ms() + w->db->engine->failover_ms;
+	struct err err;
+
+	switch (postgres_lease(w->conn, s->call, until_ms, &err)) {
+	case PG_BROKEN: return false;
+	case PG_FAILED: engine_call_fail(s->call, &err); break;
+	case PG_OK: break;
+	}
+	return true;
+}
+
 static enum attempt undo_one(struct pg_worker *w, struct pg_slot *s, const struct pg_outcome *out, bool saved)
 {
 	(void)engine_call_rewind(s->call, s->mark);
@@ -243,6 +261,8 @@ static enum attempt undo_one(struct pg_worker *w, struct pg_slot *s, const struc
 		return ATTEMPT_BROKEN;
 	if (out->conflict)
 		return ATTEMPT_CONFLICT;
+	if (!saved && !is_true_still(w, s))
+		return ATTEMPT_BROKEN;
 	if (w->conn->cancelled || !saved) { /* the cancelling may come late: nothing of this goes on */
 		s->dead = true;
 		return w->ngroup == 1 ? ATTEMPT_FAILED : ATTEMPT_SPOILED;
@@ -348,7 +368,7 @@ static int get_ready(struct pg_worker *w, int64_t until_ms, struct err *reterr)
 
 static void run_all(struct pg_worker *w)
 {
-	bool fast = is_pipelined(w), shared = true;
+	bool fast = is_pipelined(w), shared = true, late = false;
 	unsigned conflicts = 0;
 	int64_t until_ms = clock_mono_ms() + w->db->engine->failover_ms;
 	struct err err;
@@ -375,8 +395,14 @@ static void run_all(struct pg_worker *w)
 		case ATTEMPT_LOCKED: refuse_late(w); break;
 		case ATTEMPT_BROKEN:
 			atomic_fetch_add(&w->db->failovers, 1);
-			if (clock_mono_ms() >= until_ms)
-				until_ms = clock_mono_ms(); /* one more attempt to connect, then an error */
+			if (late) {
+				(void)err_set(&err, ERR_UNREACHABLE, w->db->base.name,
+					      w->db->engine->failover_ms / 1000,
+					      "the connection is lost again and again");
+				fail_all(w, &err);
+				return;
+			}
+			late = clock_mono_ms() >= until_ms; /* one more attempt */
 			break;
 		}
 	}

@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "engine/postgres/postgres_int.h"
 
+#define LOOK_MS 2000 /* so long a look may take, however late it is */
+
 static int bind_mark(struct pg_conn *c, struct pg_params *p, bool with_values, struct err *reterr)
 {
 	arena_reset(&c->arena);
@@ -19,6 +21,27 @@ static int bind_mark(struct pg_conn *c, struct pg_params *p, bool with_values, s
 		       : postgres_param_int(p, &c->arena, atomic_load(&c->db->clock), reterr);
 }
 
+/* A commit that no standby confirms is waited for like a primary that is gone. */
+static void limit_waiting(struct pg_conn *c)
+{
+	c->answer_by_ms = clock_mono_ms() + c->db->engine->failover_ms;
+}
+
+static enum pg_state make(struct pg_conn *c, const struct pg_params *p, struct err *reterr)
+{
+	enum pg_state s;
+
+	limit_waiting(c);
+	if (!postgres_send_params(c,
+				  "INSERT INTO mark (slot, seq, at) VALUES ($1, 0, 0) ON CONFLICT (slot) DO "
+				  "NOTHING",
+				  p) ||
+	    !postgres_send_sync(c))
+		return PG_BROKEN;
+	s = postgres_skip(c, reterr);
+	return postgres_synced(c) == PG_OK ? s : PG_BROKEN;
+}
+
 enum pg_state postgres_mark_make(struct pg_conn *c, struct err *reterr)
 {
 	struct pg_params p;
@@ -28,16 +51,15 @@ enum pg_state postgres_mark_make(struct pg_conn *c, struct err *reterr)
 		return PG_OK;
 	if (bind_mark(c, &p, false, reterr) < 0)
 		return PG_FAILED;
-	if (!postgres_send_params(c,
-				  "INSERT INTO mark (slot, seq, at) VALUES ($1, 0, 0) ON CONFLICT (slot) DO "
-				  "NOTHING",
-				  &p) ||
-	    !postgres_send_sync(c))
-		return PG_BROKEN;
-	s = postgres_skip(c, reterr);
-	if (postgres_synced(c) != PG_OK)
-		return PG_BROKEN;
+	s = make(c, &p, reterr);
+	if (s == PG_BROKEN && c->answer_by_ms != 0 && clock_mono_ms() >= c->answer_by_ms) {
+		postgres_conn_drop(c);
+		(void)err_set(reterr, ERR_UNREACHABLE, c->db->base.name, c->db->engine->failover_ms / 1000,
+			      "its primary answers, but its synchronous standby confirms nothing");
+		return PG_FAILED;
+	}
 	c->has_mark = s == PG_OK;
+	c->answer_by_ms = 0;
 	return s;
 }
 
@@ -47,6 +69,7 @@ bool postgres_mark_send(struct pg_conn *c)
 	struct err err;
 
 	c->seq++;
+	c->marked = true;
 	return bind_mark(c, &p, true, &err) == 0 && postgres_send_fixed_with(c, PG_MARK, &p);
 }
 
@@ -54,30 +77,39 @@ bool postgres_mark_send(struct pg_conn *c)
 enum pg_state postgres_commit(struct pg_conn *c, struct err *reterr)
 {
 	int64_t began_us = clock_mono_us();
+	int64_t sent_ms = clock_boot_ms();
+	bool proves = c->marked && !c->lazy;
 	enum pg_state s;
 
 	c->run = NULL;
+	c->marked = c->lazy = false;
+	limit_waiting(c);
 	if (!postgres_send_fixed(c, PG_COMMIT) || !postgres_send_sync(c))
 		return PG_BROKEN;
 	s = postgres_skip(c, reterr);
 	if (s == PG_BROKEN || postgres_synced(c) != PG_OK)
 		return PG_BROKEN;
+	c->answer_by_ms = 0;
 	if (s == PG_OK && c->may_be_lost) {
 		postgres_conn_drop(c);
 		return PG_BROKEN;
 	}
 	metrics_flush(c->db->base.metrics, clock_mono_us() - began_us);
+	if (s == PG_OK && proves)
+		postgres_proved(c->db->engine, c->timeline, sent_ms);
 	return s;
 }
 
 /* -1: the connection broke once more, or PostgreSQL will not say. */
-static int look(struct pg_conn *c, struct err *reterr)
+static int look(struct pg_conn *c, int64_t until_ms, struct err *reterr)
 {
 	struct pg_params p;
 	PGresult *r = NULL;
 	enum pg_state s;
+	int64_t least_ms = clock_mono_ms() + LOOK_MS;
 	int found = -1;
 
+	c->answer_by_ms = until_ms > least_ms ? until_ms : least_ms;
 	if (bind_mark(c, &p, false, reterr) < 0 ||
 	    !postgres_send_params(c, "UPDATE mark SET seq = seq WHERE slot = $1 RETURNING seq", &p) ||
 	    !postgres_send_sync(c))
@@ -90,6 +122,7 @@ static int look(struct pg_conn *c, struct err *reterr)
 		postgres_conn_drop(c);
 		return -1;
 	}
+	c->answer_by_ms = 0;
 	return found;
 }
 
@@ -98,8 +131,12 @@ int postgres_mark_look(struct pg_conn *c, int64_t until_ms, struct err *reterr)
 	int found = -1;
 
 	postgres_conn_drop(c);
-	while (found < 0 && postgres_conn_ready(c, until_ms, reterr) == 0)
-		found = look(c, reterr);
+	/* a session that has the row still, because it waits for a standby, is waited for */
+	while (found < 0 && postgres_conn_ready(c, until_ms, reterr) == 0) {
+		found = look(c, until_ms, reterr);
+		if (clock_mono_ms() >= until_ms)
+			break;
+	}
 	if (found < 0)
 		(void)err_set(reterr, ERR_IN_DOUBT, c->db->base.name, c->db->engine->failover_ms / 1000);
 	return found;

@@ -13,7 +13,8 @@
 #include "engine/postgres/postgres_int.h"
 
 #define STEP_MS 250     /* so often a waiting call's limits are looked at */
-#define SILENCE_MS 3000 /* after that, somebody else is asked whether our session lives */
+#define DOUBT_MS 800    /* after that, it is looked for another primary */
+#define SILENCE_MS 3000 /* after that, the primary is asked whether our session lives */
 #define PROBE_EVERY_MS 1000
 
 /* ---- sending ---- */
@@ -88,6 +89,7 @@ static const struct {
 
 bool postgres_send_fixed_with(struct pg_conn *c, enum pg_fixed which, const struct pg_params *p)
 {
+	c->lazy = c->lazy || which == PG_LAZY;
 	return postgres_send_prepared(c, fixed[which].name, &c->fixed[which], fixed[which].sql, p);
 }
 
@@ -121,25 +123,28 @@ void postgres_ask_to_end(struct pg_conn *c)
 	PQfreeCancel(cancel);
 }
 
-/* Whether our session is still one of the primary's. Where no primary is found, it may be. */
-static bool is_alive(struct pg_conn *c)
+enum life { GONE, ALIVE, UNKNOWN };
+
+/* Whether our session is still one of the primary's. */
+static enum life ask_for_life(struct pg_conn *c)
 {
 	char sql[200];
 	struct err err;
 	PGconn *h = postgres_conn_plain(c->db->engine, &err);
+	enum life result = UNKNOWN;
 	PGresult *r;
-	bool gone;
 
 	if (h == NULL)
-		return true;
+		return UNKNOWN;
 	snprintf(sql, sizeof(sql),
 		 "SELECT 1 FROM pg_stat_activity WHERE pid = %d AND application_name = 'procession %.40s'",
 		 PQbackendPID(c->h), c->slot);
-	r = PQexec(h, sql);
-	gone = PQresultStatus(r) == PGRES_TUPLES_OK && PQntuples(r) == 0;
+	r = postgres_exec(c->db->engine, h, sql);
+	if (PQresultStatus(r) == PGRES_TUPLES_OK)
+		result = PQntuples(r) == 0 ? GONE : ALIVE;
 	PQclear(r);
 	PQfinish(h);
-	return !gone;
+	return result;
 }
 
 static void forget_wake(struct pg_conn *c)
@@ -152,7 +157,20 @@ static void forget_wake(struct pg_conn *c)
 
 struct silence {
 	int64_t since_ms, asked_ms;
+	int64_t alive_ms; /* when somebody was there for sure */
 };
+
+/* Where no primary is found at all, it may live, for as long as calls wait for one. */
+static bool lives(struct pg_conn *c, struct silence *s)
+{
+	enum life life = ask_for_life(c);
+	int64_t now = clock_mono_ms();
+
+	if (life == ALIVE)
+		s->alive_ms = now;
+	return life == ALIVE || (life == UNKNOWN && now - s->alive_ms < c->db->engine->failover_ms &&
+				 !atomic_load(&c->db->stopping));
+}
 
 /* False: nobody is there any more. */
 static bool is_patient(struct pg_conn *c, struct silence *s)
@@ -163,16 +181,21 @@ static bool is_patient(struct pg_conn *c, struct silence *s)
 		postgres_ask_to_end(c);
 	if (c->reader != NULL)
 		(void)postgres_slow_must_go(c->reader, false, now);
-	if (now - s->since_ms < SILENCE_MS || now - s->asked_ms < PROBE_EVERY_MS)
+	if (c->timeline < atomic_load(&c->db->engine->timeline) ||
+	    (c->answer_by_ms != 0 && now >= c->answer_by_ms))
+		return false; /* another primary has taken over, or it took too long */
+	if (now - s->since_ms < DOUBT_MS || now - s->asked_ms < PROBE_EVERY_MS)
 		return true;
 	s->asked_ms = now;
-	return is_alive(c);
+	postgres_suspect(c->db->engine);
+	return now - s->since_ms < SILENCE_MS || lives(c, s);
 }
 
 /* Until there is a result, or something to be sent has been taken. False: broken. */
 static bool wait_for_result(struct pg_conn *c)
 {
-	struct silence s = { clock_mono_ms(), 0 };
+	int64_t now = clock_mono_ms();
+	struct silence s = { .since_ms = now, .alive_ms = now };
 
 	for (;;) {
 		int unsent = PQflush(c->h);
@@ -323,6 +346,7 @@ bool postgres_rollback(struct pg_conn *c)
 	/* what follows a failed statement is skipped up to the first Sync */
 	if (c->h == NULL || !postgres_send_sync(c) || postgres_synced(c) != PG_OK)
 		return false;
+	c->marked = c->lazy = false;
 	ok = postgres_send_text(c, "ROLLBACK") && postgres_send_sync(c) && postgres_synced(c) == PG_OK;
 	c->cancelled = false;
 	return ok;

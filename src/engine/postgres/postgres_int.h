@@ -21,9 +21,41 @@
 #define PG_ADVISORY 7234017
 #define PG_ADVISORY_CLEAN 7234018
 
+#define PG_HOSTS_MAX 16
+/* The timeline of a primary; -1: a standby. */
+#define PG_TIMELINE_SQL \
+	"SELECT CASE WHEN pg_is_in_recovery() THEN -1 ELSE ('x' || substr(pg_walfile_name(" \
+	"pg_current_wal_lsn()), 1, 8))::bit(32)::int END"
+
+/* What is known of the primary, and the thread that sees to it: primary.c. */
+struct pg_primary {
+	struct lock lock;
+	pthread_cond_t wake; /* the thread */
+	pthread_cond_t told; /* those who wait for a search, or a proof */
+	pthread_t thread;
+	bool has_thread;
+	atomic_bool stopping;
+	int host;                               /* under the lock: which of the hosts; -1: not known yet */
+	bool search_wanted;                     /* under the lock */
+	unsigned searches_begun, searches_done; /* under the lock */
+	char why[400];                          /* under the lock: why the last search found nobody */
+	atomic_bool proof_wanted;
+	atomic_uint changes;    /* of the host or its timeline */
+	atomic_llong proved_ms; /* clock_boot_ms() before the last proof was sent; 0: none */
+	atomic_llong usable_ms; /* the same clock: before that the new primary is not used */
+	PGconn *h;              /* the thread's own session; owned */
+	bool unconfirmed;       /* the thread's: its commit is not on the standby */
+	int64_t searched_ms;    /* the thread's */
+};
+
 struct pg_engine {
 	struct engine base;
 	char *conninfo; /* owned */
+	struct pg_host {
+		char *host, *hostaddr, *port; /* owned; NULL: as libpq finds it */
+	} * hosts;                            /* owned */
+	int nhosts, connect_ms;
+	struct pg_primary primary;
 	char name[129];
 	unsigned connections, readers;
 	int failover_ms;
@@ -99,7 +131,40 @@ struct pg_database {
 	atomic_ullong retries, failovers, groups, grouped;
 };
 
-/* ---- connections: conn.c, wait.c ---- */
+/* ---- which host: hosts.c, search.c, primary.c ---- */
+
+MUST_CHECK int postgres_hosts_init(struct pg_engine *e, struct err *reterr);
+void postgres_hosts_fini(struct pg_engine *e);
+/* Begins a connection, which PQconnectPoll() takes on. */
+PGconn *postgres_host_begin(const struct pg_engine *e, int which, const char *application);
+/* NULL: it did not answer in time, it is time to stop, or another host is the primary. */
+PGconn *postgres_host_connect(const struct pg_engine *e, int which, const char *application,
+			      const atomic_bool *stop, unsigned changes);
+/* A text, waited for, but not for ever. NULL: the connection is of no use any more. */
+PGresult *postgres_exec(const struct pg_engine *e, PGconn *h, const char *sql);
+/* Asks all of them. NULL: none is the primary, and why. */
+PGconn *postgres_search(struct pg_engine *e, int *ret_host, int *ret_timeline, char *why, size_t size);
+
+MUST_CHECK int postgres_primary_start(struct pg_engine *e, struct err *reterr);
+void postgres_primary_stop(struct pg_engine *e);
+/* A connection to the primary; NULL: and why. */
+PGconn *postgres_connect(struct pg_engine *e, const char *application, const atomic_bool *stop, char *why,
+			 size_t size);
+/* Somebody has seen this timeline; host -1: wherever it was. */
+void postgres_adopt(struct pg_engine *e, int host, int timeline);
+/* Something is wrong with the primary: the thread looks for another one. */
+void postgres_suspect(struct pg_engine *e);
+/* Until a new primary may be used. */
+void postgres_await_grace(struct pg_engine *e, const atomic_bool *stop);
+/* A commit that was sent then (clock_boot_ms()) has been confirmed. */
+void postgres_proved(struct pg_engine *e, int timeline, int64_t sent_ms);
+/* Whoever answers without a commit asks this first. PG_OK: nobody has been told anything by another
+ * primary yet. PG_BROKEN: another one has taken over. PG_FAILED: the call (NULL: none that
+ * could be cancelled) ends, reterr says why. */
+enum pg_state postgres_lease(struct pg_conn *c, const struct call *call, int64_t until_ms,
+			     struct err *reterr);
+
+/* ---- connections: conn.c, pipeline.c ---- */
 
 /* Statements that every session uses, prepared like the others. */
 enum pg_fixed {
@@ -133,10 +198,13 @@ struct pg_conn {
 	bool *functions, *statements; /* which have been prepared; owned */
 	bool fixed[PG_FIXED_COUNT];
 	int timeline;
+	int64_t since_ms;         /* clock_boot_ms() when it had been made */
 	char slot[PG_SLOT];       /* of its marks: stays when it connects anew */
 	int64_t seq;              /* of the last mark */
 	bool has_mark;            /* its row is there */
 	bool reads_queries;       /* its plans are those of queries, not of procedures */
+	int64_t answer_by_ms;     /* after that nobody is waited for any more; 0: no limit */
+	bool marked, lazy;        /* its transaction has its mark; waits for no disk */
 	bool may_be_lost;         /* PostgreSQL said that a commit is not on its standby */
 	int wake_fd;              /* eventfd: somebody was cancelled */
 	struct engine_run *run;   /* of the call that is waited for; NULL: nobody can end it */
@@ -161,6 +229,8 @@ void postgres_conn_free(struct pg_conn *c); /* NULL is welcome */
 /* Connects if it is not connected, trying again until then (ms of the monotonic clock). */
 MUST_CHECK int postgres_conn_ready(struct pg_conn *c, int64_t until_ms, struct err *reterr);
 void postgres_conn_drop(struct pg_conn *c);
+/* What libpq says of a failed connection, in one line. */
+void postgres_conn_why(PGconn *h, char *dst, size_t size);
 /* A bare session, of no database: for schemas and locks. */
 MUST_CHECK PGconn *postgres_conn_plain(struct pg_engine *e, struct err *reterr);
 /* Runs a script there. */

@@ -102,18 +102,31 @@ static enum attempt attempt(struct pg_worker *w, struct call *call, size_t mark)
 	return out.broken ? ATTEMPT_BROKEN : again ? ATTEMPT_AGAIN : ATTEMPT_DONE;
 }
 
-static void run(struct pg_worker *w, struct call *call)
+/* A connection to a primary that has proved lately that it is one: this is not known of the answer
+ * itself, which nobody confirms. */
+static int ready(struct pg_worker *w, const struct call *call, int64_t until_ms, struct err *reterr)
+{
+	for (;;) {
+		if (postgres_conn_ready(w->conn, until_ms, reterr) < 0)
+			return -1;
+		switch (postgres_lease(w->conn, call, until_ms, reterr)) {
+		case PG_OK: return 0;
+		case PG_FAILED: return -1;
+		case PG_BROKEN: break; /* another one is the primary now */
+		}
+	}
+}
+
+static void run(struct pg_worker *w, struct call *call, int64_t until_ms)
 {
 	size_t mark = engine_call_mark(call);
-	int64_t until_ms = clock_mono_ms() + w->db->engine->failover_ms;
 	unsigned attempts = 0;
 	enum attempt result = ATTEMPT_AGAIN;
 
 	while (result != ATTEMPT_DONE) {
 		if (atomic_load_explicit(&call->cancelled, memory_order_relaxed))
 			(void)err_set(&call->err, ERR_CANCELLED);
-		else if (postgres_conn_ready(w->conn, until_ms, &call->err) == 0 &&
-			 ++attempts <= ATTEMPTS_MOST) {
+		else if (ready(w, call, until_ms, &call->err) == 0 && ++attempts <= ATTEMPTS_MOST) {
 			result = attempt(w, call, mark);
 			continue;
 		} else if (attempts > ATTEMPTS_MOST) {
@@ -180,16 +193,28 @@ static void give_all(struct pg_worker *w, PGresult *const *answers)
 	}
 }
 
+/* PostgreSQL was not reached: nobody begins to wait anew. */
+static void refuse_all(struct pg_worker *w, const struct err *why)
+{
+	for (size_t i = 0; i < w->ngroup; i++) {
+		engine_call_begin(w->group[i].call);
+		engine_call_fail(w->group[i].call, why);
+		engine_call_complete(w->group[i].call);
+	}
+}
+
 /* False: nobody is answered, and nothing is left of it. */
-static bool run_together(struct pg_worker *w)
+static bool run_together(struct pg_worker *w, int64_t until_ms)
 {
 	PGresult *answers[PG_GROUP_MAX] = { NULL };
-	int64_t until_ms = clock_mono_ms() + w->db->engine->failover_ms;
 	struct err err;
 	bool done = false;
 
-	if (postgres_conn_ready(w->conn, until_ms, &err) == 0)
-		done = send_all(w) && take_all(w, answers);
+	if (ready(w, NULL, until_ms, &err) < 0) {
+		refuse_all(w, &err);
+		return true;
+	}
+	done = send_all(w) && take_all(w, answers);
 	if (done)
 		give_all(w, answers);
 	for (size_t i = 0; i < w->ngroup; i++) {
@@ -205,10 +230,11 @@ static bool run_together(struct pg_worker *w)
 
 void postgres_reader_run(struct pg_worker *w)
 {
-	bool together = w->ngroup > 1 && run_together(w);
+	int64_t until_ms = clock_mono_ms() + w->db->engine->failover_ms;
+	bool together = w->ngroup > 1 && run_together(w, until_ms);
 
 	for (size_t i = 0; i < w->ngroup && !together; i++) {
-		run(w, w->group[i].call);
+		run(w, w->group[i].call, until_ms);
 		engine_call_complete(w->group[i].call);
 	}
 	w->ngroup = 0;

@@ -12,7 +12,8 @@
 #include "base/clock.h"
 #include "engine/postgres/postgres_int.h"
 
-#define SAVEPOINTS_MAX 1000 /* open at once in one transaction */
+#define SAVEPOINTS_MAX 1000      /* open at once in one transaction */
+#define UNREACHABLE_NUMBER 50013 /* ERR_UNREACHABLE and its brothers */
 
 static struct pg_txn *txn_of(struct txn *t)
 {
@@ -118,10 +119,8 @@ void postgres_txn_take(struct pg_worker *w, struct call *c)
 
 /* ---- its connection ---- */
 
-static int get_conn(struct pg_worker *w, struct pg_txn *t, struct err *reterr)
+static int get_conn(struct pg_worker *w, struct pg_txn *t, int64_t until_ms, struct err *reterr)
 {
-	int64_t until_ms = clock_mono_ms() + t->db->engine->failover_ms;
-
 	lock_take(&t->db->lock);
 	if (t->conn == NULL) {
 		t->conn = t->db->spare;
@@ -194,7 +193,9 @@ static void broken(struct pg_worker *w, struct pg_txn *t, struct call *c)
 
 /* ---- beginning, and the gate ---- */
 
-/* 1: not in time. */
+#define LATE 1    /* the gate was not free in time */
+#define BROKEN -2 /* the connection is gone */
+
 static int try_gate(struct pg_txn *t, struct err *reterr)
 {
 	PGresult *r = NULL;
@@ -209,7 +210,7 @@ static int try_gate(struct pg_txn *t, struct err *reterr)
 	else if (s == PG_BROKEN)
 		err_set(reterr, ERR_TXN_BROKEN, t->db->base.name);
 	PQclear(r);
-	return s == PG_OK ? 0 : late ? 1 : -1;
+	return s == PG_OK ? 0 : late ? LATE : s == PG_BROKEN ? BROKEN : -1;
 }
 
 /* As long as the call may wait, in parts of lock_timeout: BEGIN goes before each. */
@@ -222,12 +223,12 @@ static int begin_with_gate(struct pg_txn *t, struct call *c)
 		postgres_notes(c)->deadline_ms = now + engine_patience_ms(&t->db->base, c);
 	for (;;) {
 		if (postgres_do_fixed(t->conn, PG_BEGIN_TXN, &c->err) != PG_OK)
-			return err_set(&c->err, ERR_TXN_BROKEN, t->db->base.name);
+			return BROKEN;
 		rc = try_gate(t, &c->err);
-		if (rc <= 0)
+		if (rc != LATE)
 			return rc;
 		if (!postgres_rollback(t->conn))
-			return err_set(&c->err, ERR_TXN_BROKEN, t->db->base.name);
+			return BROKEN;
 		if (atomic_load_explicit(&c->cancelled, memory_order_relaxed))
 			return err_set(&c->err, ERR_CANCELLED);
 		if (clock_mono_ms() >= postgres_notes(c)->deadline_ms)
@@ -254,8 +255,8 @@ static int count_marks(struct pg_conn *c, int64_t *ret, struct err *reterr)
 static int begin_snapshot(struct pg_txn *t, struct call *c)
 {
 	if (postgres_do_fixed(t->conn, PG_BEGIN_SNAPSHOT, &c->err) != PG_OK)
-		return err_set(&c->err, ERR_TXN_BROKEN, t->db->base.name);
-	return count_marks(t->conn, &t->marks, &c->err);
+		return BROKEN;
+	return count_marks(t->conn, &t->marks, &c->err) == 0 ? 0 : BROKEN;
 }
 
 /* The same number as others see it now. */
@@ -276,7 +277,7 @@ static int upgrade(struct pg_worker *w, struct pg_txn *t, struct call *c)
 	int64_t marks = 0;
 	int rc = try_gate(t, &c->err);
 
-	if (rc > 0)
+	if (rc == LATE)
 		return err_set(&c->err, ERR_LOCK_TIMEOUT);
 	if (rc < 0 || marks_now(w, &marks, &c->err) < 0)
 		return -1;
@@ -298,6 +299,26 @@ static void opened(struct pg_txn *t, bool writes)
 	lock_give(&t->db->lock);
 }
 
+/* As long as nothing has been done, a lost connection is nobody's loss: it begins on the next. */
+static int begin(struct pg_worker *w, struct pg_txn *t, struct call *c, bool gate)
+{
+	int64_t until_ms = clock_mono_ms() + t->db->engine->failover_ms;
+	int rc;
+
+	for (;;) {
+		if (get_conn(w, t, until_ms, &c->err) < 0)
+			return -1;
+		rc = gate ? begin_with_gate(t, c) : begin_snapshot(t, c);
+		if (rc != BROKEN)
+			return rc;
+		postgres_conn_drop(t->conn);
+		if (clock_mono_ms() >= until_ms)
+			return err_set(&c->err, ERR_UNREACHABLE, t->db->base.name,
+				       t->db->engine->failover_ms / 1000,
+				       "the connection is lost again and again");
+	}
+}
+
 /* Makes the transaction ready for this call. */
 static int prepare(struct pg_worker *w, struct pg_txn *t, struct call *c)
 {
@@ -306,18 +327,13 @@ static int prepare(struct pg_worker *w, struct pg_txn *t, struct call *c)
 
 	if (!is_new && !gate)
 		return 0;
-	if (!is_new) {
-		rc = upgrade(w, t, c);
-	} else {
-		rc = get_conn(w, t, &c->err);
-		if (rc == 0)
-			rc = gate ? begin_with_gate(t, c) : begin_snapshot(t, c);
-	}
+	rc = is_new ? begin(w, t, c, gate) : upgrade(w, t, c);
 	if (rc == 0) {
 		opened(t, gate);
 		return 0;
 	}
-	if (!is_new) {
+	/* where PostgreSQL is gone, what follows must not begin a transaction without this call */
+	if (!is_new || c->err.number == UNREACHABLE_NUMBER) {
 		lose(w, t, c);
 		return -1;
 	}
@@ -333,8 +349,19 @@ static int prepare(struct pg_worker *w, struct pg_txn *t, struct call *c)
 static void run_inside(struct pg_worker *w, struct pg_txn *t, struct call *c)
 {
 	size_t mark = engine_call_mark(c);
+	int64_t until_ms = clock_mono_ms() + t->db->engine->failover_ms;
 	struct pg_outcome out;
 
+	switch (postgres_lease(t->conn, c, until_ms, &c->err)) {
+	case PG_OK: break;
+	case PG_FAILED:
+		if (c->err.number == UNREACHABLE_NUMBER)
+			lose(w, t, c);
+		else
+			engine_call_fail(c, &c->err); /* it was cancelled, before it did anything */
+		return;
+	case PG_BROKEN: broken(w, t, c); return;
+	}
 	if (postgres_do_fixed(t->conn, PG_SAVE, NULL) != PG_OK) {
 		broken(w, t, c);
 		return;

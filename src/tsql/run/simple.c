@@ -149,6 +149,13 @@ enum flow tsql_run_tran(struct tsql_run *r, const struct insn *in)
 	return tsql_run_hand_out(r, TSQL_TRAN);
 }
 
+/* Nothing was open, or no savepoint has this name. After any other error of a COMMIT the
+ * transaction is gone, and what follows must not run as if it were not. */
+static bool ends_statement_only(int32_t number)
+{
+	return number == 3902 || number == 3903 || number == 628 || number == 6401;
+}
+
 void tsql_tran_done(struct tsql_run *r, int rc, const struct err *e)
 {
 	static const enum tsql_command commands[] = { [TRAN_BEGIN] = CMD_BEGIN,
@@ -169,7 +176,8 @@ void tsql_tran_done(struct tsql_run *r, int rc, const struct err *e)
 	if (e != NULL)
 		r->err = *e;
 	tsql_run_error(r, in, commands[in->u.tran.kind]);
-	st->over = false; /* 3902, 3903, 628, 6401 end the statement only */
+	if (ends_statement_only(r->err.number))
+		st->over = false;
 }
 
 /* Milliseconds since midnight of a text or time. */

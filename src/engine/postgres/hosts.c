@@ -1,0 +1,183 @@
+/* hosts.c — the hosts that the setting postgres names, and connecting to one of them without being
+ * held up by a machine that takes the connection and never answers. */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "engine/postgres/postgres_int.h"
+
+#define EXEC_MS 10000 /* small questions, on a machine that has much to do */
+#define CONNECT_S 3   /* unless CONNINFO has its own connect_timeout */
+
+/* ---- the list ---- */
+
+static const char *option_of(const PQconninfoOption *all, const char *keyword)
+{
+	for (const PQconninfoOption *o = all; o != NULL && o->keyword != NULL; o++) {
+		if (strcmp(o->keyword, keyword) == 0)
+			return o->val == NULL || o->val[0] == '\0' ? NULL : o->val;
+	}
+	return NULL;
+}
+
+static int count_items(const char *list)
+{
+	int n = 1;
+
+	if (list == NULL)
+		return 0;
+	for (const char *p = list; *p != '\0'; p++)
+		n += *p == ',';
+	return n;
+}
+
+/* The i-th of a list with commas, copied; a list of one item is meant for all. NULL: none. */
+static char *item_of(const char *list, int i)
+{
+	size_t n;
+
+	if (list == NULL)
+		return NULL;
+	for (int left = count_items(list) == 1 ? 0 : i; left > 0; left--) {
+		list += strcspn(list, ",");
+		if (*list == '\0')
+			return NULL;
+		list++;
+	}
+	n = strcspn(list, ",");
+	return n == 0 ? NULL : strndup(list, n);
+}
+
+/* Where CONNINFO names no host (a service file does, or the environment), libpq finds it. */
+int postgres_hosts_init(struct pg_engine *e, struct err *reterr)
+{
+	PQconninfoOption *all = PQconninfoParse(e->conninfo, NULL);
+	const char *host = option_of(all, "host"), *hostaddr = option_of(all, "hostaddr");
+	const char *port = option_of(all, "port"), *patience = option_of(all, "connect_timeout");
+	int n = count_items(hostaddr != NULL ? hostaddr : host), rc = 0;
+	long seconds = patience == NULL ? 0 : strtol(patience, NULL, 10);
+
+	e->connect_ms = 1000 * (seconds <= 0 || seconds > 3600 ? CONNECT_S : (int)seconds);
+	n = n > PG_HOSTS_MAX ? PG_HOSTS_MAX : n;
+	e->nhosts = n == 0 ? 1 : n;
+	e->hosts = calloc((size_t)e->nhosts, sizeof(*e->hosts));
+	if (e->hosts == NULL)
+		rc = err_nomem(reterr);
+	for (int i = 0; rc == 0 && i < n; i++) {
+		e->hosts[i] = (struct pg_host){ .host = item_of(host, i),
+						.hostaddr = item_of(hostaddr, i),
+						.port = item_of(port, i) };
+	}
+	PQconninfoFree(all);
+	return rc;
+}
+
+void postgres_hosts_fini(struct pg_engine *e)
+{
+	for (int i = 0; e->hosts != NULL && i < e->nhosts; i++) {
+		free(e->hosts[i].host);
+		free(e->hosts[i].hostaddr);
+		free(e->hosts[i].port);
+	}
+	free(e->hosts);
+}
+
+/* ---- connecting ---- */
+
+/* What the operator does not say: silent ends of connections are noticed, and only a primary is
+ * taken. What stands in CONNINFO wins over that; the host wins over CONNINFO. */
+PGconn *postgres_host_begin(const struct pg_engine *e, int which, const char *application)
+{
+	const struct pg_host *h = &e->hosts[which];
+	const char *keys[16] = { "keepalives_idle",      "keepalives_interval",
+				 "keepalives_count",     "tcp_user_timeout",
+				 "target_session_attrs", "application_name",
+				 "client_encoding",      "dbname" };
+	const char *values[16] = { "10", "3", "3", "10000", "read-write", application, "UTF8", e->conninfo };
+	size_t n = 8;
+
+	if (h->host != NULL || h->hostaddr != NULL) {
+		const char *const own[3][2] = { { "host", h->host },
+						{ "hostaddr", h->hostaddr },
+						{ "port", h->port } };
+
+		for (size_t i = 0; i < 3; i++, n++) {
+			keys[n] = own[i][0];
+			values[n] = own[i][1] == NULL ? "" : own[i][1];
+		}
+	}
+	return PQconnectStartParams(keys, values, 1);
+}
+
+/* Waits until the handshake can go on, 50 ms at most, and takes it on. */
+static PostgresPollingStatusType go_on(PGconn *h, PostgresPollingStatusType last)
+{
+	struct pollfd fd = { PQsocket(h), last == PGRES_POLLING_READING ? POLLIN : POLLOUT, 0 };
+
+	return poll(&fd, 1, 50) > 0 ? PQconnectPoll(h) : last;
+}
+
+PGconn *postgres_host_connect(const struct pg_engine *e, int which, const char *application,
+			      const atomic_bool *stop, unsigned changes)
+{
+	int64_t until_ms = clock_mono_ms() + e->connect_ms;
+	PGconn *h = postgres_host_begin(e, which, application);
+	PostgresPollingStatusType at = PGRES_POLLING_WRITING;
+
+	if (h == NULL || PQstatus(h) == CONNECTION_BAD)
+		return h;
+	while (at != PGRES_POLLING_OK && at != PGRES_POLLING_FAILED) {
+		if (clock_mono_ms() >= until_ms || atomic_load(stop) ||
+		    atomic_load(&e->primary.changes) != changes) {
+			PQfinish(h);
+			return NULL;
+		}
+		at = go_on(h, at);
+	}
+	return h;
+}
+
+/* ---- one question ---- */
+
+/* Until PQgetResult() waits for nobody. */
+static bool await(const struct pg_engine *e, PGconn *h, int64_t until_ms, unsigned changes)
+{
+	while (PQisBusy(h)) {
+		struct pollfd fd = { PQsocket(h), POLLIN, 0 };
+
+		if (clock_mono_ms() >= until_ms || atomic_load(&e->primary.changes) != changes ||
+		    (poll(&fd, 1, 50) > 0 && PQconsumeInput(h) != 1))
+			return false;
+	}
+	return true;
+}
+
+/* The last result of a text, as PQexec() gives it. NULL: the host does not answer, or another one
+ * has become the primary. PQexec() would wait for a frozen one as long as it is frozen. */
+PGresult *postgres_exec(const struct pg_engine *e, PGconn *h, const char *sql)
+{
+	int64_t until_ms = clock_mono_ms() + EXEC_MS;
+	unsigned changes = atomic_load(&e->primary.changes);
+	PGresult *last = NULL;
+
+	if (PQsendQuery(h, sql) != 1)
+		return NULL;
+	for (;;) {
+		PGresult *r;
+
+		if (!await(e, h, until_ms, changes)) {
+			PQclear(last);
+			return NULL;
+		}
+		r = PQgetResult(h);
+		if (r == NULL)
+			return last;
+		if (last != NULL && PQresultStatus(last) == PGRES_FATAL_ERROR) {
+			PQclear(r);
+		} else {
+			PQclear(last);
+			last = r;
+		}
+	}
+}
