@@ -219,4 +219,8 @@ void session_work_or_now(struct session *s, bool is_long, void (*run)(struct ses
 /* Says the time-out where the meter gave up because of it. */
 void session_work_explain(const struct session *s, struct err *e);
 
+/* select.c: a SELECT over views begins, and its call has come back. */
+void session_select_start(struct session *s, struct frame *f);
+void session_select_returned(struct session *s);
+
 #endif

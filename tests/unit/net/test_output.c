@@ -1,4 +1,4 @@
-/* test_sending.c — outputs of owned, lent and generated pieces, in every order, in clear and with
+/* test_output.c — outputs of owned, lent and generated pieces, in every order, in clear and with
  * TLS: they arrive whole and in order, sources are released once and in time, what fails or is
  * given up leaves nothing behind, and what was to be encrypted is never sent in clear. */
 #include "net_test.h"
@@ -405,6 +405,19 @@ static void nothing_is_sent_in_clear_after_an_error_of_tls(void **state)
 	harness_stop(&h);
 }
 
+/* One client, in clear, whose bytes the owner takes with data(), which closes the stream. */
+static void ask_once(struct harness *h, size_t (*data)(struct conn *c, const uint8_t *p, size_t n))
+{
+	struct client c;
+
+	start(h);
+	h->data = data;
+	client_start(&c, h, false);
+	client_ask(&c, 0, 0);
+	WAIT_FOR(atomic_load(&h->closes) == 1);
+	client_end(&c);
+}
+
 static size_t close_and_send(struct conn *c, const uint8_t *p, size_t n)
 {
 	(void)p;
@@ -416,16 +429,10 @@ static size_t close_and_send(struct conn *c, const uint8_t *p, size_t n)
 static void what_is_sent_after_the_end_is_dropped(void **state)
 {
 	struct harness h;
-	struct client c;
 
 	(void)state;
-	start(&h);
-	h.data = close_and_send;
-	client_start(&c, &h, false);
-	client_ask(&c, 0, 0);
-	WAIT_FOR(atomic_load(&h.closes) == 1);
+	ask_once(&h, close_and_send);
 	assert_int_equal(atomic_load(&sources), 0);
-	client_end(&c);
 	harness_stop(&h);
 }
 
@@ -453,16 +460,10 @@ static size_t look_at_memory(struct conn *c, const uint8_t *p, size_t n)
 static void memory_goes_with_what_is_large(void **state)
 {
 	struct harness h;
-	struct client c;
 
 	(void)state;
-	start(&h);
-	h.data = look_at_memory;
-	client_start(&c, &h, false);
-	client_ask(&c, 0, 0);
-	WAIT_FOR(atomic_load(&h.closes) == 1);
+	ask_once(&h, look_at_memory);
 	assert_true(reason_has(&h, "right"));
-	client_end(&c);
 	harness_stop(&h);
 }
 
