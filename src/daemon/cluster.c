@@ -205,13 +205,16 @@ static int is_alive(void *arg, const char *const *fields, struct err *reterr)
 	return 1;
 }
 
-void daemon_cluster_numbers(struct server *srv)
+void daemon_cluster_prepare(struct server *srv)
 {
 	bool others = false;
 	uint16_t random;
 	struct err e;
 
-	if (is_shared(srv) && engine_postgres_servers(srv->engine, is_alive, &others, &e) >= 0 && others &&
+	if (!is_shared(srv))
+		return;
+	srv->elsewhere = elsewhere;
+	if (engine_postgres_servers(srv->engine, is_alive, &others, &e) >= 0 && others &&
 	    getrandom(&random, sizeof(random), 0) == (ssize_t)sizeof(random))
 		session_registry_begin(&srv->registry, random);
 }
@@ -239,7 +242,6 @@ int daemon_cluster_start(struct server *srv, struct cluster **ret, struct err *r
 		return err_nomem(reterr);
 	}
 	w.arg = c;
-	srv->elsewhere = elsewhere;
 	engine_postgres_watch(srv->engine, &w);
 	*ret = c;
 	return 0;

@@ -7,8 +7,9 @@
 
 struct cluster;
 
-/* Before the first session: numbers of sessions that the other servers are not likely to use. */
-void daemon_cluster_numbers(struct server *srv);
+/* Before the first session: numbers of sessions that the other servers are not likely to use, and
+ * whom KILL asks. */
+void daemon_cluster_prepare(struct server *srv);
 /* After the listeners are open. *ret is NULL where the databases are this server's alone. */
 MUST_CHECK int daemon_cluster_start(struct server *srv, struct cluster **ret, struct err *reterr);
 void daemon_cluster_stop(struct cluster *c); /* NULL is welcome */

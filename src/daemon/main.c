@@ -368,7 +368,7 @@ static int build(struct server *srv, struct made *made, struct beside *b, struct
 	    open_auth(srv, reterr) < 0 ||
 	    daemon_firststart_logins(srv->config, srv->databases, &made->password, reterr) < 0)
 		return -1;
-	daemon_cluster_numbers(srv);
+	daemon_cluster_prepare(srv);
 	engine_is_started(srv);
 	if (start_cleaner(srv, reterr) < 0 ||
 	    daemon_backup_new(srv->databases, srv->config->data, &srv->backup, reterr) < 0 ||
