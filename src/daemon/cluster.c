@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* names of threads */
 #include "daemon/cluster.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,17 @@
 
 #define SESSIONS_TOLD 1000 /* more than that of one server are not shown on the others */
 
+/* Work that was brought to a database: the bell counts it, whoever rang. */
+struct rung {
+	struct database *db;
+	uint32_t elsewhere; /* how often that was us, for another server */
+	uint32_t told;      /* how often it was rung here, when the others heard of it */
+};
+
 struct cluster {
 	struct server *srv;
+	struct rung *rung; /* owned; the engine's thread only */
+	size_t nrung;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
@@ -88,16 +98,91 @@ static void describe(void *arg, struct engine_postgres_facts *ret)
 	ret->who = sessions_as_json(c->srv);
 }
 
+/* ---- bells and logins: told as a number of databases, theirs, and events of logins ---- */
+
+#define HEAD 2
+#define ID 4
+
+static struct rung *rung_of(struct cluster *c, struct database *db)
+{
+	struct rung *grown;
+
+	for (size_t i = 0; i < c->nrung; i++) {
+		if (c->rung[i].db == db)
+			return &c->rung[i];
+	}
+	grown = realloc(c->rung, (c->nrung + 1) * sizeof(*grown));
+	if (grown == NULL)
+		return NULL;
+	c->rung = grown;
+	/* whether it was rung before is not known: once too often does no harm */
+	grown[c->nrung] = (struct rung){ .db = db, .told = (uint32_t)-1 };
+	return &grown[c->nrung++];
+}
+
+struct bells {
+	struct cluster *cluster;
+	uint8_t *dst;
+	size_t n, most;
+};
+
+static void take_bell(struct database *db, void *arg)
+{
+	struct bells *b = arg;
+	struct rung *r = rung_of(b->cluster, db);
+	uint32_t here, id = (uint32_t)atomic_load(&db->id);
+
+	if (r == NULL || b->n == b->most)
+		return;
+	here = ((uint32_t)session_bell_number(&b->cluster->srv->bell, db) - r->elsewhere) & INT32_MAX;
+	if (here == r->told)
+		return;
+	r->told = here;
+	for (size_t i = 0; i < ID; i++)
+		b->dst[HEAD + b->n * ID + i] = (uint8_t)(id >> 8 * i);
+	b->n++;
+}
+
 static size_t take_events(void *arg, uint8_t *dst, size_t size)
 {
-	return auth_take_events(((struct cluster *)arg)->srv->auth, dst, size);
+	struct cluster *c = arg;
+	struct bells b = { .cluster = c, .dst = dst, .most = size / 4 / ID };
+	size_t head, logins;
+
+	assert(size >= 64);
+	databases_each(c->srv->databases, take_bell, &b);
+	dst[0] = (uint8_t)b.n;
+	dst[1] = (uint8_t)(b.n >> 8);
+	head = HEAD + b.n * ID;
+	logins = auth_take_events(c->srv->auth, dst + head, size - head);
+	return b.n == 0 && logins == 0 ? 0 : head + logins;
 }
 
 /* ---- what it hears ---- */
 
+static void ring(struct cluster *c, const uint8_t *id)
+{
+	struct database *db = databases_by_id(c->srv->databases,
+					      (int64_t)((uint32_t)id[0] | (uint32_t)id[1] << 8 |
+							(uint32_t)id[2] << 16 | (uint32_t)id[3] << 24));
+	struct rung *r = db == NULL ? NULL : rung_of(c, db);
+
+	if (r == NULL)
+		return;
+	r->elsewhere++;
+	session_bell_ring(&c->srv->bell, db);
+}
+
 static void give_events(void *arg, const uint8_t *bytes, size_t n)
 {
-	auth_give_events(((struct cluster *)arg)->srv->auth, bytes, n);
+	struct cluster *c = arg;
+	size_t bells = n < HEAD ? 0 : (size_t)bytes[0] | (size_t)bytes[1] << 8, head = HEAD + bells * ID;
+
+	if (n < head)
+		return;
+	for (size_t i = 0; i < bells; i++)
+		ring(c, bytes + HEAD + i * ID);
+	auth_give_events(c->srv->auth, bytes + head, n - head);
 }
 
 static void clean(void *arg)
@@ -259,5 +344,6 @@ void daemon_cluster_stop(struct cluster *c)
 	pthread_join(c->thread, NULL);
 	pthread_cond_destroy(&c->wake);
 	pthread_mutex_destroy(&c->lock);
+	free(c->rung);
 	free(c);
 }

@@ -142,6 +142,24 @@ def test_settings_that_one_server_changes_count_on_all(two):
     until(lambda: answer(two[1]) == 1, 5)
 
 
+def test_work_that_comes_by_one_server_wakes_those_who_wait_at_another(two):
+    with open_path("wire", two[0], "master") as db:
+        assert db.batch("EXEC procession_database_create 'Waited for', 'word'").error is None
+    until(lambda: opens(two[1], "Waited for"), 5)
+    time.sleep(2)                                               # a new database may be announced once for nothing
+    wait = "DECLARE @seen int, @now int; EXEC @seen = procession_wait_for_work 0; EXEC @now = procession_wait_for_work {}, @seen; SELECT @now - @seen AS n"
+    with open_path("wire", two[1], "Waited for") as waiter, open_path("wire", two[0], "Waited for") as db:
+        assert waiter.batch(wait.format(1500)).dicts()[0]["n"] == 0         # and nobody rings for ever
+        woken = []
+        thread = threading.Thread(target=lambda: woken.append(waiter.batch(wait.format(25000)).dicts()[0]["n"]))
+        began = time.monotonic()
+        thread.start()
+        time.sleep(0.5)
+        assert db.batch(JOB).error is None
+        thread.join()
+        assert woken[0] > 0 and time.monotonic() - began < 20
+
+
 # ---- who is there
 
 def test_sp_who_shows_the_sessions_of_all_servers(two):

@@ -40,9 +40,9 @@ struct engine_postgres_watch {
 	void (*changed)(void *arg);
 	/* it is this server's turn to clean up, or somebody left something to be cleaned */
 	void (*clean)(void *arg);
-	/* what the logins of this server say to those of the others; gives the number of bytes */
+	/* what this server has to say to the others; gives the number of bytes */
 	size_t (*take_events)(void *arg, uint8_t *dst, size_t size);
-	/* and what those of another one have said */
+	/* and what another one has said */
 	void (*give_events)(void *arg, const uint8_t *bytes, size_t n);
 	void (*describe)(void *arg, struct engine_postgres_facts *ret);
 	void *arg; /* not NULL */
