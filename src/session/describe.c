@@ -166,7 +166,7 @@ static void describe_column(struct value *row, const struct column *c, size_t or
 
 void session_describe_host(struct session *s, struct frame *ret)
 {
-	*ret = (struct frame){ .session = s };
+	*ret = (struct frame){ .session = s, .elsewhere = s->request->inv->database };
 	ret->host = (struct tsql_host){ .sink = &s->sink,
 					.vars = &s->vars,
 					.ops = &session_host_ops,

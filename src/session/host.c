@@ -155,8 +155,9 @@ static void host_language(struct tsql_host *h, const char *old_name, const char 
  * views of the master are everybody's. */
 static int host_database(struct tsql_host *h, struct str name, struct tsql_database *ret, struct err *reterr)
 {
+	const struct frame *f = frame_of(h);
 	struct session *s = session_of(h);
-	struct database *db = s->database;
+	struct database *db = f->elsewhere != NULL ? f->elsewhere : s->database;
 
 	if (name.n > 0)
 		db = databases_find(s->server->databases, name);

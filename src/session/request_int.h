@@ -78,6 +78,8 @@ struct frame {
 	bool tran_touched;      /* BEGIN, COMMIT or ROLLBACK was among its statements */
 	int32_t trancount_before;
 	unsigned depth;
+	/* of a text that is only looked at: names mean this database's; NULL: the session's */
+	struct database *elsewhere;
 };
 
 /* Collects the last row of SELECT @v = column FROM … */

@@ -3,6 +3,9 @@
  * beside =, in IN, CAST and calls the type of the other side; elsewhere the widest type of that
  * kind; two such parameters in one expression tell nothing about each other. */
 #include "tsql/eval/eval.h"
+
+#include <string.h>
+
 #include "tsql/eval/functions.h"
 
 static struct tsql_undeclared *entry_of(const struct eval *ev, const struct expr *e)
@@ -106,6 +109,30 @@ static int choice(struct eval *ev, const struct expr *e, const struct type *want
 	return 0;
 }
 
+/* Of the functions about objects those that give a name take a number, the others a name. */
+static int asked_about(struct eval *ev, const struct expr *e)
+{
+	const struct type number = TYPE_OF(TYPE_INT), name = TYPE_LEN(TYPE_NVARCHAR, 4000);
+	size_t n = strlen(e->fn->name);
+	bool gives_name = n > 5 && strcmp(e->fn->name + n - 5, "_NAME") == 0;
+
+	for (size_t i = 0; i < e->nargs; i++) {
+		if (tsql_suggest_value(ev, e->args[i], gives_name ? &number : &name, SUGGEST_SAME) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* DATEADD(part, number, date) */
+static int date_and_number(struct eval *ev, const struct expr *e)
+{
+	const struct type number = TYPE_OF(TYPE_INT), date = TYPE_OF(TYPE_DATETIME);
+
+	return tsql_suggest_value(ev, e->args[1], &number, SUGGEST_SAME) < 0
+		       ? -1
+		       : tsql_suggest_value(ev, e->args[2], &date, SUGGEST_SAME);
+}
+
 /* What a function takes is known where it takes what it gives; other arguments tell nothing. */
 static int arguments(struct eval *ev, const struct expr *e, const struct type *want)
 {
@@ -120,7 +147,8 @@ static int arguments(struct eval *ev, const struct expr *e, const struct type *w
 	case R_TEXT:
 	case R_TEXT_MAX: return tsql_suggest_value(ev, e->args[0], &text, SUGGEST_SAME);
 	case R_TEXT_ALL: return alternatives(ev, e, 0, 1, &text);
-	default: return 0;
+	case R_DATE: return date_and_number(ev, e);
+	default: return e->fn->call == NULL ? asked_about(ev, e) : 0;
 	}
 }
 

@@ -36,6 +36,8 @@ TYPES = {
     "EXEC proc_AddItem @P0, @P1, @P2": ["varchar(512)", "varbinary(max)", "int"],
     "EXEC StateService.dbo.proc_AddItem @timeout = @P0, @id = @P1": ["int", "varchar(512)"],
     "EXEC WordAutomation..proc_SubmitJob @P0": ["bigint"],
+    "SELECT name FROM sys.objects WHERE object_id = OBJECT_ID(@a) AND name <> OBJECT_NAME(@b) AND DB_ID(@c) > 0": ["nvarchar(4000)", "int", "nvarchar(4000)"],
+    "SELECT * FROM dbo.Items WHERE Expires < DATEADD(minute, @P0, GETDATE())": ["int"],
     "SELECT 1": [],
 }
 REFUSED = {
@@ -101,6 +103,14 @@ def test_what_is_declared_is_left_out(w):
 def test_it_is_asked_by_a_batch_as_well(w):
     answer = w.batch("EXEC sp_describe_undeclared_parameters @tsql = N'SELECT * FROM dbo.Items WHERE Id = @P0'").ok()
     assert answer.results[0][1][0][:2] == [1, "@P0"]
+
+
+def test_it_is_asked_in_another_database(w):
+    """As mssql-jdbc does, which names the catalogue of the connection; the session stays where it is."""
+    answer = w.batch("EXEC WordAutomation.sys.sp_describe_undeclared_parameters N'SELECT * FROM dbo.Jobs WHERE JobId = @P0'").ok()
+    assert answer.results[0][1][0][3] == "bigint"
+    assert w.batch("EXEC WordAutomation..sp_describe_first_result_set N'SELECT JobId FROM dbo.Jobs'").ok().results[0][1][0][2] == "JobId"
+    assert w.batch("SELECT DB_NAME()").value == "StateService"
 
 
 def test_nothing_is_run(w):
