@@ -18,7 +18,7 @@ def as_user(pg, name, role):
 
 
 def running(conninfo):
-    return Server(settings={"engine": "postgres", "postgres": conninfo})
+    return Server(settings={"engine": "postgres", "postgres": conninfo}, start_timeout=120)
 
 
 @pytest.fixture(scope="module")

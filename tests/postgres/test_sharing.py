@@ -27,7 +27,8 @@ def servers(pg, count, **settings):
     with contextlib.closing(pg.connect()) as connection:
         connection.cursor().execute(f"CREATE DATABASE {name}")
     with contextlib.ExitStack() as stack:
-        yield [stack.enter_context(Server(settings={"engine": "postgres", "postgres": pg.conninfo(name), "server_name": f"s{i}", **settings}))
+        yield [stack.enter_context(Server(settings={"engine": "postgres", "postgres": pg.conninfo(name), "server_name": f"s{i}", **settings},
+                                          start_timeout=120))
                for i in range(count)]
 
 
