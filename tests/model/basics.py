@@ -3,6 +3,7 @@
 A model says what an answer must be. Where it cannot know a value exactly (the server's clock), it gives an object with accept(): the first value
 seen is checked against the time of the call that made it, and every later one must be the same.
 """
+import copy
 import datetime
 
 TICK = datetime.timedelta(microseconds=3334)
@@ -55,6 +56,15 @@ class Stamp:
         return f"Stamp({self.value or (self.lo, self.hi)})"
 
 
+class Guess(Stamp):
+    """The instant of a call in one of several orders that are tried: each copy of a model has its own."""
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            memo[id(self)] = Guess(self.lo, self.hi, self.value)
+        return memo[id(self)]
+
+
 class Later:
     """A stamp and some minutes."""
 
@@ -62,7 +72,13 @@ class Later:
         self.stamp, self.delta = stamp, datetime.timedelta(minutes=minutes)
 
     def __deepcopy__(self, memo):
-        return self
+        return Later._of(copy.deepcopy(self.stamp, memo), self.delta)
+
+    @classmethod
+    def _of(cls, stamp, delta):
+        made = cls.__new__(cls)
+        made.stamp, made.delta = stamp, delta
+        return made
 
     def accept(self, actual):
         return isinstance(actual, datetime.datetime) and self.stamp.accept(actual - self.delta)

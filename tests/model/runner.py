@@ -156,11 +156,14 @@ class Sequence:
         return self.model
 
 
-def run_sequences(server, service, errata, clock, count, seconds):
-    module = MODELS[service]
-    database = f"Model{service}{errata}"
-    create_database(server, database, service, errata)
-    links = [open_path("wire", server, database, module.KIND) for _ in range(CONNECTIONS)]
+def database_of(service, errata):
+    return f"Model{service}{errata}"
+
+
+def run_sequences(servers, service, errata, clock, count, seconds):
+    """servers: those that the connections are spread over; the database is there."""
+    module, database = MODELS[service], database_of(service, errata)
+    links = [open_path("wire", servers[i % len(servers)], database, module.KIND) for i in range(CONNECTIONS)]
     model = module.Model(errata)
     end = time.monotonic() + seconds
     try:
@@ -183,8 +186,10 @@ def run_sequences(server, service, errata, clock, count, seconds):
 
 def with_real_clock(server, service, errata):
     share = 1 if errata == "corrected" else 5
-    run_sequences(server, service, errata, RealClock(), SEQUENCES // share, SECONDS / share)
+    create_database(server, database_of(service, errata), service, errata)
+    run_sequences([server], service, errata, RealClock(), SEQUENCES // share, SECONDS / share)
 
 
 def with_set_clock(server, service, errata):
-    run_sequences(server, service, errata, SetClock(server), max(1, SEQUENCES // 10), SECONDS / 5)
+    create_database(server, database_of(service, errata), service, errata)
+    run_sequences([server], service, errata, SetClock(server), max(1, SEQUENCES // 10), SECONDS / 5)

@@ -9,7 +9,7 @@ from support import clients
 from support.clock import ClockServer
 from support.jobs import ERRATA, FAR, PART, PART2, ZERO, Jobs, new_database
 from support.proves import proves
-from support.store import stored
+from support.store import sqlite_only, stored
 
 BEGIN = datetime.datetime(2027, 12, 31, 22, 30, 0)
 
@@ -104,6 +104,7 @@ def test_jobs_of_the_year_before_last_expire(db):
 
 
 @proves("TRAN-JobsExpire-07", "TRAN-JobsExpire-10")
+@sqlite_only("the clock goes back, which it never does for a database in PostgreSQL")
 def test_jobs_expire_by_the_stops_that_their_items_have_when_the_clock_goes_back(db):
     """The last stop of a job is not the latest that there ever was: an item may stop again, at an earlier time."""
     if db.word:
@@ -157,6 +158,7 @@ STOPS = ("1@10 2@20 3@30", "1@30 2@20 3@10", "1@30 2@10 3@8 1@5", "1@10", "1@20 
 
 @proves("TRAN-JobsExpire-09", "TRAN-JobsExpire-10", "TRAN-JobsExpire-14", "TRAN-JobsExpire-17", "TRAN-UpdateSucceededItem-03", "TRAN-UpdateFailedItem-06",
         "TRAN-UpdateConversionBatch-09")
+@sqlite_only("the clock goes back, which it never does for a database in PostgreSQL")
 def test_jobs_and_items_expire_by_the_stops_that_they_have(db):
     """By a threshold that moves on hour by hour: jobs all of whose items have stopped before it go, and such items of the other jobs."""
     if db.word:

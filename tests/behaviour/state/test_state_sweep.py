@@ -325,7 +325,7 @@ def ticks(moment):
 
 
 @proves("STATE-Model-11")
-@sqlite_only("looks at the promise, which is about renewals that are written later: PostgreSQL commits them at once")
+@sqlite_only("looks at the promise in the file; that of PostgreSQL is in tests/postgres/test_renewals.py")
 def test_after_a_crash_items_live_as_long_as_lost_renewals_would_have_let_them(tmp_path, key):
     """docs/durability.md: for two minutes at a time renewals may be answered before they are on the disk; after a crash none that was answered then is cut short."""
     noon = datetime.datetime(2025, 6, 15, 12)
