@@ -47,3 +47,8 @@ ALTER TABLE item ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;
 UPDATE item SET sum = checksum((SELECT body.data FROM body WHERE body.n = item.n));
 CREATE VIEW damaged AS                      -- for procession_database_check
     SELECT 'the data of item ' || item.id AS what FROM item LEFT JOIN body ON body.n = item.n WHERE checksum(body.data) <> item.sum;
+
+-- MIGRATION 5
+-- How long the item's data are, beside the rest of it: they are counted (numbers.sql) and shown without being read.
+ALTER TABLE item ADD COLUMN bytes INTEGER;  -- NULL: the data are
+UPDATE item SET bytes = (SELECT length(body.data) FROM body WHERE body.n = item.n);

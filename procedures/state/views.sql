@@ -10,5 +10,5 @@ VIEW dbo.Items (
 SUMMARY The items with their locks and times; Bytes is the length of the data, NULL for NULL.
 AS
 SELECT item.id, item.locked <> 0, item.cookie, CASE WHEN item.locked <> 0 THEN item.lock_time END, item.timeout / 18000, max(item.expires, item.timeout + promise.lost),
-       length(body.data)
-FROM promise CROSS JOIN item LEFT JOIN body ON body.n = item.n;
+       item.bytes
+FROM promise CROSS JOIN item;

@@ -147,6 +147,13 @@ struct constraint_text {
 	const char *text;
 };
 
+/* A number that is kept for each database of a service: how many it has of something. */
+#define SERVICE_NUMBERS_MAX 8
+struct service_number {
+	const char *family; /* the name that the server tells it by (metrics/families.def) */
+	const char *state;  /* what tells it from others of that name; NULL: nothing */
+};
+
 /* All procedures of one service, sorted by name (ASCII, no case); generated. */
 struct service_procs {
 	const char *name; /* "state" */
@@ -160,6 +167,11 @@ struct service_procs {
 	/* script that drops and creates the store's views; run after the migrations, whenever a
 	 * store is opened. Never NULL */
 	const char *views_sql;
+	const struct service_number *numbers;
+	uint16_t nnumbers;
+	/* counts all of them from nothing; and the script of triggers that keep them, for the
+	 * connection that writes: they call tally(index, added, index, added …). NULL: no numbers */
+	const char *numbers_sql, *numbers_kept_sql;
 	const struct constraint_text *constraints; /* texts of the -- ERROR lines of schema.sql */
 	uint16_t nconstraints;
 };

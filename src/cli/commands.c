@@ -202,11 +202,19 @@ static int judge_states(const struct client_result *r)
 
 int cli_run_status(struct cli *cli, const struct command *cmd)
 {
-	static const char *const titles[] = { "server",   "servers",     "databases",
-					      "counters", "certificate", NULL };
+	static const char *const titles[] = { "server",  "servers",     "databases",
+					      "numbers", "certificate", NULL };
 	const struct client_arg args[] = { client_text(
 		NULL, "SELECT @@SERVERNAME AS server, @@VERSION AS version, SUSER_SNAME() AS login; EXEC "
-		      "procession_server_list; EXEC procession_database_list; EXEC procession_counters; "
+		      "procession_server_list; EXEC procession_database_list; "
+		      "SELECT SUBSTRING(name, 12, 60) AS name, [database], label, CAST(value AS bigint) AS value "
+		      "FROM sys.procession_numbers WHERE name IN ('procession_uptime_seconds', "
+		      "'procession_queue_length', 'procession_sessions', 'procession_connections', "
+		      "'procession_connections_limit', 'procession_logins_waiting', "
+		      "'procession_memory_used_bytes', 'procession_memory_limit_bytes', "
+		      "'procession_database_file_bytes', 'procession_wal_bytes', 'procession_job_items', "
+		      "'procession_state_items', 'procession_state_bytes', 'procession_state_locks', "
+		      "'procession_cleanup_pending'); "
 		      "SELECT DATEADD(day, CAST(value / 86400 AS int), '1970-01-01') AS expires, "
 		      "CAST(value / 86400 AS int) - DATEDIFF(day, '1970-01-01', GETUTCDATE()) AS days_left, "
 		      "CASE WHEN value / 86400 - DATEDIFF(day, '1970-01-01', GETUTCDATE()) < 30 "

@@ -288,37 +288,6 @@ static int backup_end(struct native_ctx *ctx, struct err *reterr)
 	return 0;
 }
 
-/* ---- procession_counters ---- */
-
-/* server_counters() AS ($name, $value) */
-static int server_counters(struct native_ctx *ctx, struct err *reterr)
-{
-	struct server *srv = ctx->userdata;
-	const struct {
-		const char *name;
-		int64_t value;
-	} counters[] = {
-		{ "sessions", atomic_load(&srv->sessions) },
-		{ "session_numbers", session_registry_open(&srv->registry) },
-		{ "connections", net_connections(srv->net) },
-		{ "max_connections", srv->max_connections },
-		{ "logins_waiting", net_work_waiting(srv->net, NET_LANE_KNOWN) +
-					    (int64_t)net_work_waiting(srv->net, NET_LANE_STRANGER) },
-		{ "memory_used", (int64_t)budget_used(&srv->accounts.server) },
-		{ "memory_limit", (int64_t)srv->accounts.server.limit },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(counters); i++) {
-		const struct value fields[] = { value_nvarchar(counters[i].name),
-						value_int(TYPE_BIGINT, counters[i].value) };
-		int rc = ctx->each(ctx, fields, ARRAY_LEN(fields), reterr);
-
-		if (rc != 0)
-			return rc;
-	}
-	return 0;
-}
-
 /* ---- procession_stats ---- */
 
 static struct value text_or_null(const char *text)
@@ -373,7 +342,6 @@ void daemon_natives_register(struct server *srv)
 	catalogue_native_register(&srv->natives, "sessions_end", sessions_end, srv);
 	catalogue_native_register(&srv->natives, "session_list", give_sessions, srv);
 	catalogue_native_register(&srv->natives, "server_list", give_servers, srv);
-	catalogue_native_register(&srv->natives, "server_counters", server_counters, srv);
 	catalogue_native_register(&srv->natives, "server_numbers", server_numbers, srv);
 	catalogue_native_register(&srv->natives, "database_states", database_states, srv);
 	catalogue_native_register(&srv->natives, "password_hash", password_hash, srv);

@@ -1,8 +1,10 @@
 /* numbers.c — see numbers.h. */
 #include "daemon/numbers.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -73,6 +75,7 @@ static void tell_clients(struct metrics_snapshot *s, struct server *srv)
 	uint64_t received, sent;
 
 	tell_sessions(s, srv);
+	tell(s, METRICS_FAMILY_SESSIONS_HELD, atomic_load(&srv->sessions));
 	net_traffic(srv->net, &received, &sent);
 	tell(s, METRICS_FAMILY_CONNECTIONS, net_connections(srv->net));
 	tell(s, METRICS_FAMILY_CONNECTIONS_MAX, srv->max_connections);
@@ -98,6 +101,31 @@ static void tell_certificate(struct metrics_snapshot *s, struct server *srv)
 
 /* ---- databases ---- */
 
+static enum metrics_family family_of(const char *name)
+{
+	for (unsigned f = 0; f < METRICS_FAMILIES; f++) {
+		if (strcmp(metrics_family_name((enum metrics_family)f), name) == 0)
+			return (enum metrics_family)f;
+	}
+	return METRICS_FAMILIES;
+}
+
+/* How many it has of what, as its service declares it. */
+static void tell_kept(struct metrics_snapshot *s, const struct database *db,
+		      const struct engine_statistics *now)
+{
+	const struct service_procs *p = &catalogue_service_procs[db->service];
+
+	for (size_t i = 0; now->counted && i < p->nnumbers; i++) {
+		const struct metrics_label labels[] = { { "database", db->name },
+							{ "state", p->numbers[i].state } };
+		enum metrics_family f = family_of(p->numbers[i].family);
+
+		assert(f != METRICS_FAMILIES); /* numbers.sql names one that families.def has not */
+		metrics_add(s, f, (double)now->numbers[i], labels, p->numbers[i].state == NULL ? 1 : 2);
+	}
+}
+
 static void tell_database(struct database *db, void *arg)
 {
 	const struct metrics_label label = { "database", db->name };
@@ -113,6 +141,7 @@ static void tell_database(struct database *db, void *arg)
 	metrics_add(s, METRICS_FAMILY_FILE_BYTES, (double)now.file_bytes, &label, 1);
 	metrics_add(s, METRICS_FAMILY_WAL, (double)now.log_bytes, &label, 1);
 	metrics_add(s, METRICS_FAMILY_WAL_WAITING, (double)now.log_waiting_bytes, &label, 1);
+	tell_kept(s, db, &now);
 }
 
 static void collect(struct metrics_snapshot *s, void *arg)

@@ -124,6 +124,9 @@ struct engine_statistics {
 	/* what it takes on the disk: its file; its log, and the part of that which is not in the
 	 * file yet; 0 where an engine does not know */
 	uint64_t file_bytes, log_bytes, log_waiting_bytes;
+	/* the numbers of its service (catalogue/proc.h), once they have been counted */
+	bool counted;
+	int64_t numbers[SERVICE_NUMBERS_MAX];
 };
 void engine_statistics(struct engine_database *db, struct engine_statistics *ret); /* thread-safe */
 /* Where it is counted; NULL: nowhere. */

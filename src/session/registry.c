@@ -163,16 +163,6 @@ uint64_t session_registry_added(struct registry *r)
 	return n;
 }
 
-unsigned session_registry_open(struct registry *r)
-{
-	unsigned n;
-
-	lock_take(&r->lock);
-	n = r->open;
-	lock_give(&r->lock);
-	return n;
-}
-
 static enum registry_state state_of(const struct registry_entry *e)
 {
 	if (!e->shown)

@@ -84,7 +84,6 @@ void session_registry_show(struct registry *r, struct registry_entry *e);
 /* Changes a text that an entry points to. */
 void session_registry_text(struct registry *r, char *dst, size_t size, struct str text);
 uint64_t session_registry_added(struct registry *r);
-unsigned session_registry_open(struct registry *r);
 /* How many are in which state: not logged in yet, waiting for their client, at work. */
 enum registry_state { REGISTRY_LOGIN, REGISTRY_IDLE, REGISTRY_RUNNING, REGISTRY_STATES };
 void session_registry_count(struct registry *r, unsigned ret[REGISTRY_STATES]);

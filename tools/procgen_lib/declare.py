@@ -99,9 +99,17 @@ class View:
         return f"{prefix}_{self.name}"
 
 
+class Number:
+    """A number of the databases of a service. family: its name in Prometheus' text; state: the value of the label of that name, or None."""
+
+    def __init__(self, name, family, state):
+        self.name, self.family, self.state = name, family, state
+
+
 class Service:
     def __init__(self, name):
         self.name = name
+        self.numbers, self.numbers_sql, self.numbers_triggers = [], None, []    # numbers.sql: those, how they are counted, (event, [(index, SQL)])
         self.procs, self.views, self.migrations, self.constraints = [], [], [], []
         self.schema_path = None
 
@@ -608,6 +616,46 @@ def read_schema(path, shown, service):
             raise DeclarationError(shown, number, "the schema begins with -- MIGRATION 1")
 
 
+NUMBERS = re.compile(r"\s*NUMBERS\s+(?P<numbers>.*?)\nCOUNTED AS\n(?P<counted>.*?);\s*\nKEPT BY\n(?P<kept>.*)", re.S)
+
+
+def read_number(text, fail):
+    m = re.fullmatch(r"\s*(\w+)\s+(procession_\w+)(?:\{(\w+)\})?\s*", text)
+    if m is None:
+        fail(f"'{text.strip()}' is not a number: name procession_family or name procession_family{{state}}")
+    return Number(m.group(1), m.group(2), m.group(3))
+
+
+def read_change(text, names, fail):
+    """AFTER event ON table [WHEN condition]: name SQL, name SQL"""
+    event, colon, rest = text.partition(":")
+    if not colon or not re.match(r"AFTER (INSERT|DELETE|UPDATE OF [\w, ]+) ON \w+( WHEN |$)", event.strip()):
+        fail(f"'{text.strip()[:60]}' is no change: AFTER INSERT|DELETE|UPDATE OF columns ON table [WHEN condition]: name SQL, …")
+    added = []
+    for part, _ in sqltext.split_top(rest):
+        name, _, sql = part.strip().partition(" ")
+        if name not in names:
+            fail(f"there is no number '{name}'")
+        added.append((names.index(name), sqltext.squeeze(sql)))
+    return event.strip(), added
+
+
+def read_numbers(path, shown, service):
+    """Numbers that are kept by counting: what they are, how they are counted from nothing, and what changes them."""
+    def fail(message):
+        raise DeclarationError(shown, 1, message)
+
+    with open(path, encoding="utf-8") as f:
+        text = re.sub(r"^--[^\n]*\n", "", f.read(), flags=re.M)
+    m = NUMBERS.match(text)
+    if m is None:
+        fail("the file reads NUMBERS …, COUNTED AS …; KEPT BY …")
+    service.numbers = [read_number(part, fail) for part, _ in sqltext.split_top(m.group("numbers"))]
+    service.numbers_sql = sqltext.squeeze(m.group("counted"))
+    names = [n.name for n in service.numbers]
+    service.numbers_triggers = [read_change(sqltext.squeeze(s), names, fail) for s, _ in sqltext.split_statements(m.group("kept"))]
+
+
 class ViewReader:
     """One file of views. known: those of files that were read before, by (schema, name), for LIKE."""
 
@@ -724,6 +772,8 @@ def read_all(root, shown_root="procedures"):
                 service.procs.append(read_proc(path, shown))
             elif file == "schema.sql":
                 read_schema(path, shown, service)
+            elif file == "numbers.sql":
+                read_numbers(path, shown, service)
             elif file.endswith("views.sql"):
                 service.views += ViewReader(path, shown, known).read()
             else:

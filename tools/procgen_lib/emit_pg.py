@@ -74,6 +74,7 @@ def emit_service(w, service):
     digest = hashlib.sha256((made + views).encode()).hexdigest()[:32]
     return (f"[{emit_c.SERVICE_ENUM[service.name]}] = {{\n\t\t.functions = {functions}, .statements = {statements},\n"
             f"\t\t.migrations = {migrations}, .nmigrations = {len(service.migrations)},\n\t\t.functions_sql = {emit_c.c_string(made)},\n"
+            f"\t\t.numbers_sql = {emit_c.c_string(pg_schema.numbers(service))},\n"
             f"\t\t.views_sql = {emit_c.c_string(views)},\n\t\t.hash = \"{digest}\",\n"
             f"\t\t.constraints = {texts}, .nconstraints = {len(service.constraints)},\n\t}}")
 

@@ -78,6 +78,14 @@ def views(service):
     return "\n".join(out) + "\n"
 
 
+def numbers(service):
+    """How the numbers of a database are counted, as bigint; None: it has none."""
+    if not service.numbers:
+        return None
+    names = [f"c{i}" for i in range(len(service.numbers))]
+    return f"SELECT {', '.join(f'CAST({n} AS bigint)' for n in names)} FROM ({pg_sql.dialect(service.numbers_sql)}) AS q({', '.join(names)})"
+
+
 def inline(view):
     """The text of a view that is not in the store, in whose place it stands in a FROM."""
     kinds = [pg_sql.kind(c.type) for c in view.columns]

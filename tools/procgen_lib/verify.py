@@ -80,6 +80,21 @@ def verify_step(db, service, proc, step):
         raise DeclarationError(shown(service, proc), step.stmt.line, f"{e} in: {step.stmt.sql}") from None
 
 
+def verify_numbers(db, service):
+    """As many as are declared are counted, and what keeps them compiles."""
+    if not service.numbers:
+        return
+    path = f"procedures/{service.name}/numbers.sql"
+    db.create_function("tally", -1, lambda *args: None)
+    try:
+        found = len(db.execute(service.numbers_sql).description)
+        db.executescript(emit_c.numbers_kept_sql(service))
+    except sqlite3.Error as e:
+        raise DeclarationError(path, 1, str(e)) from None
+    if found != len(service.numbers):
+        raise DeclarationError(path, 1, f"the SQL counts {found} numbers, {len(service.numbers)} are declared")
+
+
 def verify(services):
     for service in services:
         db = open_store(service)
@@ -88,6 +103,7 @@ def verify(services):
                 db.executescript(emit_meta.script(services)[0])
             except sqlite3.Error as e:
                 raise DeclarationError(service.schema_path, 1, f"the metadata does not fit the meta_ tables: {e}") from None
+        verify_numbers(db, service)
         for proc in service.procs:
             for step in proc.steps:
                 verify_step(db, service, proc, step)

@@ -201,6 +201,7 @@ static void sqlite_statistics(struct engine_database *db, struct engine_statisti
 	ret->file_bytes = store_file_bytes(st);
 	ret->log_bytes = (uint64_t)store_wal_pages(st) * STORE_PAGE;
 	ret->log_waiting_bytes = (uint64_t)store_wal_waiting(st) * STORE_PAGE;
+	ret->counted = store_tally_read(st, ret->numbers);
 }
 
 static size_t sqlite_waits(struct engine_database *db, struct engine_wait *dst, size_t max)

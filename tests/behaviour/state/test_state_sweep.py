@@ -174,14 +174,15 @@ def old_file(tmp_path):
 
 OLD_ROWS = f"UPDATE item SET sweep = expires / {MINUTE}; UPDATE item SET lock_time = NULL WHERE locked = 0;"
 # What later migrations made is taken away, each with what depends on it.
-SCHEMA_3 = "DROP VIEW damaged; ALTER TABLE item DROP COLUMN sum; PRAGMA user_version = 3;"
+SCHEMA_4 = "DROP VIEW items; DROP VIEW view_items; ALTER TABLE item DROP COLUMN bytes; PRAGMA user_version = 4;"
+SCHEMA_3 = SCHEMA_4 + "DROP VIEW damaged; ALTER TABLE item DROP COLUMN sum; PRAGMA user_version = 3;"
 SCHEMA_2 = SCHEMA_3 + "DROP TABLE gone; DROP TABLE forgotten; PRAGMA user_version = 2;"
-SCHEMA_1 = SCHEMA_2 + "DROP VIEW view_items; DROP TABLE promise; PRAGMA user_version = 1;"
+SCHEMA_1 = SCHEMA_2 + "DROP TABLE promise; PRAGMA user_version = 1;"
 NEWEST = (pathlib.Path(__file__).resolve().parents[3] / "procedures/state/schema.sql").read_text(encoding="utf-8").count("-- MIGRATION")
 
 
 @sqlite_only("there are no databases of such early versions in PostgreSQL")
-@pytest.mark.parametrize("sql", (OLD_ROWS, OLD_ROWS + SCHEMA_3, OLD_ROWS + SCHEMA_2, OLD_ROWS + SCHEMA_1), ids=("rows", "schema 3", "schema 2", "schema 1"))
+@pytest.mark.parametrize("sql", (OLD_ROWS, OLD_ROWS + SCHEMA_4, OLD_ROWS + SCHEMA_3, OLD_ROWS + SCHEMA_2, OLD_ROWS + SCHEMA_1), ids=("rows", "schema 4", "schema 3", "schema 2", "schema 1"))
 def test_files_of_an_earlier_version_work_on(old_file, sql):
     clock = old_file(sql)
     with open_path("wire", clock, "StateService") as db:

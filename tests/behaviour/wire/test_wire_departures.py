@@ -6,6 +6,7 @@ import time
 import pytest
 
 from support import wire as tds
+from support.numbers import counters
 from support.plain import PlainServer
 from support.server import Server, is_sanitized
 from support.wire import Wire
@@ -13,16 +14,12 @@ from support.wire import Wire
 STRANGER = "127.0.0.77"         # an address of its own, so that its failures do not count for the tests' administrator
 
 
-def counters(admin):
-    return dict(tuple(row) for row in admin.batch("EXEC procession_counters").ok().rows)
-
-
 def only_the_administrator(admin, timeout=30):
     """Waits until nothing is left of the others."""
     deadline = time.monotonic() + timeout
     while True:
         now = counters(admin)
-        if (now["sessions"], now["session_numbers"], now["connections"], now["logins_waiting"]) == (1, 1, 1, 0):
+        if (now["sessions_held"], now["sessions"], now["connections"], now["logins_waiting"]) == (1, 1, 1, 0):
             return
         assert time.monotonic() < deadline, f"left behind: {now}"
         time.sleep(0.05)

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from support import wire as tds
+from support.numbers import counters
 from support.plain import PlainServer
 from support.server import Server, ServerFailed
 from support.wire import Closed, ServerError, Wire
@@ -23,10 +24,6 @@ def login_number(server, source=None, **fields):
         return e.number
     except Closed:
         return None
-
-
-def counters(admin):
-    return dict(tuple(row) for row in admin.batch("EXEC procession_counters").ok().rows)
 
 
 def add_shop(server):
@@ -170,7 +167,7 @@ def test_connections_leave_the_descriptors_that_files_need():
         server.wait_log("event=fewer_connections")
         add_shop(server)
         with Wire(server).login() as admin, Wire(server).login(user="shop", password=SECRET) as shop:
-            most = counters(admin)["max_connections"]
+            most = counters(admin)["connections_limit"]
             assert 50 < most < 600
             strangers = []
             for i in range(700):

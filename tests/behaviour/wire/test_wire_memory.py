@@ -5,6 +5,7 @@ import uuid
 
 from support import wire as tds
 from support import wiretypes as t
+from support.numbers import counters
 from support.server import is_sanitized
 from support.wire import Param, Wire
 
@@ -166,13 +167,13 @@ def test_one_statement_that_says_too_much(new_server):
 
 
 def test_the_sum_is_shown(new_server):
-    """procession_counters shows what is used and what may be: a prepared statement counts until it is gone."""
+    """procession_stats shows what is used and what may be: a prepared statement counts until it is gone."""
     server = new_server(settings=SETTINGS)
 
     def used(w):
-        counters = dict(tuple(row) for row in w.batch("EXEC procession_counters").ok().rows)
-        assert counters["memory_limit"] == LIMIT * MIB
-        return counters["memory_used"]
+        now = counters(w)
+        assert now["memory_limit_bytes"] == LIMIT * MIB
+        return now["memory_used_bytes"]
 
     with Wire(server).login() as admin:
         before = used(admin)

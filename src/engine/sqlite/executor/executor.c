@@ -102,7 +102,7 @@ int executor_start(const struct executor_options *o, struct executor **ret, stru
 	if (store_connect(ex->store, false, &ex->writer.conn, reterr) < 0)
 		goto fail;
 	store_set_interrupt(ex->writer.conn, executor_run_stop, &ex->writer);
-	if (begin_writer(ex, reterr) < 0)
+	if (begin_writer(ex, reterr) < 0 || executor_counter_start(ex, reterr) < 0)
 		goto fail;
 	if (thread_start(&ex->thread, executor_writer_main, ex) < 0) {
 		err_nomem(reterr);
@@ -111,6 +111,7 @@ int executor_start(const struct executor_options *o, struct executor **ret, stru
 	*ret = ex;
 	return 0;
 fail:
+	executor_counter_stop(ex);
 	executor_free(ex);
 	return -1;
 }
@@ -149,6 +150,7 @@ void executor_stop(struct executor *ex)
 	pthread_cond_broadcast(&ex->deferred.over);
 	pthread_cond_broadcast(&ex->reader_wake);
 	lock_give(&ex->lock);
+	executor_counter_stop(ex);
 	pthread_join(ex->thread, NULL);
 	join_readers(ex);
 	executor_later_stop(ex);

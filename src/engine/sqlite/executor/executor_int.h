@@ -146,6 +146,14 @@ struct checkpointer {
 	struct store_conn *conn; /* owned; its own */
 };
 
+/* Counts what there is at the start: counter.c. */
+struct counter {
+	pthread_t thread;
+	bool started;
+	atomic_bool leaves;
+	struct store_conn *conn; /* owned; the thread's, once started */
+};
+
 struct executor {
 	struct engine_database *db; /* borrowed: name, limits */
 	struct store *store;        /* borrowed */
@@ -195,6 +203,7 @@ struct executor {
 	 * 0: none */
 	int64_t unflushed_ms, flushing_ms;
 	struct checkpointer checkpointer;
+	struct counter counter;
 
 	/* large values that are read after the commit: later.c */
 	pthread_t fetch_threads[FETCH_THREADS];
@@ -284,6 +293,9 @@ MUST_CHECK int executor_checkpointer_init(struct checkpointer *k);
 void executor_checkpointer_fini(struct checkpointer *k);
 bool executor_checkpointer_start(struct executor *ex);
 void executor_checkpointer_stop(struct executor *ex);
+/* counter.c. Before the writer's thread: what the database has is counted from now on. */
+MUST_CHECK int executor_counter_start(struct executor *ex, struct err *reterr);
+void executor_counter_stop(struct executor *ex);
 /* flusher.c. Writer, without the lock: there was a commit that is not flushed. Waits while too
  * much could be lost. */
 void executor_flusher_committed(struct executor *ex);

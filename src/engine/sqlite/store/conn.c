@@ -103,6 +103,7 @@ void store_disconnect(struct store_conn *c)
 		return;
 	store_transaction_fini(c);
 	store_stmts_fini(c);
+	store_tally_fini(c);
 	if (c->db != NULL && atomic_load(&c->store->flush_error) != 0)
 		/* the next start looks at the log first */
 		sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

@@ -98,6 +98,8 @@ int store_step(struct store_stmt *s, struct err *reterr)
 	int rc;
 
 	assert(s->in_use && !s->conn->sandbox);
+	if (s->conn->tally.kept && !sqlite3_stmt_busy(s->handle))
+		store_tally_statement(s->conn);
 	/* SQLite compiles again by itself when the schema has changed */
 	s->conn->sandbox = s->query;
 	rc = sqlite3_step(s->handle);
@@ -106,6 +108,7 @@ int store_step(struct store_stmt *s, struct err *reterr)
 		return 1;
 	if (rc == SQLITE_DONE)
 		return 0;
+	store_tally_failed(s->conn);
 	return store_error(s->conn, rc, reterr);
 }
 

@@ -55,6 +55,15 @@ MUST_CHECK int store_identity_renew(struct store *st, struct err *reterr);
 /* The engine has found the file to be broken, now or since it was opened. Thread-safe. */
 bool store_damaged(const struct store *st);
 
+/* Numbers of the service, kept by counting (catalogue/proc.h). keep: by this connection, the only
+ * one that changes what they count, from now on. count: all that there was when this one, which
+ * only reads, began to see, and before the other committed anything. read: -> false until then.
+ * Thread-safe. */
+bool store_has_numbers(const struct store *st);
+MUST_CHECK int store_tally_keep(struct store_conn *c, struct err *reterr);
+MUST_CHECK int store_tally_count(struct store_conn *c, struct err *reterr);
+bool store_tally_read(struct store *st, int64_t *dst);
+
 /* Runs a script of statements without values: metadata, start-up. Not for anything a client
  * sent. */
 MUST_CHECK int store_script(struct store_conn *c, const char *sql, struct err *reterr);

@@ -53,6 +53,9 @@ struct store {
 	atomic_uint file_pages; /* in the file, when the log was last copied */
 	atomic_int flush_error; /* errno of the flush that failed; 0: the store is sound */
 	struct store_mark mark;
+	/* as the service declares them, with all that was committed; right once counted is true */
+	atomic_llong numbers[SERVICE_NUMBERS_MAX];
+	atomic_bool counted;
 };
 
 /* other programs may hold the file for a moment: backup, sqlite3 */
@@ -66,6 +69,15 @@ struct store_stmt {
 	bool query;                     /* in the sandbox */
 	bool in_use;                    /* from store_statement() or store_query() to store_finish() */
 	struct value *inner;            /* owned: inner values of sql_variant columns, one a column */
+};
+
+/* What this connection has added to the numbers of its store since its transaction began; tally.c. */
+struct store_tally {
+	bool kept; /* it is the one that keeps them */
+	int64_t pending[SERVICE_NUMBERS_MAX];
+	int64_t before[SERVICE_NUMBERS_MAX];          /* pending, when the statement began */
+	int64_t (*saved)[SERVICE_NUMBERS_MAX];        /* owned: pending, at each savepoint */
+	size_t nsaved;
 };
 
 #define STORE_SAVEPOINTS 8 /* depths whose statements are kept prepared */
@@ -91,6 +103,7 @@ struct store_conn {
 	/* the commit under way has written to the log: not so one that changed nothing */
 	bool logged;
 	bool narrow; /* a large value is under way: few pages are kept */
+	struct store_tally tally;
 };
 
 /* file.c: path, name and lock of the store; makes the file, or refuses a known one that is
@@ -133,6 +146,15 @@ void store_mark_committed(struct store *st, bool flushed);
 /* Around a flush on another thread: what it will cover at least; and that it did. */
 void store_mark_flushing(struct store *st, struct store_marked *ret);
 void store_mark_flushed(struct store *st, const struct store_marked *what);
+
+/* tally.c: along with the transaction. Around a statement of a connection that keeps numbers. */
+void store_tally_begin(struct store_conn *c);
+void store_tally_commit(struct store_conn *c);
+MUST_CHECK int store_tally_save(struct store_conn *c, unsigned n, struct err *reterr);
+void store_tally_back(struct store_conn *c, unsigned n);
+void store_tally_statement(struct store_conn *c);
+void store_tally_failed(struct store_conn *c);
+void store_tally_fini(struct store_conn *c);
 
 /* transaction.c */
 void store_transaction_fini(struct store_conn *c);

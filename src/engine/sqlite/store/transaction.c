@@ -27,6 +27,7 @@ static int run_kept(struct store_conn *c, sqlite3_stmt **h, const char *sql, str
 int store_begin(struct store_conn *c, struct err *reterr)
 {
 	assert(c->db != NULL);
+	store_tally_begin(c);
 	return run_kept(c, &c->begin, c->read_only ? "BEGIN DEFERRED" : "BEGIN IMMEDIATE", reterr);
 }
 
@@ -53,6 +54,7 @@ static int commit(struct store_conn *c, bool flushed, struct err *reterr)
 	c->logged = false;
 	if (run_commit(c, reterr) < 0)
 		return -1;
+	store_tally_commit(c);
 	/* of an earlier commit, which this one comes behind: neither is certain */
 	error = atomic_load(&c->store->flush_error);
 	if (c->logged)
@@ -109,6 +111,8 @@ static int savepoint(struct store_conn *c, enum savepoint_verb verb, unsigned n,
 
 int store_save(struct store_conn *c, unsigned n, struct err *reterr)
 {
+	if (store_tally_save(c, n, reterr) < 0)
+		return -1;
 	return savepoint(c, SAVEPOINT_SAVE, n, reterr);
 }
 
@@ -119,6 +123,7 @@ int store_release(struct store_conn *c, unsigned n, struct err *reterr)
 
 int store_rollback_to(struct store_conn *c, unsigned n, struct err *reterr)
 {
+	store_tally_back(c, n);
 	return savepoint(c, SAVEPOINT_BACK, n, reterr);
 }
 
