@@ -170,7 +170,7 @@ struct service_procs {
 	const struct service_number *numbers;
 	uint16_t nnumbers;
 	/* counts all of them from nothing; and the script of triggers that keep them, for the
-	 * connection that writes: they call tally(index, added, index, added …). NULL: no numbers */
+	 * connection that writes: they call tally(index, added …). NULL: no numbers */
 	const char *numbers_sql, *numbers_kept_sql;
 	const struct constraint_text *constraints; /* texts of the -- ERROR lines of schema.sql */
 	uint16_t nconstraints;

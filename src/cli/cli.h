@@ -67,7 +67,8 @@ enum option_group {
 	OF_FORCE = 1 << 17,
 	OF_LIST = 1 << 18,
 	OF_SQL = 1 << 19,
-	OF_BACKUP = 1 << 20
+	OF_BACKUP = 1 << 20,
+	OF_TOP = 1 << 21
 };
 #define SCHEDULE_DATABASE "ScheduledJobs"
 struct option {
@@ -104,6 +105,7 @@ int cli_run_state_list(struct cli *cli, const struct command *cmd);
 int cli_run_state_delete(struct cli *cli, const struct command *cmd);
 int cli_run_sql(struct cli *cli, const struct command *cmd);
 int cli_run_config_check(struct cli *cli, const struct command *cmd);
+int cli_run_top(struct cli *cli, const struct command *cmd); /* top.c */
 /* commands.c: what a command calls on the server. */
 int cli_run_login_remove(struct cli *cli, const struct command *cmd);
 int cli_run_login_add(struct cli *cli, const struct command *cmd);
@@ -155,6 +157,9 @@ MUST_CHECK int cli_password_choose(const struct cli *cli, char dst[PASSWORD_MAX]
 /* output.c. Whatever came from a server is shown with its control characters escaped. */
 void cli_output_table(const struct client_table *t, bool json);
 void cli_output_text(FILE *f, const char *text);
+/* In so many columns: filled up with blanks, on either side, or only cut. */
+enum cli_fill { CLI_LEFT, CLI_RIGHT, CLI_CUT };
+void cli_output_cell(FILE *f, const char *text, size_t columns, enum cli_fill fill);
 void cli_output_note(const char *text); /* a remark, on standard error */
 void cli_output_error(const struct err *e, bool json);
 

@@ -207,7 +207,8 @@ int cli_run_status(struct cli *cli, const struct command *cmd)
 	const struct client_arg args[] = { client_text(
 		NULL, "SELECT @@SERVERNAME AS server, @@VERSION AS version, SUSER_SNAME() AS login; EXEC "
 		      "procession_server_list; EXEC procession_database_list; "
-		      "SELECT SUBSTRING(name, 12, 60) AS name, [database], label, CAST(value AS bigint) AS value "
+		      "SELECT SUBSTRING(name, 12, 60) AS name, database_name AS [database], label, "
+		      "CAST(value AS bigint) AS value "
 		      "FROM sys.procession_numbers WHERE name IN ('procession_uptime_seconds', "
 		      "'procession_queue_length', 'procession_sessions', 'procession_connections', "
 		      "'procession_connections_limit', 'procession_logins_waiting', "

@@ -22,13 +22,14 @@ static bool is_control(const char *s, size_t n)
 	return c < 0x20 || c == 0x7F || (n == 2 && c == 0xC2 && (unsigned char)s[1] < 0xA0);
 }
 
-/* Prints, or only measures with f == NULL. Returns the columns taken, a character each. */
-static size_t print_text(FILE *f, const char *s)
+/* Prints, or only measures with f == NULL, what fits into so many columns. Returns those taken, a
+ * character each. */
+static size_t print_some(FILE *f, const char *s, size_t room)
 {
 	size_t width = 0;
 	char escape[8];
 
-	for (size_t n; (n = char_len(s)) > 0; s += n) {
+	for (size_t n; (n = char_len(s)) > 0 && width < room; s += n) {
 		if (is_control(s, n)) {
 			int took = *s == '\n' ? snprintf(escape, sizeof(escape), "\\n")
 					      : snprintf(escape, sizeof(escape), "\\x%02x",
@@ -43,6 +44,11 @@ static size_t print_text(FILE *f, const char *s)
 		}
 	}
 	return width;
+}
+
+static size_t print_text(FILE *f, const char *s)
+{
+	return print_some(f, s, SIZE_MAX);
 }
 
 static const char *cell(const struct client_table *t, size_t row, size_t column)
@@ -146,6 +152,18 @@ void cli_output_table(const struct client_table *t, bool json)
 void cli_output_text(FILE *f, const char *text)
 {
 	print_text(f, text);
+}
+
+void cli_output_cell(FILE *f, const char *text, size_t columns, enum cli_fill fill)
+{
+	size_t width = print_some(NULL, text, columns);
+	int blanks = width < columns && fill != CLI_CUT ? (int)(columns - width) : 0;
+
+	if (fill == CLI_RIGHT)
+		fprintf(f, "%*s", blanks, "");
+	print_some(f, text, columns);
+	if (fill == CLI_LEFT)
+		fprintf(f, "%*s", blanks, "");
 }
 
 void cli_output_note(const char *text)

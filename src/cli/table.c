@@ -59,10 +59,12 @@ const struct option cli_options[] = {
 	  "settings of the scheduler with its handlers, or of the worker; --help of these lists them" },
 	{ "--state", "DIR", OF_SCHEDULER | OF_WORKER | OF_DOCUMENTS | OF_ITEMS, FIELD(state),
 	  "folder that remembers what was taken and how it ended; default: the setting state" },
-	{ "--interval", "SECONDS", OF_SCHEDULER, FIELD(interval),
-	  "time between two questions for due jobs; default: the setting interval, else 60" },
-	{ "--once", NULL, OF_SCHEDULER | OF_WORKER, FIELD(once),
-	  "ask once, run what is due, end; status 1 when a handler failed" },
+	{ "--interval", "SECONDS", OF_SCHEDULER | OF_TOP, FIELD(interval),
+	  "time between two questions for due jobs; default: the setting interval, else 60; top: between two "
+	  "looks, default 1" },
+	{ "--once", NULL, OF_SCHEDULER | OF_WORKER | OF_TOP, FIELD(once),
+	  "ask once, run what is due, end; status 1 when a handler failed; top: one screen, of one "
+	  "interval" },
 	{ "--to", "FORMAT|LANGUAGE", OF_DOCUMENTS, FIELD(to),
 	  "what the documents become; convert: pdf (default), pdfa, docx, docm, doc, dotx, dotm, dot, rtf, "
 	  "odt, "
@@ -101,6 +103,11 @@ const size_t cli_options_count = ARRAY_LEN(cli_options);
 const struct command cli_commands[] = {
 	{ "status", "", "", 0, 0, cli_run_status,
 	  "shows whether the server answers, who it is and its databases; status 1 when one is damaged" },
+	{ "top", "", "", 0, OF_TOP, cli_run_top,
+	  "a live screen: calls a second, how long they wait and run, queue, databases, slowest procedures, "
+	  "busiest sessions; q quits. With --once one screen, with --json an object a look. The right "
+	  "monitor "
+	  "is enough" },
 	{ "login", "add", "NAME", 1, OF_NEW_LOGIN | OF_PASSWORD, cli_run_login_add,
 	  "adds a login; its password is asked for, read or generated, or it is a Windows name" },
 	{ "login", "passwd", "NAME", 1, OF_PASSWORD, cli_run_login_passwd, "gives a login a new password" },

@@ -71,12 +71,13 @@ struct store_stmt {
 	struct value *inner;            /* owned: inner values of sql_variant columns, one a column */
 };
 
-/* What this connection has added to the numbers of its store since its transaction began; tally.c. */
+/* tally.c: what this connection has added to the numbers of its store since its transaction
+ * began. */
 struct store_tally {
 	bool kept; /* it is the one that keeps them */
 	int64_t pending[SERVICE_NUMBERS_MAX];
-	int64_t before[SERVICE_NUMBERS_MAX];          /* pending, when the statement began */
-	int64_t (*saved)[SERVICE_NUMBERS_MAX];        /* owned: pending, at each savepoint */
+	int64_t before[SERVICE_NUMBERS_MAX];   /* pending, when the statement began */
+	int64_t (*saved)[SERVICE_NUMBERS_MAX]; /* owned: pending, at each savepoint */
 	size_t nsaved;
 };
 
