@@ -34,7 +34,7 @@ struct cli {
 	const char *const *paths; /* of a command that takes any number of them */
 	size_t npaths;
 	/* of people who look after a server */
-	const char *text, *keep;
+	const char *text, *keep, *confirm;
 	bool force, locked;
 	/* set by a command: where it connects; NULL: the login's own database */
 	const char *connect_database;
@@ -68,7 +68,8 @@ enum option_group {
 	OF_LIST = 1 << 18,
 	OF_SQL = 1 << 19,
 	OF_BACKUP = 1 << 20,
-	OF_TOP = 1 << 21
+	OF_TOP = 1 << 21,
+	OF_DROP = 1 << 22
 };
 #define SCHEDULE_DATABASE "ScheduledJobs"
 struct option {
@@ -105,7 +106,8 @@ int cli_run_state_list(struct cli *cli, const struct command *cmd);
 int cli_run_state_delete(struct cli *cli, const struct command *cmd);
 int cli_run_sql(struct cli *cli, const struct command *cmd);
 int cli_run_config_check(struct cli *cli, const struct command *cmd);
-int cli_run_top(struct cli *cli, const struct command *cmd); /* top.c */
+int cli_run_database_drop(struct cli *cli, const struct command *cmd); /* drop.c */
+int cli_run_top(struct cli *cli, const struct command *cmd);           /* top.c */
 /* commands.c: what a command calls on the server. */
 int cli_run_login_remove(struct cli *cli, const struct command *cmd);
 int cli_run_login_add(struct cli *cli, const struct command *cmd);

@@ -106,6 +106,7 @@ static void *cleaner_main(void *arg)
 	struct round r;
 
 	while (next_round(c, &r)) {
+		databases_settle(c->o.databases);
 		databases_each(c->o.databases, clean_if_due, &r);
 		if (r.state)
 			c->state_due_ms = clock_mono_ms() + (int64_t)c->o.state_interval_s * 1000;

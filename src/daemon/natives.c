@@ -10,6 +10,7 @@
 #include "catalogue/catalogue.h"
 #include "catalogue/native.h"
 #include "daemon/backup.h"
+#include "daemon/cleaner.h"
 #include "daemon/cluster.h"
 #include "metrics/snapshot.h"
 #include "session/list.h"
@@ -68,6 +69,30 @@ static int database_set(struct native_ctx *ctx, struct err *reterr)
 					   .errata_literal = str_eq_nocase(text_of(ctx, 3), STR("literal")) };
 
 	return databases_set(srv->databases, text_of(ctx, 0), &s, reterr);
+}
+
+/* database_drop(@name): its sessions are ended first, so that what runs in it ends soon. */
+static int database_drop(struct native_ctx *ctx, struct err *reterr)
+{
+	struct server *srv = ctx->userdata;
+	char name[129];
+
+	if (ctx->call->txn != NULL)
+		return err_raise(reterr, 226, 16, 6,
+				 "DROP DATABASE statement not allowed within multi-statement transaction.");
+	str_copy(name, sizeof(name), text_of(ctx, 0));
+	session_registry_kill_database(&srv->registry, name);
+	return databases_drop(srv->databases, text_of(ctx, 0), reterr);
+}
+
+/* database_settle(): what was dropped is deleted, once this call is over. */
+static int database_settle(struct native_ctx *ctx, struct err *reterr)
+{
+	struct server *srv = ctx->userdata;
+
+	(void)reterr;
+	daemon_cleaner_kick(srv->cleaner);
+	return 0;
 }
 
 /* database_check(@name) INTO @report */
@@ -346,6 +371,8 @@ void daemon_natives_register(struct server *srv)
 	catalogue_native_register(&srv->natives, "database_states", database_states, srv);
 	catalogue_native_register(&srv->natives, "password_hash", password_hash, srv);
 	catalogue_native_register(&srv->natives, "database_create", database_create, srv);
+	catalogue_native_register(&srv->natives, "database_drop", database_drop, srv);
+	catalogue_native_register(&srv->natives, "database_settle", database_settle, srv);
 	catalogue_native_register(&srv->natives, "database_set", database_set, srv);
 	catalogue_native_register(&srv->natives, "database_check", database_check, srv);
 }

@@ -70,6 +70,7 @@ size_t databases_damaged(struct databases *d)
 	size_t n = atomic_load_explicit(&d->count, memory_order_acquire), damaged = 0;
 
 	for (size_t i = 0; i < n; i++)
-		damaged += databases_damage(&d->entries[i]->db) != NULL;
+		damaged += !atomic_load(&d->entries[i]->dropped) &&
+			   databases_damage(&d->entries[i]->db) != NULL;
 	return damaged;
 }

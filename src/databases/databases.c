@@ -1,6 +1,6 @@
-/* databases.c — the databases of this server: opened at the start, added while it runs, never
- * removed. The list only grows, so that finding one takes no lock: an entry is complete before the
- * counter says that it is there. */
+/* databases.c — the databases of this server: opened at the start, added and dropped while it runs.
+ * The list only grows, so that finding one takes no lock: an entry is complete before the counter
+ * says that it is there, and one that was dropped (drop.c) stays, and is passed over. */
 #include "databases/databases.h"
 
 #include <assert.h>
@@ -54,7 +54,8 @@ static struct database_entry *find(struct databases *d, struct str name)
 	size_t n = atomic_load_explicit(&d->count, memory_order_acquire);
 
 	for (size_t i = 0; i < n; i++) {
-		if (str_eq_nocase(str_of(d->entries[i]->db.name), name))
+		if (str_eq_nocase(str_of(d->entries[i]->db.name), name) &&
+		    !atomic_load(&d->entries[i]->dropped))
 			return d->entries[i];
 	}
 	return NULL;
@@ -90,7 +91,7 @@ struct database *databases_find(struct databases *d, struct str name)
 struct database *databases_by_id(struct databases *d, int64_t id)
 {
 	for (size_t n = atomic_load_explicit(&d->count, memory_order_acquire); n > 0; n--) {
-		if (atomic_load(&d->entries[n - 1]->db.id) == id)
+		if (atomic_load(&d->entries[n - 1]->db.id) == id && !atomic_load(&d->entries[n - 1]->dropped))
 			return &d->entries[n - 1]->db;
 	}
 	return NULL;
@@ -100,8 +101,10 @@ void databases_each(struct databases *d, void (*fn)(struct database *db, void *a
 {
 	size_t n = atomic_load_explicit(&d->count, memory_order_acquire);
 
-	for (size_t i = 0; i < n; i++)
-		fn(&d->entries[i]->db, arg);
+	for (size_t i = 0; i < n; i++) {
+		if (!atomic_load(&d->entries[i]->dropped))
+			fn(&d->entries[i]->db, arg);
+	}
 }
 
 /* ---- adding ---- */
@@ -116,6 +119,8 @@ struct database_entry *databases_entry_new(const struct database_row *r)
 	atomic_init(&e->db.id, r->id);
 	e->db.service = r->service;
 	str_copy(e->identity, sizeof(e->identity), str_of(r->identity));
+	str_copy(e->place, sizeof(e->place), str_of(r->place));
+	e->listed = r->known;
 	return e;
 }
 
@@ -148,6 +153,7 @@ int databases_entry_open(struct databases *d, const struct database_row *r, stru
 		return -1;
 	}
 	str_copy(e->identity, sizeof(e->identity), str_of(engine_identity(e->db.engine)));
+	str_copy(e->place, sizeof(e->place), str_of(engine_place(e->db.engine)));
 	*ret = e;
 	return 0;
 }
@@ -174,7 +180,7 @@ static int own_identity(struct databases *d, struct database_entry *e, struct er
 
 	assert(e->db.engine != NULL && e->identity[0] != '\0');
 	for (size_t i = 0; i < n; i++) {
-		if (strcmp(d->entries[i]->identity, e->identity) != 0)
+		if (strcmp(d->entries[i]->identity, e->identity) != 0 || atomic_load(&d->entries[i]->dropped))
 			continue;
 		if (engine_identity_renew(e->db.engine, reterr) < 0)
 			return -1;
@@ -279,7 +285,8 @@ void databases_close(struct databases *d)
 	}
 	for (n = atomic_load(&d->count); n > 0; n--)
 		databases_entry_free(d->entries[n - 1]);
-	lock_fini(&d->adding);
+	pthread_mutex_destroy(&d->refreshing);
+	pthread_mutex_destroy(&d->adding);
 	free(d->set_aside);
 	free(d->accept);
 	free(d);

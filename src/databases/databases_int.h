@@ -16,12 +16,20 @@ struct database_entry {
 	struct database db;
 	char *damage;                   /* owned: why it is not served; NULL: it is */
 	char identity[ENGINE_IDENTITY]; /* that it has, or what is expected of it */
+	char place[ENGINE_PLACE];       /* where the engine keeps it */
+	bool listed;                    /* its row has been seen, by the start or a refresh, */
+	unsigned seen;                  /* the last time by this one */
+	/* it is being dropped, or was: nobody finds it. Settled: for good, or it is back */
+	atomic_bool dropped;
+	bool settled;
 };
 
 struct databases {
 	struct engine *engine;    /* borrowed */
 	char *set_aside, *accept; /* owned: names of databases, separated by commas */
-	struct lock adding;       /* one at a time */
+	pthread_mutex_t adding;   /* one at a time */
+	pthread_mutex_t refreshing;
+	unsigned looks;           /* under `adding`: how often the list was refreshed */
 	atomic_size_t count;
 	struct database_entry *entries[DATABASES_MAX]; /* [0]: the system's */
 };
@@ -45,6 +53,13 @@ MUST_CHECK int databases_publish(struct databases *d, struct database_entry *e, 
 MUST_CHECK int databases_add(struct databases *d, const struct database_row *r, struct err *reterr);
 struct database_entry *databases_entry_new(const struct database_row *r); /* NULL: no memory */
 void databases_entry_free(struct database_entry *e);
+
+/* drop.c. Under `adding`: it is not served any more. elsewhere: another server has dropped it, and
+ * sees to what it held. */
+MUST_CHECK int databases_retire(struct databases *d, struct database_entry *e, bool elsewhere,
+				struct err *reterr);
+/* At the start: what a server that was ended while it dropped a database has left. */
+void databases_discard_rest(struct databases *d);
 
 /* damage.c. Whether a list of names, separated by commas, has this one. */
 bool databases_listed(const char *list, const char *name);

@@ -94,28 +94,89 @@ static int each_known(struct databases *d,
 	return rc;
 }
 
+/* Under `adding`. The entry of this row, if it is not that of an earlier one of its name. */
+static int find_current(struct databases *d, const struct database_row *r, struct database **ret,
+			struct err *reterr)
+{
+	struct database *db = databases_find(d, str_of(r->name));
+	struct database_entry *e = db == NULL ? NULL : CONTAINER_OF(db, struct database_entry, db);
+
+	*ret = db;
+	if (e == NULL || !e->listed || r->identity[0] == '\0' || strcmp(e->identity, r->identity) == 0)
+		return 0;
+	*ret = NULL;
+	return databases_retire(d, e, true, reterr);
+}
+
+/* Under `adding`. The row was read before a drop that is under way here. */
+static bool is_being_dropped(struct databases *d, const struct database_row *r)
+{
+	size_t n = atomic_load(&d->count);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct database_entry *e = d->entries[i];
+
+		if (atomic_load(&e->dropped) && !e->settled && strcmp(e->identity, r->identity) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* One that was created here and there at the same time has the number that its row has. */
 static int refresh_one(struct databases *d, const struct database_row *r, struct err *reterr)
 {
 	struct database *db;
-	int rc = 0;
+	int rc;
 
-	lock_take(&d->adding);
-	db = databases_find(d, str_of(r->name));
-	if (db == NULL) {
+	pthread_mutex_lock(&d->adding);
+	rc = find_current(d, r, &db, reterr);
+	if (rc == 0 && db == NULL && !is_being_dropped(d, r)) {
 		rc = add_known(d, r, reterr);
-	} else {
+		db = databases_find(d, str_of(r->name));
+	} else if (rc == 0 && db != NULL) {
 		atomic_store(&db->id, r->id);
 		if (db->engine != NULL)
 			engine_set(db->engine, &r->settings);
 	}
-	lock_give(&d->adding);
+	if (db != NULL) {
+		CONTAINER_OF(db, struct database_entry, db)->listed = true;
+		CONTAINER_OF(db, struct database_entry, db)->seen = d->looks;
+	}
+	pthread_mutex_unlock(&d->adding);
 	return rc;
 }
 
+/* Those whose row was there and is gone. One that is being created has had none yet. */
+static int retire_unseen(struct databases *d, struct err *reterr)
+{
+	size_t n = atomic_load(&d->count);
+	int rc = 0;
+
+	pthread_mutex_lock(&d->adding);
+	for (size_t i = 1; rc == 0 && i < n; i++) {
+		struct database_entry *e = d->entries[i];
+
+		if (e->listed && e->seen != d->looks && !atomic_load(&e->dropped))
+			rc = databases_retire(d, e, true, reterr);
+	}
+	pthread_mutex_unlock(&d->adding);
+	return rc;
+}
+
+/* One at a time: whoever hears of others, or settles a drop. */
 int databases_refresh(struct databases *d, struct err *reterr)
 {
-	return each_known(d, refresh_one, reterr);
+	int rc;
+
+	pthread_mutex_lock(&d->refreshing);
+	pthread_mutex_lock(&d->adding);
+	d->looks++;
+	pthread_mutex_unlock(&d->adding);
+	rc = each_known(d, refresh_one, reterr);
+	if (rc == 0)
+		rc = retire_unseen(d, reterr);
+	pthread_mutex_unlock(&d->refreshing);
+	return rc;
 }
 
 /* ---- telling it ---- */
@@ -211,6 +272,7 @@ static int fill(struct databases *d, struct err *reterr)
 	if (open_system(d, reterr) < 0 || each_known(d, add_known, reterr) < 0 ||
 	    (atomic_load(&d->count) == 1 && add_defaults(d, reterr) < 0))
 		return -1;
+	databases_discard_rest(d);
 	return tell_all(d, tell_found, reterr);
 }
 
@@ -220,7 +282,8 @@ int databases_open(const struct databases_options *o, struct databases **ret, st
 
 	if (d == NULL)
 		return err_nomem(reterr);
-	lock_init(&d->adding);
+	pthread_mutex_init(&d->adding, NULL);
+	pthread_mutex_init(&d->refreshing, NULL);
 	d->engine = o->engine;
 	d->set_aside = strdup(o->set_aside == NULL ? "" : o->set_aside);
 	d->accept = strdup(o->accept == NULL ? "" : o->accept);

@@ -72,6 +72,21 @@ void engine_close(struct engine_database *db)
 		db->ops->close(db);
 }
 
+int engine_retire(struct engine *e, struct engine_database *db, const char *place, struct err *reterr)
+{
+	assert(db == NULL || (db->ops == e->ops && db->service != SERVICE_SYSTEM));
+	if (db != NULL)
+		metrics_database_hide(db->metrics);
+	return e->ops->retire(e, db, place, reterr);
+}
+
+void engine_discard(struct engine *e, const char *place, bool (*known)(void *arg, const char *place),
+		    void *arg)
+{
+	assert(place != NULL || known != NULL);
+	e->ops->discard(e, place, known, arg);
+}
+
 void engine_free(struct engine *e)
 {
 	if (e != NULL)

@@ -13,6 +13,9 @@ struct engine_ops {
 	int (*open)(struct engine *e, const struct engine_open *o, struct engine_database **ret,
 		    struct err *reterr);
 	void (*close)(struct engine_database *db);
+	int (*retire)(struct engine *e, struct engine_database *db, const char *place, struct err *reterr);
+	void (*discard)(struct engine *e, const char *place, bool (*known)(void *arg, const char *place),
+			void *arg);
 	void (*free)(struct engine *e);
 	const char *(*place)(const struct engine_database *db);
 	const char *(*identity)(const struct engine_database *db);

@@ -37,6 +37,9 @@ struct metrics_database_options {
 };
 /* NULL: no memory, so that nothing is counted. */
 struct metrics_database *metrics_database_add(struct metrics *m, const struct metrics_database_options *o);
+/* Not told any more, though some may still count for it: another of its name may come. NULL is
+ * welcome. */
+void metrics_database_hide(struct metrics_database *d);
 /* Nobody counts for it any more. NULL is welcome. */
 void metrics_database_remove(struct metrics_database *d);
 

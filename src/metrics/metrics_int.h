@@ -41,6 +41,7 @@ struct metrics {
 struct metrics_database {
 	struct list link;
 	struct metrics *metrics;
+	bool hidden; /* under the registry's lock */
 	char name[129];
 	const char *service;
 	const char *(*call_name)(const void *arg, size_t i);

@@ -71,6 +71,15 @@ struct metrics_database *metrics_database_add(struct metrics *m, const struct me
 	return d;
 }
 
+void metrics_database_hide(struct metrics_database *d)
+{
+	if (d == NULL)
+		return;
+	pthread_mutex_lock(&d->metrics->lock);
+	d->hidden = true;
+	pthread_mutex_unlock(&d->metrics->lock);
+}
+
 void metrics_database_remove(struct metrics_database *d)
 {
 	if (d == NULL)

@@ -9,11 +9,14 @@
 
 static bool is_harmless(const char *name)
 {
-	static const char *const names[] = { "@name",      "@login",           "@database",
-					     "@rights",    "@service",         "@errata",
-					     "@commit",    "@commit_interval", "@admin",
-					     "@disabled",  "@windows",         "@enabled",
-					     "@principal", "@default_database" };
+	static const char *const names[] = { "@name",      "@login",
+					     "@database",  "@rights",
+					     "@service",   "@errata",
+					     "@commit",    "@commit_interval",
+					     "@admin",     "@disabled",
+					     "@windows",   "@enabled",
+					     "@principal", "@default_database",
+					     "@force" };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		if (str_eq_nocase(str_of(names[i]), str_of(name)))

@@ -80,6 +80,8 @@ bool session_registry_remove(struct registry *r, struct registry_entry *e);
 MUST_CHECK bool session_registry_kill(struct registry *r, uint16_t spid);
 /* The same for all sessions of a login, by its name without regard to case. */
 void session_registry_kill_login(struct registry *r, const char *login);
+/* And for all that are in a database. */
+void session_registry_kill_database(struct registry *r, const char *database);
 void session_registry_show(struct registry *r, struct registry_entry *e);
 /* Changes a text that an entry points to. */
 void session_registry_text(struct registry *r, char *dst, size_t size, struct str text);

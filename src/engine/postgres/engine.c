@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "engine/postgres/postgres_int.h"
 
 static struct pg_database *database_of(struct engine_database *db)
@@ -89,6 +90,51 @@ static int postgres_open(struct engine *base, const struct engine_open *o, struc
 static void postgres_close(struct engine_database *db)
 {
 	forget(database_of(db));
+}
+
+/* The workers are gone; the schema has another name until it is certain that the row is gone. */
+static int postgres_retire(struct engine *base, struct engine_database *db, const char *place,
+			   struct err *reterr)
+{
+	if (db != NULL)
+		postgres_pool_stop(database_of(db));
+	return place == NULL
+		       ? 0
+		       : postgres_schema_put_away(CONTAINER_OF(base, struct pg_engine, base), place, reterr);
+}
+
+static void drop_schema(struct pg_engine *e, const char *schema)
+{
+	struct err err;
+
+	if (postgres_schema_drop(e, schema, &err) < 0)
+		LOG(LOG_WARN, NULL, "schema_not_dropped", F_STR("schema", schema), F_STR("reason", err.text));
+}
+
+struct rest {
+	bool (*known)(void *arg, const char *place);
+	void *arg;
+};
+
+static void drop_unknown(struct pg_engine *e, const char *schema, void *arg)
+{
+	const struct rest *r = arg;
+
+	if (!r->known(r->arg, schema))
+		drop_schema(e, schema);
+}
+
+static void postgres_discard(struct engine *base, const char *place,
+			     bool (*known)(void *arg, const char *place), void *arg)
+{
+	struct pg_engine *e = CONTAINER_OF(base, struct pg_engine, base);
+	struct rest r = { known, arg };
+	struct err err;
+
+	if (place != NULL)
+		drop_schema(e, place);
+	else if (postgres_schema_each_dropped(e, drop_unknown, &r, &err) < 0)
+		LOG(LOG_WARN, NULL, "schema_not_dropped", F_STR("reason", err.text));
 }
 
 void engine_postgres_started(struct engine *base)
@@ -253,6 +299,8 @@ static unsigned postgres_descriptors(struct engine *base, unsigned threads)
 static const struct engine_ops postgres_ops = {
 	.open = postgres_open,
 	.close = postgres_close,
+	.retire = postgres_retire,
+	.discard = postgres_discard,
 	.free = postgres_free,
 	.place = postgres_place,
 	.identity = postgres_identity,

@@ -462,6 +462,13 @@ MUST_CHECK int postgres_share_start(struct pg_engine *e, struct err *reterr);
 MUST_CHECK int postgres_keeper_start(struct pg_engine *e, struct err *reterr);
 void postgres_keeper_stop(struct pg_engine *e);
 MUST_CHECK int postgres_schema_open(struct pg_database *db, const struct engine_open *o, struct err *reterr);
+/* A database that is being dropped has a schema of another name, which an open of a known one takes
+ * back; then that is dropped with all that is in it. */
+MUST_CHECK int postgres_schema_put_away(struct pg_engine *e, const char *schema, struct err *reterr);
+MUST_CHECK int postgres_schema_each_dropped(struct pg_engine *e,
+					    void (*one)(struct pg_engine *e, const char *schema, void *arg),
+					    void *arg, struct err *reterr);
+MUST_CHECK int postgres_schema_drop(struct pg_engine *e, const char *schema, struct err *reterr);
 MUST_CHECK int postgres_schema_renew(struct pg_database *db, struct err *reterr);
 
 #endif

@@ -295,6 +295,82 @@ static int check_identity(struct pg_database *db, PGconn *h, const struct engine
 	return 0;
 }
 
+/* ---- dropping one ---- */
+
+#define DROPPED "_dropped"
+
+/* One whose drop was not finished, since its row is still there. */
+static int take_back(struct pg_database *db, PGconn *h, bool *ret_there, struct err *reterr)
+{
+	if (schema_exists(h, db->schema, ret_there, reterr) < 0)
+		return -1;
+	if (*ret_there)
+		return 0;
+	if (run(h, reterr,
+		"DO $$ BEGIN IF EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = '%s" DROPPED
+		"') THEN ALTER SCHEMA \"%s" DROPPED "\" RENAME TO \"%s\"; END IF; END $$",
+		db->schema, db->schema, db->schema) < 0)
+		return -1;
+	return schema_exists(h, db->schema, ret_there, reterr);
+}
+
+static int script_alone(struct pg_engine *e, const char *sql, struct err *reterr)
+{
+	PGconn *h = postgres_conn_plain(e, reterr);
+	int rc = h == NULL ? -1 : postgres_conn_script(h, sql, reterr);
+
+	PQfinish(h);
+	return rc;
+}
+
+/* The schema of an earlier one of this name gives way. */
+int postgres_schema_put_away(struct pg_engine *e, const char *schema, struct err *reterr)
+{
+	char sql[600];
+
+	snprintf(sql, sizeof(sql),
+		 "BEGIN; SET LOCAL lock_timeout = '60s'; DROP SCHEMA IF EXISTS \"%s" DROPPED
+		 "\" CASCADE; DO $$ BEGIN IF EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = '%s') THEN "
+		 "ALTER "
+		 "SCHEMA \"%s\" RENAME TO \"%s" DROPPED "\"; END IF; END $$; COMMIT",
+		 schema, schema, schema, schema);
+	return script_alone(e, sql, reterr);
+}
+
+int postgres_schema_drop(struct pg_engine *e, const char *schema, struct err *reterr)
+{
+	char sql[600];
+
+	snprintf(sql, sizeof(sql),
+		 "DROP SCHEMA IF EXISTS \"%s" DROPPED "\" CASCADE; DO $$ DECLARE s text; BEGIN IF NOT EXISTS "
+		 "(SELECT 1 FROM pg_namespace WHERE nspname "
+		 "= '%s') THEN FOR s IN SELECT nspname FROM pg_namespace WHERE nspname ~ '^%s_[0-9a-f]{8}$' "
+		 "LOOP "
+		 "EXECUTE format('DROP SCHEMA %%I CASCADE', s); END LOOP; END IF; END $$",
+		 schema, schema, schema);
+	return script_alone(e, sql, reterr);
+}
+
+int postgres_schema_each_dropped(struct pg_engine *e,
+				 void (*one)(struct pg_engine *e, const char *schema, void *arg), void *arg,
+				 struct err *reterr)
+{
+	PGconn *h = postgres_conn_plain(e, reterr);
+	PGresult *r;
+
+	if (h == NULL)
+		return -1;
+	r = PQexec(
+		h,
+		"SELECT left(nspname, -8) FROM pg_namespace n WHERE nspname ~ '_dropped$' AND EXISTS (SELECT "
+		"1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'store')");
+	for (int i = 0; i < PQntuples(r); i++)
+		one(e, PQgetvalue(r, i, 0), arg);
+	PQclear(r);
+	PQfinish(h);
+	return 0;
+}
+
 static int open_all(struct pg_database *db, PGconn *h, const struct engine_open *o, struct err *reterr)
 {
 	bool there;
@@ -302,7 +378,9 @@ static int open_all(struct pg_database *db, PGconn *h, const struct engine_open 
 	if (run(h, reterr,
 		"BEGIN; SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact_lock(%d, hashtext('%s'))",
 		PG_ADVISORY, db->schema) < 0 ||
-	    open_common(db, h, reterr) < 0 || schema_exists(h, db->schema, &there, reterr) < 0 ||
+	    open_common(db, h, reterr) < 0 ||
+	    (o->known ? take_back(db, h, &there, reterr) : schema_exists(h, db->schema, &there, reterr)) <
+		    0 ||
 	    (!there && make_tables(db, h, o, reterr) < 0) ||
 	    run(h, reterr, "SET LOCAL search_path = \"%s\", procession, pg_catalog", db->schema) < 0 ||
 	    check_service(db, h, reterr) < 0 || migrate(db, h, reterr) < 0 ||

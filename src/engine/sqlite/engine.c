@@ -24,15 +24,22 @@ static const struct sqlite_database *database_of_const(const struct engine_datab
 
 /* ---- opening and closing ---- */
 
+static void leave_list(struct sqlite_database *db)
+{
+	if (list_empty(&db->link))
+		return;
+	pthread_mutex_lock(&db->engine->lock);
+	list_remove(&db->link);
+	list_init(&db->link);
+	db->engine->ndatabases--;
+	pthread_mutex_unlock(&db->engine->lock);
+}
+
 static void forget(struct sqlite_database *db)
 {
-	if (!list_empty(&db->link)) {
-		lock_take(&db->engine->lock);
-		list_remove(&db->link);
-		db->engine->ndatabases--;
-		lock_give(&db->engine->lock);
-	}
+	leave_list(db);
 	executor_stop(db->executor);
+	executor_free(db->executor);
 	store_close(db->store);
 	engine_database_fini(&db->base);
 	free(db);
@@ -83,6 +90,7 @@ static int open_files(struct sqlite_database *db, const struct engine_open *o, s
 	struct stat s;
 
 	if (choose_place(db, o, reterr) < 0 || sqlite_place_path(db->engine, db->place, path, reterr) < 0 ||
+	    (o->known && sqlite_place_take_back(path, reterr) < 0) ||
 	    open_store(db->engine, o, path, &db->store, reterr) < 0)
 		return -1;
 	if (stat(path, &s) == 0) {
@@ -134,6 +142,25 @@ static int sqlite_open(struct engine *base, const struct engine_open *o, struct 
 static void sqlite_close(struct engine_database *db)
 {
 	forget(database_of(db));
+}
+
+/* The executor and the store stay, without threads and files, for whoever still holds the database. */
+static int sqlite_retire(struct engine *base, struct engine_database *one, const char *place,
+			 struct err *reterr)
+{
+	char path[SQLITE_PATH];
+
+	if (place != NULL &&
+	    sqlite_place_path(CONTAINER_OF(base, struct sqlite_engine, base), place, path, reterr) < 0)
+		return -1;
+	if (one != NULL) {
+		struct sqlite_database *db = database_of(one);
+
+		leave_list(db);
+		executor_stop(db->executor);
+		store_let_go(db->store);
+	}
+	return place == NULL ? 0 : sqlite_place_put_away(path, reterr);
 }
 
 static void sqlite_free(struct engine *base)
@@ -308,6 +335,8 @@ static unsigned sqlite_descriptors(struct engine *base, unsigned threads)
 static const struct engine_ops sqlite_ops = {
 	.open = sqlite_open,
 	.close = sqlite_close,
+	.retire = sqlite_retire,
+	.discard = sqlite_place_discard,
 	.free = sqlite_free,
 	.place = sqlite_place,
 	.identity = sqlite_identity,

@@ -33,15 +33,29 @@ static int init_sync(struct executor *ex, struct err *reterr)
 	return 0;
 }
 
-static void executor_free(struct executor *ex)
+static void disconnect(struct store_conn **c)
+{
+	store_disconnect(*c);
+	*c = NULL;
+}
+
+static void disconnect_all(struct executor *ex)
 {
 	for (unsigned i = 0; i < READERS_MAX; i++)
-		store_disconnect(ex->readers[i].conn);
+		disconnect(&ex->readers[i].conn);
 	for (unsigned i = 0; i < INLINE_READERS; i++)
-		store_disconnect(ex->inline_readers[i].conn);
-	executor_checkpointer_fini(&ex->checkpointer);
+		disconnect(&ex->inline_readers[i].conn);
+	disconnect(&ex->checkpointer.conn);
 	/* the last one: it copies the log into the file, as those that only read cannot */
-	store_disconnect(ex->writer.conn);
+	disconnect(&ex->writer.conn);
+}
+
+void executor_free(struct executor *ex)
+{
+	if (ex == NULL)
+		return;
+	disconnect_all(ex);
+	executor_checkpointer_fini(&ex->checkpointer);
 	pthread_cond_destroy(&ex->reader_wake);
 	pthread_cond_destroy(&ex->flusher_wake);
 	pthread_cond_destroy(&ex->fetch_wake);
@@ -139,11 +153,23 @@ static void join_readers(struct executor *ex)
 	}
 }
 
+/* Threads of others that read by themselves: each ends soon, and no more begin. */
+static void wait_for_inline(struct executor *ex)
+{
+	executor_lock(ex);
+	for (unsigned i = 0; i < INLINE_READERS; i++) {
+		while (ex->inline_taken[i])
+			executor_wait(ex, &ex->reader_wake);
+	}
+	executor_unlock(ex);
+}
+
 void executor_stop(struct executor *ex)
 {
-	if (ex == NULL)
+	if (ex == NULL || ex->stopped)
 		return;
-	lock_take(&ex->lock);
+	ex->stopped = true;
+	executor_lock(ex);
 	ex->stopping = true;
 	pthread_cond_broadcast(&ex->wake);
 	pthread_cond_broadcast(&ex->flushed);
@@ -153,6 +179,7 @@ void executor_stop(struct executor *ex)
 	executor_counter_stop(ex);
 	pthread_join(ex->thread, NULL);
 	join_readers(ex);
+	wait_for_inline(ex);
 	executor_later_stop(ex);
 	stop_writer(ex);
 	executor_checkpointer_stop(ex);
@@ -161,7 +188,7 @@ void executor_stop(struct executor *ex)
 	for (unsigned i = 0; i < LANES; i++)
 		refuse_all(&ex->reader_queue[i]);
 	executor_snapshot_end_all(ex);
-	executor_free(ex);
+	disconnect_all(ex);
 }
 
 void executor_set_commit(struct executor *ex, bool relaxed, int interval_ms)

@@ -23,9 +23,10 @@ struct executor_options {
 };
 
 MUST_CHECK int executor_start(const struct executor_options *o, struct executor **ret, struct err *reterr);
-/* Finishes what runs, answers the rest with 50009, joins the threads. Nobody submits or wakes
- * any more. */
+/* Finishes what runs, answers the rest, and all that still comes, with 50009; joins the threads, and
+ * lets go of the store. */
 void executor_stop(struct executor *ex);
+void executor_free(struct executor *ex); /* stopped, and nobody knows it any more. NULL is welcome */
 
 /* The functions of engine.h, for this database. */
 MUST_CHECK bool executor_submit_quietly(struct executor *ex, struct call *c);

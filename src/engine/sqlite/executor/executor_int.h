@@ -163,6 +163,7 @@ struct executor {
 
 	struct lock lock;
 	bool stopping;
+	bool stopped;     /* whoever stops it: it has been */
 	unsigned waiting; /* calls in both queues */
 	/* somebody will call executor_wake(); it is to wake the writer, too */
 	bool wake_due, wake_writer;

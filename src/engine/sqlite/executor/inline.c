@@ -79,6 +79,8 @@ static void inline_reader_give(struct executor *ex, const struct runner *r, int6
 	lock_take(&ex->lock);
 	assert(ex->inline_taken[r - ex->inline_readers] && r->run.call == NULL);
 	ex->inline_taken[r - ex->inline_readers] = false;
+	if (ex->stopping)
+		pthread_cond_broadcast(&ex->reader_wake);
 	took(ex, began_ms);
 	lock_give(&ex->lock);
 }

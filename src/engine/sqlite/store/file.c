@@ -161,12 +161,18 @@ static void remove_temporary(const char *path)
 	}
 }
 
+void store_file_let_go(struct store *st)
+{
+	if (st->lock_fd >= 0)
+		close(st->lock_fd);
+	st->lock_fd = -1;
+}
+
 void store_file_release(struct store *st)
 {
 	if (st->temporary)
 		remove_temporary(st->path);
-	if (st->lock_fd >= 0)
-		close(st->lock_fd);
+	store_file_let_go(st);
 	free(st->path);
 	free(st->name);
 }

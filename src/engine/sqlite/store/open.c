@@ -68,6 +68,14 @@ fail:
 	return -1;
 }
 
+void store_let_go(struct store *st)
+{
+	if (atomic_load(&st->connections) > 0)
+		return; /* somebody looks at it: the file goes when the server ends */
+	store_mark_let_go(st);
+	store_file_let_go(st);
+}
+
 void store_close(struct store *st)
 {
 	if (st == NULL)

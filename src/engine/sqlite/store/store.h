@@ -34,6 +34,9 @@ struct store_options {
  * file, saying so. */
 MUST_CHECK int store_open(const struct store_options *o, struct store **ret, struct err *reterr);
 void store_close(struct store *st);
+/* Lets go of the file, if no connection has it; the store itself stays, for those who ask for its
+ * numbers. Nobody connects any more. */
+void store_let_go(struct store *st);
 MUST_CHECK int store_connect(struct store *st, bool read_only, struct store_conn **ret, struct err *reterr);
 void store_disconnect(struct store_conn *c);
 /* PRAGMA integrity_check, foreign keys and checksums: 0 when sound; ret_report from malloc

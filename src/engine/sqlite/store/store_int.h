@@ -113,7 +113,8 @@ MUST_CHECK int store_file_prepare(struct store *st, const struct store_options *
 				  struct err *reterr);
 /* makes the name of a new file durable */
 MUST_CHECK int store_file_keep(const struct store *st, struct err *reterr);
-/* after the last connection */
+/* after the last connection: its lock; and all of it */
+void store_file_let_go(struct store *st);
 void store_file_release(struct store *st);
 /* "The file … of database … why. remedy", and the same for a file that has lost what was in it. */
 int store_refuse(const struct store *st, const char *why, const char *remedy, struct err *reterr);
@@ -141,7 +142,8 @@ void store_unsound(struct store *st, int system_error);
 MUST_CHECK int store_mark_check(struct store *st, bool accept, struct err *reterr);
 void store_mark_init(struct store_mark *m);
 void store_mark_disconnected(struct store *st); /* a connection was closed */
-void store_mark_fini(struct store *st);         /* after the last connection */
+void store_mark_let_go(struct store *st);       /* after the last connection: its files */
+void store_mark_fini(struct store *st);
 /* After a commit; flushed: it is on the disk. */
 void store_mark_committed(struct store *st, bool flushed);
 /* Around a flush on another thread: what it will cover at least; and that it did. */

@@ -249,7 +249,7 @@ void store_mark_disconnected(struct store *st)
 	lock_give(&m->lock);
 }
 
-void store_mark_fini(struct store *st)
+void store_mark_let_go(struct store *st)
 {
 	char path[4096];
 
@@ -260,5 +260,11 @@ void store_mark_fini(struct store *st)
 		if (log_is_gone(st) && path_of(st, "-mark", path, sizeof(path)))
 			unlink(path);
 	}
-	lock_fini(&st->mark.lock);
+	st->mark.fd = st->mark.log_fd = -1;
+}
+
+void store_mark_fini(struct store *st)
+{
+	store_mark_let_go(st);
+	pthread_mutex_destroy(&st->mark.lock);
 }

@@ -1,0 +1,95 @@
+/* drop.c — databases that are dropped. What one holds is put away first, then its row is deleted, then
+ * what was put away is deleted for good: whenever the server ends in between, the next start finds
+ * the row, and all of the database, or neither. */
+#include <string.h>
+
+#include "base/log.h"
+#include "databases/databases_int.h"
+#include "engine/ask.h"
+
+int databases_retire(struct databases *d, struct database_entry *e, bool elsewhere, struct err *reterr)
+{
+	atomic_store(&e->dropped, true);
+	e->settled = elsewhere;
+	return engine_retire(d->engine, e->db.engine, elsewhere ? NULL : e->place, reterr);
+}
+
+int databases_drop(struct databases *d, struct str name, struct err *reterr)
+{
+	struct database *db;
+	int rc = 0;
+
+	pthread_mutex_lock(&d->adding);
+	db = databases_find(d, name);
+	/* none: the same call is run a second time */
+	if (db != NULL && db->service == SERVICE_SYSTEM)
+		rc = err_set(reterr, ERR_ADMIN, "The system database cannot be dropped.");
+	else if (db != NULL)
+		rc = databases_retire(d, CONTAINER_OF(db, struct database_entry, db), false, reterr);
+	pthread_mutex_unlock(&d->adding);
+	return rc;
+}
+
+/* Asked of the writer, so that it comes after the transaction that drops. -1: nobody answers. */
+static int has_row(struct databases *d, const struct database_entry *e)
+{
+	const struct argument args[] = {
+		{ .name = STR("@id"), .value = value_int(TYPE_INT, atomic_load(&e->db.id)) },
+		{ .name = STR("@identity"), .value = value_nvarchar(e->identity) },
+	};
+	struct engine_answer a;
+	struct err err;
+	int rc;
+
+	if (engine_ask(databases_system(d)->engine, "procession_database_there", args, ARRAY_LEN(args), NULL,
+		       &a, &err) < 0)
+		return -1;
+	rc = a.status;
+	engine_answer_fini(&a);
+	return rc;
+}
+
+static void settle(struct databases *d, struct database_entry *e)
+{
+	const struct log_ctx ctx = { .database = e->db.name };
+	int there = has_row(d, e);
+	struct err err;
+
+	if (there < 0)
+		return;
+	e->settled = true;
+	if (there == 0) {
+		engine_discard(d->engine, e->place, NULL, NULL);
+		LOG(LOG_INFO, &ctx, "database_dropped", F_STR("place", e->place));
+	} else if (databases_refresh(d, &err) < 0) {
+		LOG(LOG_ERROR, &ctx, "drop_not_undone", F_STR("reason", err.text),
+		    F_STR("remedy", "start the server again"));
+	}
+}
+
+void databases_settle(struct databases *d)
+{
+	size_t n = atomic_load_explicit(&d->count, memory_order_acquire);
+
+	for (size_t i = 0; i < n; i++) {
+		if (atomic_load(&d->entries[i]->dropped) && !d->entries[i]->settled)
+			settle(d, d->entries[i]);
+	}
+}
+
+static bool is_known(void *arg, const char *place)
+{
+	struct databases *d = arg;
+	size_t n = atomic_load(&d->count);
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(d->entries[i]->place, place) == 0 && !atomic_load(&d->entries[i]->dropped))
+			return true;
+	}
+	return false;
+}
+
+void databases_discard_rest(struct databases *d)
+{
+	engine_discard(d->engine, NULL, is_known, d);
+}
