@@ -202,8 +202,9 @@ static int judge_states(const struct client_result *r)
 
 int cli_run_status(struct cli *cli, const struct command *cmd)
 {
-	static const char *const titles[] = { "server",  "servers",     "databases",
-					      "numbers", "certificate", NULL };
+	static const char *const titles[] = {
+		"server", "servers", "databases", "numbers", "certificate", NULL
+	};
 	const struct client_arg args[] = { client_text(
 		NULL, "SELECT @@SERVERNAME AS server, @@VERSION AS version, SUSER_SNAME() AS login; EXEC "
 		      "procession_server_list; EXEC procession_database_list; "

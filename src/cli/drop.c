@@ -28,6 +28,7 @@ static int confirm(const struct cli *cli, const char *name, struct err *reterr)
 	fputs("All that is in database ", tty);
 	cli_output_text(tty, name);
 	fputs(" will be deleted. Type its name to go on: ", tty);
+	fflush(tty);
 	if (fgets(answer, sizeof(answer), tty) == NULL)
 		answer[0] = '\0';
 	fclose(tty);

@@ -1,6 +1,7 @@
-/* topscreen.c — the terminal as a screen of its own (the second one that terminals have), without
- * a cursor, with keys that arrive at once. What is done to it is undone by close, which whoever opened
- * it calls on every way out; ^C and ^Z are keys here, so that no signal comes in between. */
+/* topscreen.c — the terminal as a screen of its own (the second one that terminals have),
+ * without a cursor, with keys that arrive at once. What is done to it is undone by close, which
+ * whoever opened it calls on every way out; ^C and ^Z are keys here, so that no signal comes in
+ * between. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

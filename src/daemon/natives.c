@@ -77,9 +77,6 @@ static int database_drop(struct native_ctx *ctx, struct err *reterr)
 	struct server *srv = ctx->userdata;
 	char name[129];
 
-	if (ctx->call->txn != NULL)
-		return err_raise(reterr, 226, 16, 6,
-				 "DROP DATABASE statement not allowed within multi-statement transaction.");
 	str_copy(name, sizeof(name), text_of(ctx, 0));
 	session_registry_kill_database(&srv->registry, name);
 	return databases_drop(srv->databases, text_of(ctx, 0), reterr);

@@ -59,11 +59,11 @@ MUST_CHECK int databases_set(struct databases *d, struct str name, const struct 
  * that it changed count, those that it dropped are not served any more. Asks the system database,
  * and waits: never on a thread of an engine. */
 MUST_CHECK int databases_refresh(struct databases *d, struct err *reterr);
-/* Nobody finds the database any more, and it is not served; its sessions are the caller's matter, and
- * so is its row, which is deleted after this in a transaction. May be called on a thread of the
- * engine, but not one of this database: the native step of procession_database_drop. Then, on a
- * thread that may wait, databases_settle: where the row is gone, what the database held is deleted;
- * where it is not, it is served again. */
+/* Nobody finds the database any more, and it is not served; its sessions are the caller's
+ * matter, and so is its row, which is deleted after this in a transaction. May be called on a
+ * thread of the engine, but not one of this database: the native step of
+ * procession_database_drop. Then, on a thread that may wait, databases_settle: where the row is
+ * gone, what the database held is deleted; where it is not, it is served again. */
 MUST_CHECK int databases_drop(struct databases *d, struct str name, struct err *reterr);
 void databases_settle(struct databases *d);
 /* engine_check of one database; ret_report from malloc. */

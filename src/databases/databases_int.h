@@ -29,7 +29,7 @@ struct databases {
 	char *set_aside, *accept; /* owned: names of databases, separated by commas */
 	pthread_mutex_t adding;   /* one at a time */
 	pthread_mutex_t refreshing;
-	unsigned looks;           /* under `adding`: how often the list was refreshed */
+	unsigned looks; /* under `adding`: how often the list was refreshed */
 	atomic_size_t count;
 	struct database_entry *entries[DATABASES_MAX]; /* [0]: the system's */
 };

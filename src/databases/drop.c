@@ -1,6 +1,6 @@
-/* drop.c — databases that are dropped. What one holds is put away first, then its row is deleted, then
- * what was put away is deleted for good: whenever the server ends in between, the next start finds
- * the row, and all of the database, or neither. */
+/* drop.c — databases that are dropped. What one holds is put away first, then its row is
+ * deleted, then what was put away is deleted for good: whenever the server ends in between, the
+ * next start finds the row, and all of the database, or neither. */
 #include <string.h>
 
 #include "base/log.h"

@@ -65,11 +65,12 @@ MUST_CHECK int engine_open(struct engine *e, const struct engine_open *o, struct
  * welcome. */
 void engine_close(struct engine_database *db);
 /* Dropping a database, in two steps, between which it is struck off the list. retire: it is not
- * served any more (what runs is finished, what waits and still comes is answered with 50009), and
- * what it holds is put where only an open that says `known` finds it again. db: NULL if it could not
- * be opened; else it stays until engine_close(), since others may still look at it. place: NULL if
- * another server sees to what it holds. Not on a thread of its own. discard: what was retired at this place is deleted for good; place NULL: all that was,
- * but for places that are known. */
+ * served any more (what runs is finished, what waits and still comes is answered with 50009),
+ * and what it holds is put where only an open that says `known` finds it again. db: NULL if it
+ * could not be opened; else it stays until engine_close(), since others may still look at it.
+ * place: NULL if another server sees to what it holds. Not on a thread of its own. discard: what
+ * was retired at this place is deleted for good; place NULL: all that was, but for places that
+ * are known. */
 MUST_CHECK int engine_retire(struct engine *e, struct engine_database *db, const char *place,
 			     struct err *reterr);
 void engine_discard(struct engine *e, const char *place, bool (*known)(void *arg, const char *place),

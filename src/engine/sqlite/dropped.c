@@ -1,8 +1,8 @@
-/* dropped.c — files of databases that are being dropped. They are put away under another name before
- * the database's row is deleted, and removed when that has been committed: a server that ends in
- * between finds either a row, and takes the files back, or none, and removes them. While files are on
- * their way in either direction, the main one is put away and not in its place: it goes first and
- * comes back last. */
+/* dropped.c — files of databases that are being dropped. They are put away under another name
+ * before the database's row is deleted, and removed when that has been committed: a server that
+ * ends in between finds either a row, and takes the files back, or none, and removes them. While
+ * files are on their way in either direction, the main one is put away and not in its place: it
+ * goes first and comes back last. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

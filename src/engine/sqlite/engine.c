@@ -144,7 +144,8 @@ static void sqlite_close(struct engine_database *db)
 	forget(database_of(db));
 }
 
-/* The executor and the store stay, without threads and files, for whoever still holds the database. */
+/* The executor and the store stay, without threads and files, for whoever still holds the
+ * database. */
 static int sqlite_retire(struct engine *base, struct engine_database *one, const char *place,
 			 struct err *reterr)
 {

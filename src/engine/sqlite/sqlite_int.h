@@ -51,8 +51,8 @@ bool sqlite_place_may_set_aside(const struct err *why);
 MUST_CHECK int sqlite_place_set_aside(const char *path, const char *name, const struct err *why,
 				      struct err *reterr);
 
-/* dropped.c: files of a database that is being dropped, under another name; back to where they were;
- * and removed, of one place, or (place NULL) all that nobody needs any more. */
+/* dropped.c: files of a database that is being dropped, under another name; back to where they
+ * were; and removed, of one place, or (place NULL) all that nobody needs any more. */
 MUST_CHECK int sqlite_place_put_away(const char *path, struct err *reterr);
 MUST_CHECK int sqlite_place_take_back(const char *path, struct err *reterr);
 void sqlite_place_discard(struct engine *base, const char *place, bool (*known)(void *arg, const char *place),

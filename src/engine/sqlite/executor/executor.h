@@ -23,8 +23,8 @@ struct executor_options {
 };
 
 MUST_CHECK int executor_start(const struct executor_options *o, struct executor **ret, struct err *reterr);
-/* Finishes what runs, answers the rest, and all that still comes, with 50009; joins the threads, and
- * lets go of the store. */
+/* Finishes what runs, answers the rest, and all that still comes, with 50009; joins the threads,
+ * and lets go of the store. */
 void executor_stop(struct executor *ex);
 void executor_free(struct executor *ex); /* stopped, and nobody knows it any more. NULL is welcome */
 
