@@ -483,11 +483,18 @@ static inline void fixture_start(struct fixture *f)
 		fail_msg("%s", f->err.text);
 }
 
+static inline void fixture_stop(struct fixture *f)
+{
+	executor_stop(f->ex);
+	executor_free(f->ex);
+	f->ex = NULL;
+}
+
 static inline int fixture_down(void **state)
 {
 	struct fixture *f = *state;
 
-	executor_stop(f->ex);
+	fixture_stop(f);
 	store_close(f->store);
 	free(f);
 	return 0;

@@ -71,7 +71,7 @@ static void relaxed_groups_complete(void **state)
 		assert_int_equal(run_in(f, txn, P_PUT, 1000000, 1), 0);
 		assert_int_equal(txn_step(f, txn, CALL_COMMIT, NULL), 0);
 		engine_txn_free(txn);
-		f->ex = (executor_stop(f->ex), NULL);
+		fixture_stop(f);
 		fixture_down(state);
 		fixture_up(state);
 		f = *state;
@@ -109,7 +109,7 @@ static void the_end_comes_while_a_flush_is_under_way(void **state)
 			engine_submit(&f->db, &calls[i].call);
 		}
 		call_wait(&calls[round * BURST / 10]); /* the rest is taken, waits, or is refused */
-		f->ex = (executor_stop(f->ex), NULL);
+		fixture_stop(f);
 		for (int i = 0; i < BURST; i++) {
 			assert_true(call_is_done(&calls[i]));
 			assert_int_equal(calls[i].completions, 1);
@@ -183,11 +183,11 @@ static void a_promise_is_made_once(void **state)
 		assert_int_equal(run(f, P_RENEW, 1, i), 0);
 	assert_int_equal(number_of(f, P_PROMISES), 101);
 	assert_int_equal(run(f, P_PUT, 2, 1), 0);
-	f->ex = (executor_stop(f->ex), NULL);
+	fixture_stop(f);
 	fixture_start(f);
 	assert_int_equal(number_of(f, P_PROMISES), 10102);
 	assert_int_equal(run(f, P_BUMP, 1, 0), 0);
-	f->ex = (executor_stop(f->ex), NULL); /* nothing was promised: nothing to take back */
+	fixture_stop(f); /* nothing was promised: nothing to take back */
 	/* promises, too: then renewals are lost without harm, unlike its other calls */
 	start_relaxed(f, 10);
 	assert_int_equal(run(f, P_RENEW, 1, 7), 0);

@@ -102,7 +102,7 @@ static void others_run_again_when_a_call_loses_the_transaction(void **state)
 	struct fixture *f = *state;
 	struct test_call calls[4];
 
-	f->ex = (executor_stop(f->ex), NULL);
+	fixture_stop(f);
 	f->db.limits.execution_timeout_s = 1;
 	fixture_start(f);
 	call_init(&calls[0], P_PUT, 1, 1);
@@ -165,7 +165,7 @@ static void a_time_out_stops_a_reader_and_leaves_it_usable(void **state)
 {
 	struct fixture *f = *state;
 
-	f->ex = (executor_stop(f->ex), NULL);
+	fixture_stop(f);
 	f->db.limits.execution_timeout_s = 1;
 	fixture_start(f);
 	assert_int_equal(run(f, P_SPIN, 0, 0), 50001);
@@ -216,7 +216,7 @@ static void a_full_queue_refuses(void **state)
 	struct test_call calls[3];
 	struct txn *txn;
 
-	f->ex = (executor_stop(f->ex), NULL);
+	fixture_stop(f);
 	f->db.limits.max_queue = 2;
 	fixture_start(f);
 	txn = engine_begin(&f->db, false);
@@ -248,7 +248,7 @@ static void stopping_answers_what_waits_and_undoes_what_is_open(void **state)
 		call_init(&calls[i], P_PUT, i, 1);
 		engine_submit(&f->db, &calls[i].call);
 	}
-	executor_stop(f->ex);
+	fixture_stop(f);
 	engine_txn_free(txn);
 	for (int i = 0; i < 10; i++) {
 		assert_true(call_is_done(&calls[i]));

@@ -153,7 +153,7 @@ static void an_idle_transaction_is_rolled_back_and_its_owner_told(void **state)
 	struct txn *txn;
 	struct test_call waits, told;
 
-	f->ex = (executor_stop(f->ex), NULL);
+	fixture_stop(f);
 	f->db.limits.transaction_idle_s = 1;
 	fixture_start(f);
 	txn = engine_begin(&f->db, false);
@@ -183,7 +183,7 @@ static void a_time_out_rolls_the_whole_transaction_back(void **state)
 	static const enum fixture_proc kinds[] = { P_SPIN, P_SPIN_WRITE };
 	struct fixture *f = *state;
 
-	f->ex = (executor_stop(f->ex), NULL);
+	fixture_stop(f);
 	f->db.limits.execution_timeout_s = 1;
 	fixture_start(f);
 	for (int i = 0; i < 2; i++) {
