@@ -1,5 +1,5 @@
 /* databases.h — the databases of this server by name, each opened by the engine. The list itself is
- * kept in the system database (table "database"); a database, once there, stays until the server
+ * kept in the system database (table "database"); an entry, once there, stays until the server
  * stops, so pointers remain valid. */
 #ifndef DATABASES_DATABASES_H
 #define DATABASES_DATABASES_H
