@@ -285,8 +285,8 @@ void databases_close(struct databases *d)
 	}
 	for (n = atomic_load(&d->count); n > 0; n--)
 		databases_entry_free(d->entries[n - 1]);
-	pthread_mutex_destroy(&d->refreshing);
-	pthread_mutex_destroy(&d->adding);
+	lock_fini(&d->refreshing);
+	lock_fini(&d->adding);
 	free(d->set_aside);
 	free(d->accept);
 	free(d);

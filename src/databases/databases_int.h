@@ -27,8 +27,8 @@ struct database_entry {
 struct databases {
 	struct engine *engine;    /* borrowed */
 	char *set_aside, *accept; /* owned: names of databases, separated by commas */
-	pthread_mutex_t adding;   /* one at a time */
-	pthread_mutex_t refreshing;
+	struct lock adding;       /* one at a time */
+	struct lock refreshing;
 	unsigned looks; /* under `adding`: how often the list was refreshed */
 	atomic_size_t count;
 	struct database_entry *entries[DATABASES_MAX]; /* [0]: the system's */

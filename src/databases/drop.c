@@ -19,14 +19,14 @@ int databases_drop(struct databases *d, struct str name, struct err *reterr)
 	struct database *db;
 	int rc = 0;
 
-	pthread_mutex_lock(&d->adding);
+	lock_take(&d->adding);
 	db = databases_find(d, name);
 	/* none: the same call is run a second time */
 	if (db != NULL && db->service == SERVICE_SYSTEM)
 		rc = err_set(reterr, ERR_ADMIN, "The system database cannot be dropped.");
 	else if (db != NULL)
 		rc = databases_retire(d, CONTAINER_OF(db, struct database_entry, db), false, reterr);
-	pthread_mutex_unlock(&d->adding);
+	lock_give(&d->adding);
 	return rc;
 }
 

@@ -128,7 +128,7 @@ static int refresh_one(struct databases *d, const struct database_row *r, struct
 	struct database *db;
 	int rc;
 
-	pthread_mutex_lock(&d->adding);
+	lock_take(&d->adding);
 	rc = find_current(d, r, &db, reterr);
 	if (rc == 0 && db == NULL && !is_being_dropped(d, r)) {
 		rc = add_known(d, r, reterr);
@@ -142,7 +142,7 @@ static int refresh_one(struct databases *d, const struct database_row *r, struct
 		CONTAINER_OF(db, struct database_entry, db)->listed = true;
 		CONTAINER_OF(db, struct database_entry, db)->seen = d->looks;
 	}
-	pthread_mutex_unlock(&d->adding);
+	lock_give(&d->adding);
 	return rc;
 }
 
@@ -152,14 +152,14 @@ static int retire_unseen(struct databases *d, struct err *reterr)
 	size_t n = atomic_load(&d->count);
 	int rc = 0;
 
-	pthread_mutex_lock(&d->adding);
+	lock_take(&d->adding);
 	for (size_t i = 1; rc == 0 && i < n; i++) {
 		struct database_entry *e = d->entries[i];
 
 		if (e->listed && e->seen != d->looks && !atomic_load(&e->dropped))
 			rc = databases_retire(d, e, true, reterr);
 	}
-	pthread_mutex_unlock(&d->adding);
+	lock_give(&d->adding);
 	return rc;
 }
 
@@ -168,14 +168,14 @@ int databases_refresh(struct databases *d, struct err *reterr)
 {
 	int rc;
 
-	pthread_mutex_lock(&d->refreshing);
-	pthread_mutex_lock(&d->adding);
+	lock_take(&d->refreshing);
+	lock_take(&d->adding);
 	d->looks++;
-	pthread_mutex_unlock(&d->adding);
+	lock_give(&d->adding);
 	rc = each_known(d, refresh_one, reterr);
 	if (rc == 0)
 		rc = retire_unseen(d, reterr);
-	pthread_mutex_unlock(&d->refreshing);
+	lock_give(&d->refreshing);
 	return rc;
 }
 
@@ -282,8 +282,8 @@ int databases_open(const struct databases_options *o, struct databases **ret, st
 
 	if (d == NULL)
 		return err_nomem(reterr);
-	pthread_mutex_init(&d->adding, NULL);
-	pthread_mutex_init(&d->refreshing, NULL);
+	lock_init(&d->adding);
+	lock_init(&d->refreshing);
 	d->engine = o->engine;
 	d->set_aside = strdup(o->set_aside == NULL ? "" : o->set_aside);
 	d->accept = strdup(o->accept == NULL ? "" : o->accept);

@@ -75,9 +75,9 @@ void metrics_database_hide(struct metrics_database *d)
 {
 	if (d == NULL)
 		return;
-	pthread_mutex_lock(&d->metrics->lock);
+	lock_take(&d->metrics->lock);
 	d->hidden = true;
-	pthread_mutex_unlock(&d->metrics->lock);
+	lock_give(&d->metrics->lock);
 }
 
 void metrics_database_remove(struct metrics_database *d)

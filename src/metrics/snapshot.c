@@ -198,14 +198,14 @@ int metrics_take(struct metrics *m, struct metrics_snapshot **ret, struct err *r
 		return err_nomem(reterr);
 	arena_init(&s->arena, SNAPSHOT_MOST);
 	take_server(s, m);
-	pthread_mutex_lock(&m->lock);
+	lock_take(&m->lock);
 	LIST_EACH (it, &m->databases) {
 		const struct metrics_database *d = CONTAINER_OF(it, struct metrics_database, link);
 
 		if (!d->hidden)
 			take_database(s, d);
 	}
-	pthread_mutex_unlock(&m->lock);
+	lock_give(&m->lock);
 	for (size_t i = 0; i < m->ncollectors; i++)
 		m->collectors[i].collect(s, m->collectors[i].arg);
 	if (s->failed) {

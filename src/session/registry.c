@@ -121,14 +121,14 @@ void session_registry_kill_login(struct registry *r, const char *login)
 
 void session_registry_kill_database(struct registry *r, const char *database)
 {
-	pthread_mutex_lock(&r->lock);
+	lock_take(&r->lock);
 	LIST_EACH (it, &r->entries) {
 		struct registry_entry *e = CONTAINER_OF(it, struct registry_entry, link);
 
 		if (e->shown && str_eq_nocase(str_of(e->database), str_of(database)))
 			kill_once(e);
 	}
-	pthread_mutex_unlock(&r->lock);
+	lock_give(&r->lock);
 }
 
 bool session_registry_kill(struct registry *r, uint16_t spid)

@@ -28,11 +28,11 @@ static void leave_list(struct sqlite_database *db)
 {
 	if (list_empty(&db->link))
 		return;
-	pthread_mutex_lock(&db->engine->lock);
+	lock_take(&db->engine->lock);
 	list_remove(&db->link);
 	list_init(&db->link);
 	db->engine->ndatabases--;
-	pthread_mutex_unlock(&db->engine->lock);
+	lock_give(&db->engine->lock);
 }
 
 static void forget(struct sqlite_database *db)

@@ -156,12 +156,12 @@ static void join_readers(struct executor *ex)
 /* Threads of others that read by themselves: each ends soon, and no more begin. */
 static void wait_for_inline(struct executor *ex)
 {
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	for (unsigned i = 0; i < INLINE_READERS; i++) {
 		while (ex->inline_taken[i])
-			executor_wait(ex, &ex->reader_wake);
+			lock_wait(&ex->lock, &ex->reader_wake);
 	}
-	executor_unlock(ex);
+	lock_give(&ex->lock);
 }
 
 void executor_stop(struct executor *ex)
@@ -169,7 +169,7 @@ void executor_stop(struct executor *ex)
 	if (ex == NULL || ex->stopped)
 		return;
 	ex->stopped = true;
-	executor_lock(ex);
+	lock_take(&ex->lock);
 	ex->stopping = true;
 	pthread_cond_broadcast(&ex->wake);
 	pthread_cond_broadcast(&ex->flushed);

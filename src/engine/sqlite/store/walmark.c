@@ -266,5 +266,5 @@ void store_mark_let_go(struct store *st)
 void store_mark_fini(struct store *st)
 {
 	store_mark_let_go(st);
-	pthread_mutex_destroy(&st->mark.lock);
+	lock_fini(&st->mark.lock);
 }
