@@ -9,10 +9,11 @@ import time
 import pytds
 import pytest
 
-from support.server import Server, command_binary, store
+from support.server import Server, command_binary
+from support.store import sqlite_only
 from test_cli import Cli
 
-needs_files = pytest.mark.skipif(store() != "sqlite", reason="looks at files")
+needs_files = sqlite_only("looks at files")
 
 
 @pytest.fixture

@@ -9,6 +9,9 @@ import pytest
 
 from support.numbers import numbers
 from support.server import Server
+from support.store import sqlite_only
+
+pytestmark = sqlite_only("numbers that are kept by counting are not told with PostgreSQL")
 
 JOB_STATES = ("unsubmitted", "waiting", "running", "succeeded", "failed", "canceled")
 LOOK_AT_JOBS = """SELECT SUM(CASE WHEN j.CancelTime IS NULL AND j.Submitted = 0 AND i.StopTime IS NULL THEN 1 ELSE 0 END),
