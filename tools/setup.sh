@@ -22,7 +22,7 @@ test_packages=(
     apertium apertium-eng-spa apertium-spa-cat transfuse cg3
     libreoffice-writer poppler-utils fonts-liberation util-linux chromium
     clang-14 libclang-rt-14-dev clang-tidy cppcheck clang-format
-    prometheus
+    prometheus haproxy
 )
 
 # Clients of whole desktops and languages, for make test-long: 120 MB more on the disk, most of it R.

@@ -482,9 +482,22 @@ static void wait_for_sessions(struct server *srv, struct watchdog *w, int64_t li
 	}
 }
 
+/* Time for a load balancer, which has been told. */
+static void go_on_for(struct watchdog *w, int64_t ms)
+{
+	int64_t end = clock_mono_ms() + ms;
+
+	while (clock_mono_ms() < end) {
+		(void)daemon_signals_next(DRAIN_STEP_MS);
+		daemon_watchdog_tick(w, clock_mono_ms());
+	}
+}
+
 static void drain(struct server *srv, struct watchdog *w)
 {
 	notify("STOPPING=1");
+	atomic_store(&srv->leaving, true);
+	go_on_for(w, srv->config->drain_delay * 1000);
 	net_stop_listening(srv->net);
 	atomic_store(&srv->draining, true);
 	net_each(srv->net, session_drain);

@@ -78,7 +78,7 @@ static void look_at_all(struct http *h, struct buf *report, bool *ret_ready)
 {
 	struct look l = { h, report, true };
 
-	if (atomic_load(&h->server->draining)) {
+	if (atomic_load(&h->server->leaving)) {
 		l.ready = false;
 		buf_printf(report, "the server is stopping\n");
 	} else {

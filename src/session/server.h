@@ -48,6 +48,7 @@ struct server {
 	bool (*elsewhere)(struct server *srv, unsigned spid, char *dst, size_t size);
 	void *cleaner;         /* the daemon's */
 	struct backup *backup; /* the daemon's */
+	atomic_bool leaving;   /* SIGTERM: a load balancer is told, and nothing else has changed yet */
 	atomic_bool draining;  /* SIGTERM: sessions end with their current request */
 };
 

@@ -31,6 +31,7 @@ class Rounds:
 
     def stop_postgres(self, node):
         node.stop_postgres()
+        self.cluster.wait("an end", node.is_stopped)
 
     def kill_node(self, node):
         node.kill()
@@ -49,8 +50,9 @@ class Rounds:
     def to_primary(self, what):
         node, began = self.cluster.primary(), time.monotonic()
         what(self, node)
-        same = node.n if what.__name__ != "stop_postgres" else None     # Patroni may start that one again
-        new = self.cluster.wait("a new primary", lambda: self.watch.after(began + 0.2, but=same))
+        # Patroni may start again what somebody stopped; by then it had stopped
+        same, since = (None, time.monotonic()) if what.__name__ == "stop_postgres" else (node.n, began)
+        new = self.cluster.wait("a new primary", lambda: self.watch.after(since, but=same))
         rest = max(0.0, time.monotonic() - new)
         extra = rest + self.counting.go_on(1)
         node.recover()

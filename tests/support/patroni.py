@@ -81,7 +81,7 @@ class Node:
     """One machine: Patroni, and the PostgreSQL that it runs."""
 
     def __init__(self, cluster, n, rest, port):
-        self.cluster, self.n, self.rest, self.port, self.patroni = cluster, n, rest, port, None
+        self.cluster, self.n, self.rest, self.port, self.patroni, self.stopping = cluster, n, rest, port, None, None
         self.data = cluster.folder / f"d{n}"
         text = NODE.format(n=n, rest=rest, port=port, etcd=cluster.etcd_port, folder=cluster.folder, programs=PROGRAMS, ttl=TTL, loop=LOOP_WAIT,
                            retry=RETRY_TIMEOUT)
@@ -123,7 +123,11 @@ class Node:
 
     def stop_postgres(self):
         """Somebody stops PostgreSQL behind Patroni's back, in an orderly way."""
-        self.signal(self.postgres_pids()[:1], signal.SIGINT)
+        self.stopping = self.postgres_pids()[0]
+        self.signal([self.stopping], signal.SIGINT)
+
+    def is_stopped(self):
+        return self.stopping not in self.postgres_pids()
 
     def kill(self):
         """As a machine that loses its power, but for its disk."""

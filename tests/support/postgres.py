@@ -90,6 +90,20 @@ class Postgres:
         self._signal(signal.SIGKILL)
         self.running = False
 
+    @contextlib.contextmanager
+    def small_tablespace(self, megabytes):
+        """A tablespace that is full soon; gives a cursor. Root only: a file system is mounted."""
+        place = self.folder / "small"
+        place.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=0700,uid=nobody", "tmpfs", place], check=True)
+        try:
+            with contextlib.closing(self.connect()) as connection:
+                connection.cursor().execute(f"CREATE TABLESPACE small LOCATION '{place}'")
+                yield connection.cursor()
+        finally:
+            self.stop("immediate")
+            subprocess.run(["umount", place], check=True)
+
     def synchronous(self):
         """From now on a commit waits for a standby, which must be there already."""
         with contextlib.closing(self.connect()) as connection:

@@ -123,12 +123,12 @@ void postgres_ask_to_end(struct pg_conn *c)
 	PQfreeCancel(cancel);
 }
 
-enum life { GONE, ALIVE, UNKNOWN };
+enum life { GONE, ALIVE, WAITS_FOR_US, UNKNOWN };
 
-/* Whether our session is still one of the primary's. */
+/* Whether our session is still one of the primary's, and has something to do. */
 static enum life ask_for_life(struct pg_conn *c)
 {
-	char sql[200];
+	char sql[300];
 	struct err err;
 	PGconn *h = postgres_conn_plain(c->db->engine, &err);
 	enum life result = UNKNOWN;
@@ -137,11 +137,12 @@ static enum life ask_for_life(struct pg_conn *c)
 	if (h == NULL)
 		return UNKNOWN;
 	snprintf(sql, sizeof(sql),
-		 "SELECT 1 FROM pg_stat_activity WHERE pid = %d AND application_name = 'procession %.40s'",
+		 "SELECT wait_event_type = 'Client' FROM pg_stat_activity WHERE pid = %d AND "
+		 "application_name = 'procession %.40s'",
 		 PQbackendPID(c->h), c->slot);
 	r = postgres_exec(c->db->engine, h, sql);
 	if (PQresultStatus(r) == PGRES_TUPLES_OK)
-		result = PQntuples(r) == 0 ? GONE : ALIVE;
+		result = PQntuples(r) == 0 ? GONE : PQgetvalue(r, 0, 0)[0] == 't' ? WAITS_FOR_US : ALIVE;
 	PQclear(r);
 	PQfinish(h);
 	return result;
@@ -158,7 +159,26 @@ static void forget_wake(struct pg_conn *c)
 struct silence {
 	int64_t since_ms, asked_ms;
 	int64_t alive_ms; /* when somebody was there for sure */
+	bool lost;        /* it waited for us, as we for it */
 };
+
+/* What a firewall has swallowed on the way: its session would keep what it has locked until its
+ * end, which PostgreSQL learns late. */
+static void end_session(struct pg_conn *c)
+{
+	char sql[200];
+	struct err err;
+	PGconn *h = postgres_conn_plain(c->db->engine, &err);
+
+	if (h == NULL)
+		return;
+	snprintf(sql, sizeof(sql),
+		 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %d AND "
+		 "application_name = 'procession %.40s' AND wait_event_type = 'Client'",
+		 PQbackendPID(c->h), c->slot);
+	PQclear(postgres_exec(c->db->engine, h, sql));
+	PQfinish(h);
+}
 
 /* Where no primary is found at all, it may live, for as long as calls wait for one. */
 static bool lives(struct pg_conn *c, struct silence *s)
@@ -166,6 +186,13 @@ static bool lives(struct pg_conn *c, struct silence *s)
 	enum life life = ask_for_life(c);
 	int64_t now = clock_mono_ms();
 
+	if (life == WAITS_FOR_US && s->lost) { /* twice, and nothing came between */
+		end_session(c);
+		return false;
+	}
+	s->lost = life == WAITS_FOR_US;
+	if (s->lost)
+		life = ALIVE;
 	if (life == ALIVE)
 		s->alive_ms = now;
 	return life == ALIVE || (life == UNKNOWN && now - s->alive_ms < c->db->engine->failover_ms &&
