@@ -19,7 +19,7 @@ esac
 say() { printf 'build: %s\n' "$*" >&2; }
 
 # A checkout that root has built, or that was moved since: meson would fail with a traceback.
-if [ -e build ] && [ -n "$(find build -maxdepth 2 ! -writable -print -quit)" ]; then
+if [ -e build ] && [ -n "$(find build -maxdepth 2 ! -type l ! -writable -print -quit)" ]; then
     say "build/ belongs to another user: remove it with 'sudo make clean', then try again"
     exit 1
 fi
@@ -28,13 +28,19 @@ if [ -f "$dir/build.ninja" ] && [ "$(cat "$dir/source-folder" 2>/dev/null)" != "
     say "the checkout was moved: building $dir anew"
     rm -rf "$dir"
 fi
+first=no
 if [ ! -f "$dir/build.ninja" ]; then
+    first=yes
     [ "$flavour" != plain ] || say "building the server and the command (about half a minute the first time)"
     meson setup "$dir" "${options[@]}" >build/setup-"$flavour".log 2>&1 || { cat build/setup-"$flavour".log >&2; exit 1; }
     echo "$PWD" >"$dir/source-folder"
 fi
-# Silent unless something is wrong.
-ninja -C "$dir" --quiet >build/build-"$flavour".log 2>&1 || { cat build/build-"$flavour".log >&2; exit 1; }
+# Silent unless something is wrong; but whoever waits for a whole build at a terminal sees how far it is.
+if [ $first = yes ] && [ -t 2 ]; then
+    NINJA_STATUS='build: %p ' ninja -C "$dir" >&2 || exit 1
+else
+    ninja -C "$dir" --quiet >build/build-"$flavour".log 2>&1 || { cat build/build-"$flavour".log >&2; exit 1; }
+fi
 if [ "$flavour" = plain ]; then
     ln -sfn meson/src/daemon/processiond build/processiond
     ln -sfn meson/src/cli/procession build/procession

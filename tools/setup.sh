@@ -136,7 +136,7 @@ become_root() {
 
 # install REQUIRED… -- OPTIONAL…: fails without the required ones, and only says so without the others.
 install() {
-    local required=() optional=() wanted
+    local required=() optional=() wanted told=no
     while [ "$1" != -- ]; do required+=("$1"); shift; done
     shift
     optional=("$@")
@@ -149,11 +149,14 @@ install() {
         [ ${#wanted[@]} -eq 0 ] && return 0
         say "packages are missing, and they could not be installed from here"
         by_hand "${wanted[@]}"
+        told=yes # a list of names is enough once
     fi
     mapfile -t wanted < <(missing "${optional[@]}")
-    [ ${#wanted[@]} -eq 0 ] || say "not installed, and what needs it is skipped: ${wanted[*]}"
+    [ ${#wanted[@]} -eq 0 ] || [ $told = yes ] || say "not installed, and what needs it is skipped: ${wanted[*]}"
     mapfile -t wanted < <(missing "${required[@]}")
-    [ ${#wanted[@]} -eq 0 ] || { say "not installed, and nothing can be built without: ${wanted[*]}"; return 1; }
+    [ ${#wanted[@]} -gt 0 ] || return 0
+    [ $told = yes ] || say "not installed, and nothing can be built without: ${wanted[*]}"
+    return 1
 }
 
 # What the tests take from npm, at the versions of the lock file.

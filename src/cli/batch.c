@@ -110,7 +110,8 @@ static int prepare(struct batch *b, struct err *reterr)
 	struct client *c;
 	int rc;
 
-	b->cli->connect_database = b->cli->database != NULL ? b->cli->database : b->kind->service->database;
+	cli_connect_to(b->cli, b->kind->service->translation ? &cli_kind_translate : &cli_kind_convert,
+		       b->cli->database);
 	if (cli_connect(b->cli, &c, reterr) < 0)
 		return -1;
 	if (b->cli->resume) {

@@ -38,7 +38,8 @@ struct cli {
 	bool force, locked;
 	/* set by a command: where it connects; NULL: the login's own database */
 	const char *connect_database;
-	int connect_status; /* of the scheduler: the last time that no connection could be had */
+	const struct cli_kind *connect_kind; /* what the database must be; NULL: anything */
+	int connect_status; /* of scheduler and workers: the last time that no connection could be had */
 	/* what stands for itself */
 	const char *args[ARGS_MAX];
 	size_t nargs;
@@ -71,7 +72,6 @@ enum option_group {
 	OF_TOP = 1 << 21,
 	OF_DROP = 1 << 22
 };
-#define SCHEDULE_DATABASE "ScheduledJobs"
 struct option {
 	const char *flag;  /* "--server" */
 	const char *value; /* "HOST:PORT", or NULL: a switch */
@@ -141,7 +141,18 @@ int cli_run_worker_translate(struct cli *cli, const struct command *cmd);
 int cli_run_jobs(struct cli *cli, const struct command *cmd);
 int cli_run_help(struct cli *cli, const struct command *cmd);
 
-/* connect.c: opens with the options, the environment and the data folder, in this order. */
+/* connect.c */
+/* What a command wants its database to be. The databases of a server are told apart by their
+ * procedures, because any server that has these will do. */
+struct cli_kind {
+	const char *database; /* where it looks unless told */
+	const char *has, *lacks;
+	const char *things; /* what it looks for there, for people */
+};
+extern const struct cli_kind cli_kind_state, cli_kind_convert, cli_kind_translate, cli_kind_schedule;
+/* The next connection goes to the database of this name, or to the usual one when it is NULL or empty. */
+void cli_connect_to(struct cli *cli, const struct cli_kind *kind, const char *database);
+/* Opens with the options, the environment and the data folder, in this order. */
 MUST_CHECK int cli_connect(struct cli *cli, struct client **ret, struct err *reterr);
 /* Severity of errors of our own that better options would mend. */
 #define CLI_USAGE_SEVERITY 15

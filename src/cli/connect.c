@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of errors by which a server says no, or we do in its place. */
+#define REFUSED_SEVERITY 11
+
 static const char *first_of(const char *option, const char *variable)
 {
 	const char *value = option != NULL ? option : getenv(variable);
@@ -105,6 +108,56 @@ static int parse_timeout(const char *text, unsigned *ret, struct err *reterr)
 	return 0;
 }
 
+const struct cli_kind cli_kind_state = { "StateService", "proc_AddItem", "", "items" };
+const struct cli_kind cli_kind_convert = { "WordAutomation", "proc_GetConversionBatch", "proc_GetItemCount",
+					   "conversion jobs" };
+const struct cli_kind cli_kind_translate = { "Translation", "proc_GetItemCount", "", "translation jobs" };
+const struct cli_kind cli_kind_schedule = { "ScheduledJobs", "proc_MIP_GetScheduledJobs", "",
+					    "scheduled jobs" };
+
+void cli_connect_to(struct cli *cli, const struct cli_kind *kind, const char *database)
+{
+	cli->connect_database = database != NULL && database[0] != '\0' ? database : kind->database;
+	cli->connect_kind = kind;
+}
+
+/* A database that somebody named may be of another kind: better said here than by the first
+ * procedure that is not there. */
+static int check_kind(const struct cli *cli, struct client *c, struct err *reterr)
+{
+	const struct cli_kind *k = cli->connect_kind;
+	const struct client_arg args[] = { client_text(NULL, "SELECT OBJECT_ID(@has), OBJECT_ID(@lacks)"),
+					   client_text(NULL, "@has nvarchar(128), @lacks nvarchar(128)"),
+					   client_text("@has", k->has), client_text("@lacks", k->lacks) };
+	struct client_result r;
+	int rc = client_call(c, "sp_executesql", args, ARRAY_LEN(args), &r, reterr);
+
+	if (rc == 0 && r.ntables > 0 && r.tables[0].nrows > 0 &&
+	    (r.tables[0].cells[0] == NULL || r.tables[0].cells[1] != NULL))
+		rc = err_raise(reterr, 2812, REFUSED_SEVERITY, 1,
+			       "the database '%.128s' has no %s: give --database one of the kind %s "
+			       "(procession database list shows them)",
+			       cli->connect_database, k->things, k->database);
+	client_result_fini(&r);
+	return rc;
+}
+
+static int open_kind(const struct cli *cli, const struct client_options *o, struct client **ret,
+		     struct err *reterr)
+{
+	struct client *c;
+
+	if (client_open(o, &c, reterr) < 0)
+		return -1;
+	if (cli->connect_kind != NULL && strcmp(cli->connect_database, cli->connect_kind->database) != 0 &&
+	    check_kind(cli, c, reterr) < 0) {
+		client_close(c);
+		return -1;
+	}
+	*ret = c;
+	return 0;
+}
+
 int cli_connect(struct cli *cli, struct client **ret, struct err *reterr)
 {
 	char address[300], password[PASSWORD_MAX];
@@ -127,7 +180,7 @@ int cli_connect(struct cli *cli, struct client **ret, struct err *reterr)
 	    find_password(cli, o.login, password, reterr) < 0)
 		return -1;
 	o.login_timeout_s = o.call_timeout_s < 15 ? o.call_timeout_s : 15;
-	rc = client_open(&o, ret, reterr);
+	rc = open_kind(cli, &o, ret, reterr);
 	explicit_bzero(password, sizeof(password));
 	return rc;
 }
@@ -135,6 +188,6 @@ int cli_connect(struct cli *cli, struct client **ret, struct err *reterr)
 int cli_connect_status(const struct err *e)
 {
 	return e->severity == CLI_USAGE_SEVERITY        ? EXIT_USAGE
-	       : e->severity == 14 || e->severity == 11 ? EXIT_REFUSED
+	       : e->severity == 14 || e->severity == REFUSED_SEVERITY ? EXIT_REFUSED
 							: EXIT_UNREACHABLE;
 }

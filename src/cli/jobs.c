@@ -40,7 +40,7 @@ static const struct queue_service *named_service(const struct cli *cli, bool *re
 static int open_service(struct cli *cli, const struct queue_service *s, struct client **ret,
 			struct err *reterr)
 {
-	cli->connect_database = cli->database != NULL ? cli->database : s->database;
+	cli_connect_to(cli, s->translation ? &cli_kind_translate : &cli_kind_convert, cli->database);
 	return cli_connect(cli, ret, reterr);
 }
 
@@ -49,10 +49,11 @@ static int open_service(struct cli *cli, const struct queue_service *s, struct c
 static int find_job(struct cli *cli, const char *text, struct client **ret,
 		    const struct queue_service **ret_service, int64_t *ret_job)
 {
-	struct err e = { 0 };
+	struct err e = { 0 }, unopened = { 0 };
 	bool bad;
 	const struct queue_service *only = named_service(cli, &bad);
 	int status = EXIT_REFUSED;
+	size_t opened = 0;
 
 	if (bad || !worker_queue_number(text, INT64_MIN, INT64_MAX, ret_job)) {
 		err_raise(&e, 50000, 16, 1,
@@ -68,10 +69,9 @@ static int find_job(struct cli *cli, const char *text, struct client **ret,
 
 		if (only != NULL && services[i] != only)
 			continue;
-		if (open_service(cli, services[i], &c, &e) < 0) {
-			status = e.severity == 14 ? EXIT_REFUSED : EXIT_UNREACHABLE;
+		if (open_service(cli, services[i], &c, &unopened) < 0)
 			continue;
-		}
+		opened++;
 		rc = worker_queue_status(c, *ret_job, cli->partition, &k, NULL, &e);
 		if (rc == 1) {
 			*ret = c;
@@ -79,6 +79,11 @@ static int find_job(struct cli *cli, const char *text, struct client **ret,
 			return 0;
 		}
 		client_close(c);
+	}
+	/* A database that was named is of one kind: that the other service is not there is no news. */
+	if (unopened.text[0] != '\0' && (opened == 0 || cli->database == NULL)) {
+		e = unopened;
+		status = cli_connect_status(&e);
 	}
 	if (e.text[0] == '\0')
 		err_raise(&e, 50000, 16, 1, "there is no job %s%s", text,
@@ -181,9 +186,10 @@ static int list(struct cli *cli)
 	}
 	if (reached == 0) {
 		cli_rows_fini(&rows);
-		return fail(cli, &e, e.severity == 14 ? EXIT_REFUSED : EXIT_UNREACHABLE);
+		return fail(cli, &e, cli_connect_status(&e));
 	}
-	if (e.text[0] != '\0')
+	/* A database that was named is of one kind: that the other service is not there is no news. */
+	if (e.text[0] != '\0' && cli->database == NULL)
 		cli_output_note(e.text);
 	return cli_rows_show(&rows, cli->json, &e) == 0 ? EXIT_OK : fail(cli, &e, EXIT_REFUSED);
 }

@@ -10,19 +10,8 @@
 #include "value/datetime.h"
 #include "value/guid.h"
 
-#define NO_SUCH_PROCEDURE 2812
-
 int cli_schedule_failed(const struct cli *cli, const struct err *e, int status)
 {
-	struct err hint = { 0 };
-
-	if (e->number == NO_SUCH_PROCEDURE) {
-		err_raise(&hint, e->number, e->severity, e->state,
-			  "the database '%.128s' has no scheduled jobs: give --database one of the kind "
-			  "ScheduledJobs (procession database list shows them)",
-			  cli->connect_database);
-		e = &hint;
-	}
 	cli_output_error(e, cli->json);
 	return status;
 }
@@ -39,7 +28,7 @@ int cli_schedule_connect(struct cli *cli, struct client **ret)
 {
 	struct err e = { 0 };
 
-	cli->connect_database = cli->database != NULL ? cli->database : SCHEDULE_DATABASE;
+	cli_connect_to(cli, &cli_kind_schedule, cli->database);
 	if (cli_connect(cli, ret, &e) < 0)
 		return cli_schedule_failed(cli, &e, cli_connect_status(&e));
 	return EXIT_OK;

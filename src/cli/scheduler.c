@@ -20,7 +20,10 @@ static int open_connection(void *arg, struct client **ret, struct err *reterr)
 /* What the command line says goes before the file. */
 static int apply_options(const struct cli *cli, struct settings *s, struct err *reterr)
 {
-	if (cli->interval != NULL && scheduler_settings_set(s, "interval", cli->interval, reterr) < 0)
+	/* Once means what is due now: nothing is to be waited for. */
+	const char *interval = cli->interval != NULL ? cli->interval : cli->once ? "1" : NULL;
+
+	if (interval != NULL && scheduler_settings_set(s, "interval", interval, reterr) < 0)
 		return -1;
 	if (cli->state != NULL && scheduler_settings_set(s, "state", cli->state, reterr) < 0)
 		return -1;
@@ -62,9 +65,8 @@ int cli_run_scheduler(struct cli *cli, const struct command *cmd)
 	}
 	rc = load(cli, &o.settings, &e);
 	if (rc == 0) {
-		cli->connect_database = cli->database != NULL             ? cli->database
-					: o.settings->database[0] != '\0' ? o.settings->database
-									  : SCHEDULE_DATABASE;
+		cli_connect_to(cli, &cli_kind_schedule,
+			       cli->database != NULL ? cli->database : o.settings->database);
 		rc = scheduler_run(&o, &end, &e);
 	}
 	scheduler_settings_unref(o.settings);

@@ -5,7 +5,6 @@
 
 #include "cli/answer.h"
 
-#define STATE_DATABASE "StateService"
 #define LIST_DEFAULT 50
 #define LIST_MAX 1000000
 
@@ -17,11 +16,6 @@ static int wrong(const struct cli *cli, const char *text)
 	return cli_answer_failed(cli, &e, EXIT_USAGE);
 }
 
-static void choose_database(struct cli *cli)
-{
-	cli->connect_database = cli->database != NULL ? cli->database : STATE_DATABASE;
-}
-
 int cli_run_state_count(struct cli *cli, const struct command *cmd)
 {
 	const struct client_arg args[] = { client_text(
@@ -30,7 +24,7 @@ int cli_run_state_count(struct cli *cli, const struct command *cmd)
 		      "END) AS oldest_lock, MIN(Expires) AS first_expires FROM dbo.Items") };
 
 	(void)cmd;
-	choose_database(cli);
+	cli_connect_to(cli, &cli_kind_state, cli->database);
 	return cli_answer_call(cli, "sp_executesql", args, ARRAY_LEN(args), NULL);
 }
 
@@ -63,7 +57,7 @@ int cli_run_state_list(struct cli *cli, const struct command *cmd)
 	if (!read_count(cli->count, &n))
 		return wrong(cli, "--count takes a number of items, 1 to 1000000");
 	args[2].number = n;
-	choose_database(cli);
+	cli_connect_to(cli, &cli_kind_state, cli->database);
 	return cli_answer_call(cli, "sp_executesql", args, ARRAY_LEN(args), NULL);
 }
 
@@ -135,7 +129,7 @@ int cli_run_state_delete(struct cli *cli, const struct command *cmd)
 	int rc;
 
 	(void)cmd;
-	choose_database(cli);
+	cli_connect_to(cli, &cli_kind_state, cli->database);
 	if (cli_connect(cli, &c, &e) < 0)
 		return cli_answer_failed(cli, &e, cli_connect_status(&e));
 	rc = delete_if_free(cli, c, cli->args[0], &e);

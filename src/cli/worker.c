@@ -23,7 +23,12 @@ struct running {
 
 static int open_connection(void *arg, struct client **ret, struct err *reterr)
 {
-	return cli_connect(((struct running *)arg)->cli, ret, reterr);
+	struct cli *cli = ((struct running *)arg)->cli;
+	int rc = cli_connect(cli, ret, reterr);
+
+	if (rc < 0)
+		cli->connect_status = cli_connect_status(reterr);
+	return rc;
 }
 
 /* What the command line says goes before the file. */
@@ -152,9 +157,8 @@ int cli_worker_run(struct cli *cli, const struct cli_worker_kind *kind)
 		rc = load(cli, kind, kind->section_arg, &s, &e);
 	if (rc == 0) {
 		log_set_level((enum log_level)s.log_level);
-		cli->connect_database = cli->database != NULL   ? cli->database
-					: s.database[0] != '\0' ? s.database
-								: kind->service->database;
+		cli_connect_to(cli, kind->service->translation ? &cli_kind_translate : &cli_kind_convert,
+			       cli->database != NULL ? cli->database : s.database);
 		rc = run(cli, kind, &s, &end, &e);
 	}
 	worker_settings_fini(&s);
@@ -165,6 +169,6 @@ int cli_worker_run(struct cli *cli, const struct cli_worker_kind *kind)
 	if (end == WORKER_RENEWED)
 		start_again();
 	return end == WORKER_ENGINE_DIED || end == WORKER_RENEWED ? EXIT_REFUSED
-	       : end == WORKER_UNREACHABLE                        ? EXIT_UNREACHABLE
+	       : end == WORKER_UNREACHABLE                        ? cli->connect_status
 								  : EXIT_OK;
 }

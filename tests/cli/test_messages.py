@@ -25,9 +25,34 @@ def test_an_id_that_is_none(server):
     assert done.returncode == 2 and "schedule list shows them" in done.stderr
 
 
-def test_a_database_of_another_kind(server):
-    done = run(server, "schedule", "list", "--database", "StateService")
+@pytest.mark.parametrize("command, database, things", [
+    ("schedule list", "StateService", "scheduled jobs"),
+    ("schedule add UserProfileImportJob --job-data IsIncremental#True --due now", "WordAutomation", "scheduled jobs"),
+    ("jobs list", "StateService", "translation jobs"),
+    ("jobs show 1", "master", "translation jobs"),
+    ("jobs list --service convert", "Translation", "conversion jobs"),
+    ("state count", "WordAutomation", "items"),
+    ("state delete x", "Translation", "items"),
+    ("convert /etc/hostname --to pdf", "Translation", "conversion jobs"),
+])
+def test_a_database_of_another_kind(server, command, database, things):
+    done = run(server, *command.split(), "--database", database)
+    assert done.returncode == 1 and f"'{database}' has no {things}: give --database one of the kind" in done.stderr
+
+
+def test_a_scheduler_on_a_database_of_another_kind(server, tmp_path):
+    settings = tmp_path / "scheduler.ini"
+    settings.write_text("[handler:UserProfileImportJob]\ncommand = /bin/true\n")
+    done = run(server, "scheduler", "--config", str(settings), "--state", str(tmp_path / "s"), "--once", "--database", "StateService")
     assert done.returncode == 1 and "'StateService' has no scheduled jobs" in done.stderr
+
+
+def test_jobs_of_a_database_by_another_name(server):
+    """Of both services only the one that it is of is asked, and nothing is said about the other."""
+    assert run(server, "database", "create", "Second", "--service", "translation").returncode == 0
+    done = run(server, "jobs", "list", "--database", "Second")
+    assert done.returncode == 0 and done.stderr == ""
+    assert "there is no job 7" in run(server, "jobs", "show", "7", "--database", "Second").stderr
 
 
 def test_a_due_time_in_the_past_is_said(server):

@@ -185,6 +185,13 @@ def test_once_runs_what_is_due_and_ends(server, scheduler):
     assert scheduler(address=server.address).start("--once").wait() == 3
 
 
+def test_once_does_not_wait_for_what_is_due_later(server, scheduler):
+    """In the minute that a scheduler looks ahead this job is due six times."""
+    server.add(ID, DL, utc(9), "every 10 seconds")
+    s = scheduler(interval=60)
+    assert s.start("--once").wait(9) == 0 and s.runs() == []
+
+
 @pytest.mark.parametrize("config, why", [
     ("[scheduler]\ninterval = 0\n", ":2: '0' is not a value for 'interval'; it takes a number of seconds, 1 to 86400"),
     ("[scheduler]\nintervall = 60\n", ":2: [scheduler] has no setting 'intervall'"),
