@@ -52,7 +52,7 @@ test: setup-test
 	@tools/test.sh
 
 test-long: setup-test
-	@tools/setup.sh clients
+	@tools/setup.sh clients machines
 	@LONG=1 tools/test.sh
 
 test-failover: build

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing: `setup.sh build`, `setup.sh build test`, `setup.sh clients`, `setup.sh bench`, `setup.sh packages`,
-# `setup.sh failover`.
+# `setup.sh failover`, `setup.sh machines`.
 # Does nothing when all are there. Asks for sudo's password at most once. Without a build package it fails; without a
 # package of the tests it says so and goes on, and the tests that need it are skipped.
 set -euo pipefail
@@ -37,8 +37,9 @@ failover_packages=(postgresql-15 python3-psycopg2 patroni python3-etcd etcd-serv
 # What the benchmark compares with.
 bench_packages=(libreoffice-writer python3-uno postgresql-15 postgresql-common postgresql-client-15 redis-server redis-tools)
 
-# What `make deb` needs besides.
+# What `make deb` needs besides, and what its packages are tried on.
 package_packages=(debhelper dpkg-dev lintian xz=xz-utils)
+machine_packages=(debootstrap systemd-container buildah)
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
@@ -60,9 +61,10 @@ by_hand() { say "run this once, as root, then try again:  apt-get update && apt-
 # ---- as root ----
 
 # Tests need servers (a KDC, Samba, PostgreSQL) as programs, which they start themselves. Debian's packages start and enable them
-# as services: policy-rc.d keeps them from being started, and what these packages enabled is disabled again. Units of others,
-# which came along because a package needs theirs, are not ours to touch.
+# as services: policy-rc.d keeps them from being started, and what these packages enabled is disabled again, with the units
+# that two of them keep in a package beside them. What came along otherwise (dbus, say) is not ours to touch.
 POLICY=/usr/sbin/policy-rc.d
+beside=(postgresql-common php-common)
 enabled_services() { (systemctl list-unit-files --type=service,socket,timer --state=enabled --no-legend 2>/dev/null || true) | awk '{ print $1 }' | sort; }
 units_of() { (dpkg -L "$@" 2>/dev/null || true) | sed -n -e 's|^.*/systemd/system/||p' -e 's|^/etc/init.d/\(.*\)|\1.service|p' | sort -u; }
 
@@ -77,7 +79,7 @@ without_services() {
     "$@" || rc=$?
     [ $own = no ] || rm -f $POLICY
     # shellcheck disable=SC2086 # lists of names
-    new=$(comm -13 <(echo "$before") <(enabled_services) | comm -12 - <(units_of $packages) | tr '\n' ' ')
+    new=$(comm -13 <(echo "$before") <(enabled_services) | comm -12 - <(units_of $packages "${beside[@]}") | tr '\n' ' ')
     if [ -n "$new" ]; then
         say "installed as programs only; not enabled: $new"
         # shellcheck disable=SC2086
@@ -169,7 +171,7 @@ node_packages() {
     (cd $dir && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2) || say "npm ci failed: tests that need $dir are skipped"
 }
 
-[ $# -gt 0 ] || { echo "usage: setup.sh build|test|clients|domain|failover|bench …" >&2; exit 2; }
+[ $# -gt 0 ] || { echo "usage: setup.sh build|test|clients|domain|failover|bench|packages|machines …" >&2; exit 2; }
 if [ "$1" = as-root ]; then
     shift
     install_as_root "$@"
@@ -183,6 +185,7 @@ for what in "$@"; do
     clients) optional+=("${client_packages[@]}") ;;
     failover) optional+=("${failover_packages[@]}") ;;
     packages) optional+=("${package_packages[@]}") ;;
+    machines) optional+=("${package_packages[@]}" "${machine_packages[@]}") ;;
     domain) optional+=("${domain_packages[@]}") ;;
     test)
         optional+=("${test_packages[@]}" "${domain_packages[@]}")

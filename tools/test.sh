@@ -6,7 +6,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 : "${LONG:=}" "${JOBS:=$((2 * $(nproc)))}" # most tests wait most of their time
-if [ -n "$LONG" ]; then : "${SUITES:=onpostgres behaviour model cli scheduler worker sspi drivers web crash}"; fi
+if [ -n "$LONG" ]; then : "${SUITES:=onpostgres behaviour model cli scheduler worker sspi drivers web crash packages}"; fi
 : "${SUITES:=unit lint onpostgres postgres behaviour model cli scheduler worker sspi drivers web crash mutants}"
 reports=$PWD/build/reports
 python=/usr/bin/python3
@@ -113,7 +113,7 @@ if wanted onpostgres; then
     step "the same tests with the databases in PostgreSQL"
     begin_onpostgres
 fi
-for suite in postgres behaviour model cli scheduler worker sspi drivers web crash; do
+for suite in postgres behaviour model cli scheduler worker sspi drivers web crash packages; do
     if wanted $suite; then
         step "$suite"
         pytest_suite $suite

@@ -187,7 +187,7 @@ int cli_connect(struct cli *cli, struct client **ret, struct err *reterr)
 
 int cli_connect_status(const struct err *e)
 {
-	return e->severity == CLI_USAGE_SEVERITY        ? EXIT_USAGE
+	return e->severity == CLI_USAGE_SEVERITY                      ? EXIT_USAGE
 	       : e->severity == 14 || e->severity == REFUSED_SEVERITY ? EXIT_REFUSED
-							: EXIT_UNREACHABLE;
+								      : EXIT_UNREACHABLE;
 }

@@ -80,10 +80,12 @@ static int find_job(struct cli *cli, const char *text, struct client **ret,
 		}
 		client_close(c);
 	}
-	/* A database that was named is of one kind: that the other service is not there is no news. */
+	/* A database that was named is of one kind: no news that the other service is not there. */
 	if (unopened.text[0] != '\0' && (opened == 0 || cli->database == NULL)) {
 		e = unopened;
 		status = cli_connect_status(&e);
+		if (status == EXIT_OK)
+			status = EXIT_REFUSED;
 	}
 	if (e.text[0] == '\0')
 		err_raise(&e, 50000, 16, 1, "there is no job %s%s", text,
@@ -188,7 +190,7 @@ static int list(struct cli *cli)
 		cli_rows_fini(&rows);
 		return fail(cli, &e, cli_connect_status(&e));
 	}
-	/* A database that was named is of one kind: that the other service is not there is no news. */
+	/* A database that was named is of one kind: no news that the other service is not there. */
 	if (e.text[0] != '\0' && cli->database == NULL)
 		cli_output_note(e.text);
 	return cli_rows_show(&rows, cli->json, &e) == 0 ? EXIT_OK : fail(cli, &e, EXIT_REFUSED);

@@ -70,14 +70,56 @@ def pictures_in(path):
     return sum(line.split()[3:5] == ["37", "37"] for line in tool("pdfimages", "-list", path).splitlines())
 
 
-def test_links_are_not_fetched(converter, tmp_path):
-    with web_server(made.png()) as (address, seen):
+@pytest.mark.parametrize("jail", ["on", "off"])
+def test_links_are_not_fetched(tmp_path, jail):
+    """Three walls: the settings of LibreOffice (src/convert/profile.c), the filter that lets no process have a socket, also where
+    the jail is off (src/jail/filter.c), and the jail's own network. With the first two opened this is red without the jail, and
+    still green in it. That LibreOffice by itself would ask is seen below, with the same documents."""
+    with web_server(made.png()) as (address, seen), Converter(slots=1, jail=jail) as converter:
         for name, content in linking(f"{address}/picture.png").items():
             for attempt in 1, 2:        # by both ways
                 result = converter.convert(tmp_path, name, content, name + ".pdf", attempt=attempt)
                 assert result.error == OK, result
                 assert "linked" in pdf_text(result.output)
         assert seen == []
+
+
+def plain_office(profile, *words):
+    """LibreOffice as people run it, with settings that allow everything."""
+    (profile / "user").mkdir(parents=True, exist_ok=True)
+    (profile / "user" / "registrymodifications.xcu").write_text(
+        '<?xml version="1.0" encoding="UTF-8"?><oor:items xmlns:oor="http://openoffice.org/2001/registry">'
+        '<item oor:path="/org.openoffice.Office.Common/Security/Scripting"><prop oor:name="MacroSecurityLevel" oor:op="fuse">'
+        '<value>0</value></prop></item></oor:items>')
+    return ["soffice", "--headless", "--norestore", f"-env:UserInstallation={profile.as_uri()}", *map(str, words)]
+
+
+@pytest.mark.long
+def test_plain_libreoffice_would_fetch_these_links(converter, tmp_path):
+    """Else nothing would be proved above."""
+    with web_server(made.png()) as (address, seen):
+        names = {"docx": "a.docx", "html": "b.html", "odt": "c.odt"}
+        for kind, name in names.items():
+            (tmp_path / name).write_bytes(linking(f"{address}/of-{kind}.png")[f"a.{kind}"])
+        done = subprocess.run(plain_office(tmp_path / "profile", "--convert-to", "pdf", "--outdir", tmp_path,
+                                           *(tmp_path / name for name in names.values())), capture_output=True, text=True, timeout=300, check=False)
+        assert set(seen) == {f"/of-{kind}.png" for kind in names}, done.stdout + done.stderr
+
+
+@pytest.mark.long
+def test_plain_libreoffice_would_run_this_macro(converter, tmp_path):
+    """Opened where macros are allowed, the document of the test below does what it must not do there. (LibreOffice runs no macro
+    while it only converts, whatever its settings are: so the test below has nothing in our own code that could make it red.)"""
+    (tmp_path / "a.odt").write_bytes(made.odt_with_macro(tmp_path / "ran"))
+    with subprocess.Popen(plain_office(tmp_path / "profile", tmp_path / "a.odt"), start_new_session=True, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as office:
+        try:
+            deadline = time.monotonic() + 120
+            while not (tmp_path / "ran").exists() and time.monotonic() < deadline:
+                time.sleep(0.2)
+        finally:
+            os.killpg(office.pid, signal.SIGKILL)
+    assert (tmp_path / "ran").exists()
 
 
 def test_files_outside_are_not_read(converter, tmp_path):

@@ -3,6 +3,7 @@ import itertools
 import signal
 import time
 
+from support.withoutbell import without_bell
 from support.workers import KEEP, is_whole_pdf, wait_for
 
 JOBS = itertools.count(1)
@@ -39,6 +40,20 @@ def test_new_work_is_told_by_the_server(queue, folder, new_worker):
     begun = time.monotonic()
     worker.stop()
     assert time.monotonic() - begun < 60        # nor does its end wait for the server
+
+
+def test_a_server_that_tells_nothing_is_asked_once_an_interval(queue, own_server, folder, new_worker):
+    """The worker finds out once, and then looks by itself; the connection is not lost for it."""
+    folder.fill(2)
+    with without_bell(own_server) as other:
+        worker = new_worker(server=other, interval=200).start("--encrypt", "off")
+        wait_for("the worker to find out", lambda: other.asked)
+        for name in folder.names:
+            job = next(JOBS)
+            queue.add(job, [name], folder.path)
+            assert queue.wait(job)["succeeded"] == 1
+        assert len(other.asked) == 1 and len(worker.events("connected")) == 1 and not worker.events("server")
+        worker.stop()
 
 
 def test_once_ends_when_nothing_waits(queue, folder, new_worker):
