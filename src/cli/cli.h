@@ -150,7 +150,7 @@ struct cli_kind {
 	const char *things; /* what it looks for there, for people */
 };
 extern const struct cli_kind cli_kind_state, cli_kind_convert, cli_kind_translate, cli_kind_schedule;
-/* The next connection goes to the database of this name, or to the usual one when it is NULL or empty. */
+/* The next connection goes to the database of this name; NULL or empty: the usual one. */
 void cli_connect_to(struct cli *cli, const struct cli_kind *kind, const char *database);
 /* Opens with the options, the environment and the data folder, in this order. */
 MUST_CHECK int cli_connect(struct cli *cli, struct client **ret, struct err *reterr);
