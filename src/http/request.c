@@ -52,9 +52,11 @@ static enum MHD_Result send_answer(struct http_request *r)
 /* Passwords are checked on a thread of their own. */
 static struct http_pool *pool_of(struct http_request *r)
 {
-	bool checks = r->route->where == ROUTE_LOGIN || (r->route->where == ROUTE_SCRAPE && r->http->tls);
+	const struct http_route *route = r->route;
+	bool checks;
 
-	assert(r->route != NULL && r->route->where != ROUTE_NOW);
+	assert(route != NULL && route->where != ROUTE_NOW);
+	checks = route->where == ROUTE_LOGIN || (route->where == ROUTE_SCRAPE && r->http->tls);
 	return checks ? &r->http->logins : &r->http->work;
 }
 
