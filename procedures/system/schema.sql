@@ -169,3 +169,6 @@ ALTER TABLE database ADD COLUMN commit_interval INTEGER NOT NULL DEFAULT 1000;  
 -- MIGRATION 4
 ALTER TABLE database ADD COLUMN identity TEXT;          -- of its file, 32 hexadecimal digits; NULL: not seen yet
 ALTER TABLE database ADD COLUMN damage TEXT;            -- why it was not served at the last start; NULL: it was
+
+-- MIGRATION 5
+ALTER TABLE database ADD COLUMN renewal_slack INTEGER NOT NULL DEFAULT 0;           -- seconds that a renewal stores ahead

@@ -13,6 +13,7 @@ enum pg_arg_source {
 	PG_ARG_TRIMMED,  /* the same text, without its trailing spaces */
 	PG_ARG_CLOCK,    /* the time before which the call's clock must not be */
 	PG_ARG_LITERAL,  /* 1 when errata = literal, else 0 */
+	PG_ARG_SLACK,    /* renewal_slack of the database, in ticks */
 	PG_ARG_LOGIN,    /* who calls, */
 	PG_ARG_DATABASE, /* and from where */
 	PG_ARG_FIELD,    /* an array: field index of all rows that the native of step gives */

@@ -45,6 +45,7 @@ enum bind_source {
 	BIND_TRIMMED, /* index: text parameter or local, without its trailing spaces */
 	BIND_NOW,     /* clock reading of the call, ticks */
 	BIND_LITERAL, /* 1 when errata = literal, else 0 */
+	BIND_SLACK,   /* renewal_slack of the database, in ticks */
 	BIND_FIELD,   /* index: field of the current row of an EACH step */
 	BIND_LOGIN,
 	BIND_DATABASE, /* who calls, and from where (system procedures) */

@@ -20,7 +20,7 @@ struct cli {
 	const char *server, *user, *password_file, *data, *encrypt, *ca_file, *timeout;
 	bool json;
 	/* of single commands */
-	const char *database, *service, *errata, *commit, *commit_interval;
+	const char *database, *service, *errata, *commit, *commit_interval, *renewal_slack;
 	bool admin, windows, password_stdin, generate;
 	/* of scheduled jobs */
 	const char *recurrence, *job_data, *name, *due, *count, *from;

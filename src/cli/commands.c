@@ -110,7 +110,8 @@ int cli_run_database_create(struct cli *cli, const struct command *cmd)
 					   client_text("@service", cli->service),
 					   client_text("@errata", cli->errata),
 					   client_text("@commit", cli->commit),
-					   client_text("@commit_interval", cli->commit_interval) };
+					   client_text("@commit_interval", cli->commit_interval),
+					   client_text("@renewal_slack", cli->renewal_slack) };
 
 	(void)cmd;
 	if (cli->service == NULL) {
@@ -126,11 +127,15 @@ int cli_run_database_set(struct cli *cli, const struct command *cmd)
 	const struct client_arg args[] = { client_text("@name", cli->args[0]),
 					   client_text("@commit", cli->commit),
 					   client_text("@commit_interval", cli->commit_interval),
-					   client_text("@errata", cli->errata) };
+					   client_text("@errata", cli->errata),
+					   client_text("@renewal_slack", cli->renewal_slack) };
 
 	(void)cmd;
-	if (cli->commit == NULL && cli->errata == NULL && cli->commit_interval == NULL) {
-		fputs("procession: nothing to set: give --commit, --commit-interval or --errata\n", stderr);
+	if (cli->commit == NULL && cli->errata == NULL && cli->commit_interval == NULL &&
+	    cli->renewal_slack == NULL) {
+		fputs("procession: nothing to set: give --commit, --commit-interval, --errata or "
+		      "--renewal-slack\n",
+		      stderr);
 		return EXIT_USAGE;
 	}
 	return cli_answer_call(cli, "procession_database_set", args, ARRAY_LEN(args),

@@ -41,6 +41,9 @@ const struct option cli_options[] = {
 	  "undo the last ones" },
 	{ "--commit-interval", "MS", OF_DATABASE, FIELD(commit_interval),
 	  "how often a relaxed database flushes, and so what it can lose; default 1000" },
+	{ "--renewal-slack", "SECONDS", OF_DATABASE, FIELD(renewal_slack),
+	  "how much ahead reads store an expiration, so that most of them write nothing; "
+	  "0 (default): exact" },
 	{ "--recurrence", "TEXT", OF_JOB, FIELD(recurrence),
 	  "when it runs, such as 'daily at 01:00:00'; once (default): one time" },
 	{ "--job-data", "TEXT", OF_JOB, FIELD(job_data),

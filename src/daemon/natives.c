@@ -60,13 +60,14 @@ static int database_create(struct native_ctx *ctx, struct err *reterr)
 							       : give_text(ctx, 1, created.place, reterr);
 }
 
-/* database_set(@name, @commit, @commit_interval, @errata) */
+/* database_set(@name, @commit, @commit_interval, @errata, @renewal_slack) */
 static int database_set(struct native_ctx *ctx, struct err *reterr)
 {
 	struct server *srv = ctx->userdata;
 	const struct engine_settings s = { .relaxed = str_eq_nocase(text_of(ctx, 1), STR("relaxed")),
 					   .commit_interval_ms = (int)ctx->args[2].u.i,
-					   .errata_literal = str_eq_nocase(text_of(ctx, 3), STR("literal")) };
+					   .errata_literal = str_eq_nocase(text_of(ctx, 3), STR("literal")),
+					   .renewal_slack_s = (int)ctx->args[4].u.i };
 
 	return databases_set(srv->databases, text_of(ctx, 0), &s, reterr);
 }

@@ -37,6 +37,7 @@ enum {
 	KNOWN_LITERAL,
 	KNOWN_RELAXED,
 	KNOWN_INTERVAL,
+	KNOWN_SLACK,
 	KNOWN_COLUMNS
 };
 
@@ -49,7 +50,8 @@ static int row_read(const struct engine_row *row, struct database_row *ret, stru
 				      .id = (int)v[KNOWN_ID].u.i,
 				      .settings = { .errata_literal = v[KNOWN_LITERAL].u.i != 0,
 						    .relaxed = v[KNOWN_RELAXED].u.i != 0,
-						    .commit_interval_ms = (int)v[KNOWN_INTERVAL].u.i } };
+						    .commit_interval_ms = (int)v[KNOWN_INTERVAL].u.i,
+						    .renewal_slack_s = (int)v[KNOWN_SLACK].u.i } };
 	str_copy(ret->name, sizeof(ret->name), v[KNOWN_NAME].u.s);
 	str_copy(ret->place, sizeof(ret->place), v[KNOWN_PLACE].u.s);
 	str_copy(ret->identity, sizeof(ret->identity), v[KNOWN_IDENTITY].u.s);

@@ -46,6 +46,7 @@ void engine_database_init(struct engine_database *db, const struct engine *e, co
 	db->service = service;
 	str_copy(db->name, sizeof(db->name), str_of(name));
 	atomic_init(&db->literal, literal);
+	atomic_init(&db->slack_s, 0);
 	count_calls(db, e->metrics);
 }
 
@@ -63,6 +64,8 @@ int engine_open(struct engine *e, const struct engine_open *o, struct engine_dat
 	assert(o->place != NULL && o->identity != NULL && o->service < SERVICE_COUNT);
 	rc = e->ops->open(e, o, ret, reterr);
 	assert(rc < 0 || ((*ret)->ops == e->ops && (*ret)->service == o->service));
+	if (rc == 0)
+		atomic_store(&(*ret)->slack_s, o->settings.renewal_slack_s);
 	return rc;
 }
 
@@ -121,6 +124,7 @@ int engine_identity_renew(struct engine_database *db, struct err *reterr)
 void engine_set(struct engine_database *db, const struct engine_settings *s)
 {
 	atomic_store(&db->literal, s->errata_literal);
+	atomic_store(&db->slack_s, s->renewal_slack_s);
 	db->ops->set(db, s);
 }
 

@@ -37,6 +37,7 @@ struct engine_settings {
 	bool errata_literal;
 	bool relaxed;           /* calls are answered before their change is durable */
 	int commit_interval_ms; /* of a relaxed one: the change is durable within this time */
+	int renewal_slack_s;    /* so much ahead renewals of expirations are stored */
 };
 
 /* ---- databases ---- */

@@ -63,6 +63,7 @@ struct engine_database {
 	const struct catalogue_natives *natives; /* borrowed, constant */
 	struct metrics_database *metrics;        /* owned; NULL: nothing is counted */
 	atomic_bool literal;                     /* errata = literal */
+	atomic_int slack_s;                      /* renewal_slack */
 };
 void engine_database_init(struct engine_database *db, const struct engine *e, const char *name,
 			  enum service service, bool literal);

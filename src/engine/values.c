@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "engine/implement.h"
 #include "value/convert.h"
 
@@ -34,6 +35,10 @@ int engine_value(const struct engine_database *db, const struct call *c, const s
 	case BIND_NOW: *ret = value_int(TYPE_DATETIME, c->now); return 0;
 	case BIND_LITERAL:
 		*ret = value_int(TYPE_INT, atomic_load_explicit(&db->literal, memory_order_relaxed));
+		return 0;
+	case BIND_SLACK:
+		*ret = value_int(TYPE_INT,
+				 atomic_load_explicit(&db->slack_s, memory_order_relaxed) * TICKS_PER_SECOND);
 		return 0;
 	case BIND_FIELD:
 		if (b->index >= nfields)

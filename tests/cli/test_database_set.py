@@ -47,6 +47,20 @@ def test_each_setting_is_changed_alone(cli, name):
     assert settings(cli, name) == ("durable", 60000, "corrected")
 
 
+def test_how_much_ahead_reads_store_an_expiration(cli, name):
+    def slack():
+        return next(row["renewal_slack"] for row in cli.json("database", "list") if row["name"] == name)
+    assert slack() == 0
+    cli.ok("database", "set", name, "--renewal-slack", "90")
+    assert slack() == 90
+    cli.ok("database", "set", name, "--commit", "durable")
+    assert slack() == 90
+    for wrong in ("-1", "3601"):
+        assert "0 to 3600" in cli.run("database", "set", name, "--renewal-slack=" + wrong).stderr
+    cli.ok("database", "create", name + " 2", "--service", "state", "--renewal-slack", "7")
+    assert [row["renewal_slack"] for row in cli.json("database", "list") if row["name"] == name + " 2"] == [7]
+
+
 def test_the_result_as_json(cli, name):
     assert cli.json("database", "set", name, "--commit", "relaxed") is not None
     made = name + " 2"

@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 from procgen_lib import declare, pg_function, pg_sql  # noqa: E402
 
 SERVICES = {s.name: s for s in declare.read_all(str(ROOT / "procedures"))[0]}
+SLACK = 600                         # renewal_slack of two seconds
 GUIDS = [bytes(16)] + [bytes([k] * 16) for k in (1, 0x7F, 0x80, 0xFF)]
 CALLS = {"state": 1500, "schedule": 1200, "word": 1200, "translation": 1500}
 
@@ -52,7 +53,7 @@ class SqliteStore:
     def bound(self, stmt, values, now, literal, fields=()):
         out = []
         for source, index in stmt.binds:
-            v = {"BIND_NOW": now, "BIND_LITERAL": literal}.get(source)
+            v = {"BIND_NOW": now, "BIND_LITERAL": literal, "BIND_SLACK": SLACK}.get(source)
             if source == "BIND_FIELD":
                 v = fields[index]
             elif source in ("BIND_PARAM", "BIND_TRIMMED"):
@@ -138,7 +139,7 @@ class PostgresStore:
         f = pg_function.Function(proc)
         args = []
         for a in f.args:
-            v = {"PG_ARG_CLOCK": now, "PG_ARG_LITERAL": literal}.get(a.source)
+            v = {"PG_ARG_CLOCK": now, "PG_ARG_LITERAL": literal, "PG_ARG_SLACK": SLACK}.get(a.source)
             if a.source in ("PG_ARG_VALUE", "PG_ARG_TRIMMED"):
                 v = values.get(a.index)
                 if a.source == "PG_ARG_TRIMMED" and v is not None:

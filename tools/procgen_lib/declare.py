@@ -506,7 +506,7 @@ class Reader:
         return index
 
     def resolve(self, name, fields):
-        special = {":now": ("BIND_NOW", 0), ":literal": ("BIND_LITERAL", 0), ":login": ("BIND_LOGIN", 0), ":database": ("BIND_DATABASE", 0)}
+        special = {":now": ("BIND_NOW", 0), ":literal": ("BIND_LITERAL", 0), ":slack": ("BIND_SLACK", 0), ":login": ("BIND_LOGIN", 0), ":database": ("BIND_DATABASE", 0)}
         if name.startswith(":"):
             return special[name]
         if name.startswith("$"):

@@ -39,7 +39,7 @@ def bind_kinds(proc, step):
         elif source == "BIND_FIELD":
             out.append(pg_sql.kind(step.field_types[index]))
         else:
-            out.append("int8" if source in ("BIND_NOW", "BIND_LITERAL") else "text")
+            out.append("int8" if source in ("BIND_NOW", "BIND_LITERAL", "BIND_SLACK") else "text")
     return out
 
 

@@ -62,8 +62,8 @@ class Function:
             return "r.f_" + fields[index][1:]
         if source == "BIND_NOW":
             return "v_now"
-        name = {"BIND_LITERAL": "a_literal", "BIND_LOGIN": "a_login", "BIND_DATABASE": "a_database"}[source]
-        return self.argument("PG_ARG" + source[4:], "int8" if source == "BIND_LITERAL" else "text", 0, 0, name)
+        name = {"BIND_LITERAL": "a_literal", "BIND_SLACK": "a_slack", "BIND_LOGIN": "a_login", "BIND_DATABASE": "a_database"}[source]
+        return self.argument("PG_ARG" + source[4:], "int8" if source in ("BIND_LITERAL", "BIND_SLACK") else "text", 0, 0, name)
 
     def sql(self, stmt, fields=(), text=None):
         text = pg_sql.dialect(stmt.sql if text is None else text)

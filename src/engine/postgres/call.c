@@ -107,9 +107,10 @@ static int bind_field(struct pg_conn *c, struct call *call, const struct pg_arg 
 static int bind(struct pg_conn *c, struct call *call, const struct pg_arg *arg, struct gathered *g,
 		struct pg_params *p, struct err *reterr)
 {
-	static const uint8_t sources[] = { [PG_ARG_VALUE] = BIND_PARAM,       [PG_ARG_TRIMMED] = BIND_TRIMMED,
-					   [PG_ARG_LITERAL] = BIND_LITERAL,   [PG_ARG_LOGIN] = BIND_LOGIN,
-					   [PG_ARG_DATABASE] = BIND_DATABASE, [PG_ARG_CLOCK] = BIND_NOW };
+	static const uint8_t sources[] = { [PG_ARG_VALUE] = BIND_PARAM,     [PG_ARG_TRIMMED] = BIND_TRIMMED,
+					   [PG_ARG_LITERAL] = BIND_LITERAL, [PG_ARG_LOGIN] = BIND_LOGIN,
+					   [PG_ARG_SLACK] = BIND_SLACK,     [PG_ARG_DATABASE] = BIND_DATABASE,
+					   [PG_ARG_CLOCK] = BIND_NOW };
 	struct bind b = { .index = arg->index };
 	struct value v;
 

@@ -66,7 +66,7 @@ class Walk:
     def bind(self, bind, fields=()):
         source, index = bind
         s = self.store
-        return {"BIND_PARAM": lambda: self.values[index], "BIND_TRIMMED": lambda: self.values[index] and self.values[index].rstrip(" "), "BIND_NOW": lambda: s.now, "BIND_LITERAL": lambda: s.literal,
+        return {"BIND_PARAM": lambda: self.values[index], "BIND_TRIMMED": lambda: self.values[index] and self.values[index].rstrip(" "), "BIND_NOW": lambda: s.now, "BIND_LITERAL": lambda: s.literal, "BIND_SLACK": lambda: 0,
                 "BIND_LOGIN": lambda: s.login, "BIND_DATABASE": lambda: s.database, "BIND_FIELD": lambda: fields[index]}[source]()
 
     def query(self, stmt, fields=()):
