@@ -268,8 +268,8 @@ void clients_open(void)
 		c->idle = i < opt.idle;
 		if (!c->idle) {
 			unsigned k = i - opt.idle;
-			c->script = (struct script){ .connection = k,
-						     .connections = opt.connections,
+			c->script = (struct script){ .connection = opt.part * opt.connections + k,
+						     .connections = opt.parts * opt.connections,
 						     .random = 88172645463325252u + k * 7919,
 						     .sizes = &opt.sizes };
 			opt.workload->prepare(&c->script);

@@ -17,9 +17,10 @@ struct options {
 	unsigned connections; /* that work */
 	unsigned idle;        /* that are only logged in */
 	double seconds, warmup;
-	int pid;    /* of the server, to measure it */
-	int behind; /* a PostgreSQL, or 0 */
-	bool storm; /* a connection for every call */
+	unsigned part, parts; /* which of how many loads at once this is: each has keys of its own */
+	int pid;              /* of the server, to measure it */
+	int behind;           /* a PostgreSQL, or 0 */
+	bool storm;           /* a connection for every call */
 	bool tls;
 };
 

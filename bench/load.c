@@ -36,11 +36,18 @@ static void parse_server(char *text)
 		die(text, "only loopback addresses are loaded");
 }
 
+static void parse_part(const char *text)
+{
+	if (sscanf(text, "%u/%u", &opt.part, &opt.parts) != 2 || opt.part >= opt.parts)
+		die(text, "K/N is wanted");
+}
+
 static void usage(void)
 {
 	fprintf(stderr,
 		"usage: load --server 127.0.0.1:PORT --workload NAME [--password-file FILE] [--user NAME]\n"
 		"  --connections N    that work (32)\n"
+		"  --part K/N         one of N loads at once, 0 to N - 1, with keys of its own\n"
 		"  --idle N           more that are only logged in (0)\n"
 		"  --seconds S        to measure (5), after --warmup S (1)\n"
 		"  --pid N            of the server: its CPU, memory and writes are measured\n"
@@ -66,6 +73,7 @@ enum {
 	OPT_WORKLOAD,
 	OPT_CONNECTIONS,
 	OPT_IDLE,
+	OPT_PART,
 	OPT_SECONDS,
 	OPT_WARMUP,
 	OPT_PID,
@@ -92,6 +100,7 @@ static void take(int o)
 	case OPT_USER: opt.user = optarg; break;
 	case OPT_WORKLOAD: opt.workload = workload_find(optarg); break;
 	case OPT_CONNECTIONS: opt.connections = (unsigned)n; break;
+	case OPT_PART: parse_part(optarg); break;
 	case OPT_IDLE: opt.idle = (unsigned)n; break;
 	case OPT_SECONDS: opt.seconds = strtod(optarg, NULL); break;
 	case OPT_WARMUP: opt.warmup = strtod(optarg, NULL); break;
@@ -119,6 +128,7 @@ static void parse(int argc, char **argv)
 		{ "user", 1, 0, OPT_USER },
 		{ "workload", 1, 0, OPT_WORKLOAD },
 		{ "connections", 1, 0, OPT_CONNECTIONS },
+		{ "part", 1, 0, OPT_PART },
 		{ "idle", 1, 0, OPT_IDLE },
 		{ "seconds", 1, 0, OPT_SECONDS },
 		{ "warmup", 1, 0, OPT_WARMUP },
@@ -140,6 +150,7 @@ static void parse(int argc, char **argv)
 
 	opt = (struct options){ .user = "sa",
 				.connections = 32,
+				.parts = 1,
 				.seconds = 5,
 				.warmup = 1,
 				.sizes = { .bytes = 1024,

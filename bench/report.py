@@ -150,12 +150,60 @@ def translation_targets(r, t):
         t.ratio(f"short docx by Apertium, slots: {slots}, documents a second to the apertium command", r.find("translate", what=f"procession, slots: {slots}"), command, 3)
 
 
+POSTGRES = (("state_rw", 3), ("state_read", 3), ("word_cycle", 2.5), ("translate_cycle", 2.5), ("sched_cycle", 2))
+
+
+def postgres_targets(r, t):
+    """The PostgreSQL engine beside pgbench in the same PostgreSQL: --only postgres."""
+    def run(server, workload, connections=32, what="calls"):
+        return r.find("postgres", server=server, workload=workload, connections=connections, what=what)
+    for workload, target in POSTGRES:
+        mine, peer, embedded = (run(s, workload) for s in ("procession", "pgbench", "sqlite"))
+        t.ratio(f"{workload}, 32 connections, calls/s to pgbench", mine, peer, target)
+        if mine and peer:
+            t.at_most(f"{workload}: PostgreSQL's CPU a call, to pgbench", mine["behind_cpu_us_per_call"] / peer["server_cpu_us_per_call"], 0.35, " ×")
+        t.ratio(f"{workload}: our own CPU a call, to the SQLite engine", mine, embedded, 1.2, "server_cpu_us_per_call", False)
+    t.ratio("state_rw, three servers to one, calls/s", r.find("postgres", what="servers", servers=3), r.find("postgres", what="servers", servers=1), 0.9)
+    t.ratio("state_rw with a synchronous standby, calls/s to pgbench", run("procession", "state_rw", what="standby"), run("pgbench", "state_rw", what="standby"), 3)
+    t.ratio("state_rw, 1 connection, p50 to pgbench", run("procession", "state_rw", 1), run("pgbench", "state_rw", 1), 1.3, "p50_us", False)
+    pair = sorted((x for x in r.runs("postgres") if x["what"] == "items"), key=lambda x: x["items"])
+    if len(pair) == 2:
+        few, many = (x["behind_cpu_us_per_call"] + x["server_cpu_us_per_call"] for x in pair)
+        t.at_most(f"word_cycle: CPU a call (PostgreSQL's and ours), {pair[1]['items']:,} items to {pair[0]['items']:,}", many / few, 1.3, " ×")
+
+
+def postgres_table(r):
+    """For docs/scale-out.md: targets, then the numbers behind them."""
+    if not r.runs("postgres"):
+        return ""
+    t, f = Targets(), r.files["postgres"]
+    postgres_targets(r, t)
+    m = f["machine"]
+    text = (f"\n`{f['command'].strip()}`, commit {f['commit']}, {f['date']}; {m['cores']} cores, {m['cpu']}, PostgreSQL {f['peers']['postgresql']}, "
+            f"one flush {number(f['flush_us'])} µs, load average after {m['load_average']:.1f}. {f['note']}\n\n")
+    text += table(("what", "measured", "target", "reached"), [(a, b, c, "yes" if ok else "**no**") for a, b, c, ok in t.rows])
+    rows = [(x["workload"], POSTGRES_NAMES[x["server"]] + {"standby": ", standby", "slack": ", renewal_slack 600"}.get(x["what"], ""), x["connections"], number(x["calls_per_s"]),
+             number(x.get("p50_us", x.get("mean_us"))), *cpu_of(x)) for x in r.runs("postgres") if "server" in x]
+    return text + "\n" + table(("workload", "", "connections", "calls/s", "p50 µs (pgbench: mean)", "PostgreSQL's CPU µs a call", "our CPU µs a call"), rows)
+
+
+POSTGRES_NAMES = {"pgbench": "pgbench", "procession": "Procession on PostgreSQL", "sqlite": "Procession on SQLite"}
+
+
+def cpu_of(run):
+    """PostgreSQL's, then ours."""
+    if run["server"] == "pgbench":
+        return number(run["server_cpu_us_per_call"]), ""
+    return number(run.get("behind_cpu_us_per_call")), number(run["server_cpu_us_per_call"])
+
+
 def targets(r):
     t = Targets()
     call_targets(r, t)
     other_targets(r, t)
     size_targets(r, t)
     translation_targets(r, t)
+    postgres_targets(r, t)
     return t.rows
 
 
@@ -305,6 +353,7 @@ def write(results, root):
     print(f"{sum(ok for *_, ok in rows)} of {len(rows)} targets reached")
     if results.resolve() != (root / "bench/results").resolve():
         return
+    fill(root / "docs/scale-out.md", postgres_table(r))
     pictures = plots(r, root / "docs/img")
     shown = "".join(f"![{caption}](img/{name})\n\n" for name, caption in pictures.items())
     fill(root / "docs/performance.md", in_short(r) + "\n" + shown)

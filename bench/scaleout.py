@@ -16,11 +16,11 @@ def ours(bench, pg, name, database="procession"):
 
 
 def load(bench, pg, server, workload, connections=CONNECTIONS, **options):
-    # What the run before left to be vacuumed is not this one's to pay; pgbench does the same before each run.
     return bench.load(server, workload, connections, behind=pg.pid, **options)
 
 
 def vacuum(pg, database):
+    """What the run before left is not this one's to pay; pgbench does the same before each of its runs."""
     pg.psql(database, "-c", "VACUUM ANALYZE")
 
 
@@ -49,7 +49,10 @@ def slack(bench, pg, server, runs):
 
 
 def alone(bench, pg, server, runs):
+    """One connection. pgbench tells the time of both calls together: ours is the mean of the two, too."""
     best = bench.alternate(lambda: bench.pgbench(pg, "state_rw", 1), lambda: load(bench, pg, server, "state_rw", 1))
+    kinds = best[1]["kinds"].values()
+    best[1]["p50_us"] = sum(k["p50_us"] for k in kinds) / len(kinds)
     runs += [{**r, "server": s, "what": "calls"} for s, r in zip(("pgbench", "procession"), best)]
     save(bench, runs)
 
@@ -58,7 +61,7 @@ def together(bench, pg, servers):
     """The load in three parts, at once; servers are one or three."""
     vacuum(pg, "procession")
     with concurrent.futures.ThreadPoolExecutor(SHARES) as pool:
-        parts = [pool.submit(load, bench, pg, servers[i % len(servers)], "state_rw", 11) for i in range(SHARES)]
+        parts = [pool.submit(load, bench, pg, servers[i % len(servers)], "state_rw", 11, part=f"{i}/{SHARES}") for i in range(SHARES)]
         done = [p.result() for p in parts]
     total = sum(r["calls_per_s"] for r in done)
     # each part has measured all of PostgreSQL, for its own calls only
@@ -86,7 +89,7 @@ def standby(bench, pg, server, runs):
 
 
 def fill_jobs(pg, database, jobs):
-    """Finished jobs of 100 items each, by SQL: a client would take an hour. The last hundredth is younger, and has work left in its last job."""
+    """Finished jobs of 100 items each, by SQL: a client would take an hour."""
     schema = "procession_wordautomation"
     pg.psql(database, "-c", f"""SET search_path = {schema}, procession; SET synchronous_commit = off;
         INSERT INTO job (id, created, submitted, part, open)
@@ -131,6 +134,7 @@ def scenario(bench):
     runs = []
     beside(bench, pg, server, embedded, runs)
     embedded.stop()
+    slack(bench, pg, server, runs)
     alone(bench, pg, server, runs)
     shared(bench, pg, server, runs)
     standby(bench, pg, server, runs)

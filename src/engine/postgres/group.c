@@ -9,6 +9,9 @@
  *  - the connection was lost: on the next one, for as long as failover_timeout.
  * When it is lost after the commit was sent, the mark tells (mark.c). Nobody has been answered
  * yet. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/postgres/postgres_int.h"
@@ -312,6 +315,40 @@ static enum attempt attempt_slow(struct pg_worker *w, bool alone, int64_t until_
 	}
 }
 
+/* ---- the order of rows ---- */
+
+/* The identifier of the one item that a call is about; NULL: it is about others, or many. */
+static const struct str *key_of(const struct call *c)
+{
+	const struct value *v = c->kind == CALL_PROC && c->nvalues > 0 ? &c->values[0] : NULL;
+	bool text = v != NULL && !v->null && (v->type.id == TYPE_VARCHAR || v->type.id == TYPE_NVARCHAR);
+
+	return text ? &v->u.s : NULL;
+}
+
+static int compare_slots(const void *a, const void *b)
+{
+	const struct str *x = key_of(((const struct pg_slot *)a)->call);
+	const struct str *y = key_of(((const struct pg_slot *)b)->call);
+	int differ;
+
+	if (x == NULL || y == NULL)
+		return (x != NULL) - (y != NULL);
+	differ = memcmp(x->p, y->p, x->n < y->n ? x->n : y->n);
+	return differ != 0 ? differ : (x->n > y->n) - (x->n < y->n);
+}
+
+/* Side by side, groups that lock the same rows in another order would wait for each other, until
+ * PostgreSQL notices (deadlock_timeout: a second). Calls of a group have come together, so that any
+ * order is right. False: one of them is about many rows, and wants the gate to itself. */
+static bool put_in_order(struct pg_worker *w)
+{
+	if (w->db->takes_turns)
+		return true;
+	qsort(w->group, w->ngroup, sizeof(w->group[0]), compare_slots);
+	return key_of(w->group[0].call) != NULL;
+}
+
 /* ---- again and again ---- */
 
 static bool is_pipelined(const struct pg_worker *w)
@@ -368,7 +405,7 @@ static int get_ready(struct pg_worker *w, int64_t until_ms, struct err *reterr)
 
 static void run_all(struct pg_worker *w)
 {
-	bool fast = is_pipelined(w), shared = true, late = false;
+	bool fast = is_pipelined(w), together = put_in_order(w), shared = together, late = false;
 	unsigned conflicts = 0;
 	int64_t until_ms = clock_mono_ms() + w->db->engine->failover_ms;
 	struct err err;
@@ -383,7 +420,7 @@ static void run_all(struct pg_worker *w)
 		case ATTEMPT_FAILED: return;
 		case ATTEMPT_CONFLICT:
 			atomic_fetch_add(&w->db->retries, 1);
-			shared = ++conflicts < ATTEMPTS_TOGETHER;
+			shared = ++conflicts < ATTEMPTS_TOGETHER && together;
 			if (conflicts == ATTEMPTS_MOST) {
 				(void)err_set(&err, ERR_STORE, w->db->base.name,
 					      "others were in the way of this change, again and again");

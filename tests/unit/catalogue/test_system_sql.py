@@ -173,7 +173,7 @@ class Administration(unittest.TestCase):
         self.s.call("procession_database_create", name="State 2", service="State", errata="Literal")
         self.s.call("procession_database_create", name="W", service="word", commit="Relaxed", commit_interval=50)
         self.assertEqual(self.created, [("State 2", "state", "literal", 5), ("W", "word", "corrected", 6)])
-        self.assertEqual(self.changed, [("State 2", "durable", 1000, "literal"), ("W", "relaxed", 50, "corrected")])
+        self.assertEqual(self.changed, [("State 2", "durable", 1000, "literal", 0), ("W", "relaxed", 50, "corrected", 0)])
         rows = self.s.call("procession_database_list").results[0]
         self.assertEqual([(r["state"], r["reason"]) for r in rows], [("online", None), ("online", None), ("damaged", "it is missing")])
         self.assertEqual([(r["database_id"], r["name"], r["service"], r["file"], r["errata"]) for r in rows],
@@ -185,6 +185,7 @@ class Administration(unittest.TestCase):
         self.refused("errata", "procession_database_create", name="M", service="word", errata="none")
         self.refused("commit setting", "procession_database_create", name="M", service="word", commit="never")
         self.refused("commit interval", "procession_database_create", name="M", service="word", commit_interval=9)
+        self.refused("renewal slack", "procession_database_create", name="M", service="state", renewal_slack=3601)
         self.refused("kept for the server", "procession_database_create", name="TempDB", service="word")
         for name in ("", " x", "x ", "a/b", "..", "\u00e9", "x" * 129):
             self.refused("A database name", "procession_database_create", name=name, service="word")
