@@ -17,6 +17,7 @@ import pathlib
 import shutil
 import sqlite3
 import subprocess
+import time
 
 import pytest
 
@@ -126,13 +127,24 @@ def database_for(data, password, clock=False):
     before = _owner.get(str(data))
     if before is None:
         from support.server import PASSWORD
-        made_already = f" TEMPLATE {TEMPLATE}" if password == PASSWORD else ""
-        with contextlib.closing(pg.connect()) as connection:
-            connection.cursor().execute(f"CREATE DATABASE {name}{made_already}")
+        create(pg, name + (f" TEMPLATE {TEMPLATE}" if password == PASSWORD else ""))
     elif before is not pg:
         carry(before, pg, name)
     _owner[str(data)] = pg
     return pg.conninfo(name)
+
+
+def create(pg, what, seconds=120):
+    """Again while somebody is still in the template: the session of a server that has just ended, or one that clears up."""
+    import psycopg2
+    until = time.monotonic() + seconds
+    with contextlib.closing(pg.connect()) as connection:
+        while True:
+            try:
+                connection.cursor().execute(f"CREATE DATABASE {what}")
+                return
+            except psycopg2.errors.ObjectInUse:
+                assert time.monotonic() < until, what
 
 
 def carry(here, there, name):
