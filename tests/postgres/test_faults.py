@@ -34,7 +34,7 @@ def in_background(call):
     thread.start()
 
     def result():
-        thread.join(60)
+        thread.join(150)       # a machine that has much to do
         return results[0]
 
     return result
