@@ -3,6 +3,8 @@
 The debootstrap is made once, in build/debootstrap (or DEBOOTSTRAP_CACHE), from the mirror that apt of this machine uses; every
 machine is a copy. It has a network of its own without a way out: whatever it needs is put into it before it starts.
 """
+import contextlib
+import fcntl
 import os
 import pathlib
 import shutil
@@ -32,9 +34,22 @@ def mirror():
     return told[0]
 
 
+@contextlib.contextmanager
+def one_at_a_time(name):
+    """Tests of other processes wait here."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    with open(ROOT / "build" / f"{name}.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def base():
     """The folder of the debootstrap, made when it is not there."""
-    folder = CACHE / SUITE
+    with one_at_a_time("debootstrap"):
+        return make_base(CACHE / SUITE)
+
+
+def make_base(folder):
     if not folder.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         making = pathlib.Path(tempfile.mkdtemp(dir=CACHE))
