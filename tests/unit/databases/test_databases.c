@@ -95,9 +95,17 @@ static void databases_can_be_added(void **state)
 	assert_int_equal(strlen(created.identity), 32);
 	assert_string_equal(created.place, "State 2.db");
 	snprintf(first, sizeof(first), "%s", created.identity);
-	assert_int_equal(databases_set(d, STR("state 2"), &(struct engine_settings){ true, true, 10 }, &e),
+	assert_int_equal(databases_set(d, STR("state 2"),
+				       &(struct engine_settings){ .errata_literal = true,
+								  .relaxed = true,
+								  .commit_interval_ms = 10 },
+				       &e),
 			 0);
-	assert_int_equal(databases_set(d, STR("State 9"), &(struct engine_settings){ true, true, 10 }, &e),
+	assert_int_equal(databases_set(d, STR("State 9"),
+				       &(struct engine_settings){ .errata_literal = true,
+								  .relaxed = true,
+								  .commit_interval_ms = 10 },
+				       &e),
 			 -1);
 	assert_ptr_equal(databases_by_id(d, 9), databases_find(d, STR("State 2")));
 	/* again: its row was not kept */
@@ -143,8 +151,12 @@ static void a_lost_file_is_not_replaced_by_an_empty_one(void **state)
 	assert_int_equal(databases_check(d, STR("Translation"), &report, &e), 0);
 	assert_non_null(strstr(report, "missing"));
 	free(report);
-	assert_int_equal(
-		databases_set(d, STR("Translation"), &(struct engine_settings){ true, true, 10 }, &e), 0);
+	assert_int_equal(databases_set(d, STR("Translation"),
+				       &(struct engine_settings){ .errata_literal = true,
+								  .relaxed = true,
+								  .commit_interval_ms = 10 },
+				       &e),
+			 0);
 	databases_close(d);
 	assert_int_equal(access(path, F_OK), -1);
 }
