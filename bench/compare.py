@@ -11,15 +11,13 @@ The load generator is that of `make bench` (build/bench/load), which builds it.
 import argparse
 import contextlib
 import json
-import math
-import os
 import pathlib
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
+import turns
 from daemons import Procession
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -35,25 +33,12 @@ def load(server, workload, connections, seconds, tools, tls=False):
     return json.loads(done.stdout)
 
 
-def ratio(before, after):
-    """Geometric mean of the rounds' ratios, and its standard error."""
-    logs = [math.log(b / a) for a, b in zip(before, after)]
-    error = statistics.stdev(logs) / math.sqrt(len(logs)) if len(logs) > 1 else 0
-    mean = math.exp(statistics.mean(logs))
-    return f"{mean:.3f} ± {mean * error:.3f}"
-
-
 def measure(servers, name, args):
     """name is a workload, with ' TLS' for encrypted connections."""
     workload, _, tls = name.partition(" ")
-    found = [[], []]
-    for turn in range(args.rounds):
-        for which in ((0, 1) if turn % 2 == 0 else (1, 0)):
-            os.sync()
-            time.sleep(0.3)
-            found[which].append(load(servers[which], workload, args.connections, args.seconds, args.tools, bool(tls)))
+    found = turns.in_turns(args.rounds, *(lambda s=server: load(s, workload, args.connections, args.seconds, args.tools, bool(tls)) for server in servers))
     calls, cpu = ([[r[key] for r in one] for one in found] for key in ("calls_per_s", "server_cpu_us_per_call"))
-    print(f"| `{name}` | {statistics.median(calls[0]):,.0f} | {statistics.median(calls[1]):,.0f} | {ratio(*calls)} | {ratio(*cpu)} |", flush=True)
+    print(f"| `{name}` | {statistics.median(calls[0]):,.0f} | {statistics.median(calls[1]):,.0f} | {turns.shown(turns.ratio(*calls))} | {turns.shown(turns.ratio(*cpu))} |", flush=True)
 
 
 def main():

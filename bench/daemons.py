@@ -32,14 +32,18 @@ class Daemon:
         self.process = None
         self.pid = 0
         self.address = None
+        self.http = None
 
     def spawn(self, command, **more):
         self.process = subprocess.Popen([str(c) for c in command], stderr=open(self.log, "ab"), **more)
         self.pid = self.process.pid
 
     def wait_ready_line(self):
-        """Servers that print `ready HOST:PORT`."""
+        """Servers that print `ready HOST:PORT`; ours tells where its HTTP side is before that, if it has one."""
+        self.http = None
         for line in self.process.stdout:
+            if line.startswith(b"Dashboard, health and metrics: "):
+                self.http = line.split()[-1].decode()
             if line.startswith(b"ready "):
                 self.address = line.split()[1].decode()
                 return
