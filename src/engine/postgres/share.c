@@ -138,7 +138,10 @@ static bool send_beat(struct share *s, const struct engine_postgres_facts *f, co
 		"kicks, cleans, who) VALUES ($1, $2, $3, $4, to_timestamp($5::float8), now(), $6::int8, "
 		"$7::int8, $8 = '1', coalesce($9::jsonb, '[]')) ON CONFLICT (id) DO UPDATE SET address = $3, "
 		"beat = now(), sessions = $6::int8, kicks = $7::int8, cleans = $8 = '1', who = "
-		"coalesce($9::jsonb, s.who)), told AS (INSERT INTO event (server, seq, at, events) SELECT "
+		"coalesce($9::jsonb, s.who)), "
+		/* who has the lock knows that one that was killed has it no more */
+		"gone AS (UPDATE server SET cleans = false WHERE $8 = '1' AND id <> $1 AND cleans), "
+		"told AS (INSERT INTO event (server, seq, at, events) SELECT "
 		"$1, "
 		"$10::int8, now(), $11::bytea WHERE length($11::bytea) > 0 ON CONFLICT DO NOTHING) "
 		"SELECT 1";

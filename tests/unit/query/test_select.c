@@ -49,11 +49,12 @@ static int up(void **state)
 		    store_connect(stores->store[i], true, &stores->conn[i], &e) < 0)
 			fail_msg("%s", e.text);
 	}
-	fill(path[0], "INSERT INTO item (n, id, cookie, locked, lock_time, timeout, expires, sweep) VALUES "
-		      "(1, 'a', 1, 0, NULL, 360000, " TICKS_2030 ", 0), "
-		      "(2, 'B', 7, 1, " TICKS_2030 " - 300, 18000, " TICKS_2030
-		      " + 25920000, 0), (3, 'c_d', 2, 0, NULL, 18000, 0, 0);"
-		      "INSERT INTO body VALUES (1, x'0102'), (2, NULL);");
+	fill(path[0],
+	     "INSERT INTO item (n, id, cookie, locked, lock_time, timeout, expires, sweep, bytes) VALUES "
+	     "(1, 'a', 1, 0, NULL, 360000, " TICKS_2030 ", 0, 2), "
+	     "(2, 'B', 7, 1, " TICKS_2030 " - 300, 18000, " TICKS_2030
+	     " + 25920000, 0, NULL), (3, 'c_d', 2, 0, NULL, 18000, 0, 0, NULL);"
+	     "INSERT INTO body VALUES (1, x'0102'), (2, NULL);");
 	fill(path[1], "INSERT INTO database (id, name, service, file) VALUES (5, 'Db1', 'state', 'x.db'), "
 		      "(6, 'Other', 'word', 'y.db');");
 	return 0;
