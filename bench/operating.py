@@ -83,9 +83,9 @@ def metrics(bench):
     """What the numbers cost: the HTTP side off, and on with /metrics scraped once a second, in turns."""
     servers = [bench.server(f"metrics-{i}") for i in (1, 2)]
     for server in servers:
-        bench.load(server, "state_fill", 512)
+        bench.load(server, "state_fill", 64)
     seconds = bench.args.seconds or (10 if bench.args.full else 1)
-    rounds = max(1, (bench.args.rounds or 10) // 2)
+    rounds = max(1, (bench.args.rounds or 8) // 2)
     runs = []
     # Half of the rounds each server has the one part, then the other: where its files happen to lie on the disk cancels out.
     for half, (off, on) in enumerate((servers, servers[::-1])):
@@ -118,7 +118,7 @@ def backup_command(bench, server):
 def backup(bench):
     """state_rw while backups of 100,000 items of 1 KiB are taken one after the other, and without them, in turns."""
     server = bench.server("backup")
-    bench.load(server, "state_fill", 512)
+    bench.load(server, "state_fill", 64)
     once = backup_command(bench, server)
     began = time.monotonic()
     once()

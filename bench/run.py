@@ -409,7 +409,7 @@ def parse():
     p.add_argument("--only", action="append", choices=SCENARIOS, metavar="NAME", help="one scenario (may be repeated): " + ", ".join(SCENARIOS))
     p.add_argument("--full", action="store_true", help="longer, with all peers at all numbers of connections, and 10,000,000 items")
     p.add_argument("--seconds", type=float, help="of one measurement (1.5; with --full 10; metrics: 1, backup: 4 to 6)")
-    p.add_argument("--rounds", type=int, help="of convert (2; with --full 3), postgres (3; 4), metrics (10), backup (5)")
+    p.add_argument("--rounds", type=int, help="of convert (2; with --full 3), postgres (3; 4), metrics (8), backup (5)")
     p.add_argument("--dir", default="/var/tmp", help="where the databases go: a folder on the disk to measure (%(default)s)")
     p.add_argument("--note", default="", help="a sentence about the run that goes into the results")
     p.add_argument("--results", default=str(BENCH / "results"), help="where the results go (%(default)s)")
