@@ -202,10 +202,19 @@ static void engine_is_started(struct server *srv)
 		engine_postgres_started(srv->engine);
 }
 
+static void end_sessions_in(void *arg, const char *database)
+{
+	struct server *srv = arg;
+
+	session_registry_kill_database(&srv->registry, database);
+}
+
 static int open_databases(struct server *srv, struct err *reterr)
 {
 	struct databases_options o = { .set_aside = srv->config->set_aside,
-				       .accept = srv->config->accept_as_found };
+				       .accept = srv->config->accept_as_found,
+				       .dropped = end_sessions_in,
+				       .arg = srv };
 
 	srv->engine = o.engine = make_engine(srv);
 	if (srv->engine == NULL)

@@ -83,7 +83,7 @@ static int database_drop(struct native_ctx *ctx, struct err *reterr)
 	return databases_drop(srv->databases, text_of(ctx, 0), reterr);
 }
 
-/* database_settle(): what was dropped is deleted, once this call is over. */
+/* database_settle(): after this call what was dropped is deleted, what was created is noted. */
 static int database_settle(struct native_ctx *ctx, struct err *reterr)
 {
 	struct server *srv = ctx->userdata;

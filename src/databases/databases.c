@@ -204,12 +204,18 @@ int databases_add(struct databases *d, const struct database_row *r, struct err 
 	return 0;
 }
 
-/* Under `adding`. One that was created before, but whose row was not kept, gets the number that its
- * row has now. */
+/* Under `adding`. Nobody creates a database whose row is there: another server has dropped one
+ * whose row has been seen, and this server has not heard of it yet. One that was created before,
+ * but whose row was not kept, gets the number that its row has now. */
 static int create(struct databases *d, const struct database_row *r, struct err *reterr)
 {
 	struct database_entry *e = find(d, str_of(r->name));
 
+	if (e != NULL && e->listed) {
+		if (databases_retire(d, e, true, reterr) < 0)
+			return -1;
+		e = NULL;
+	}
 	if (e == NULL)
 		return databases_add(d, r, reterr);
 	if (e->db.service != r->service || e->db.engine == NULL)

@@ -24,6 +24,10 @@ struct databases_options {
 	const char *set_aside;
 	/* the same: one of another identity, or that has lost something, is taken */
 	const char *accept;
+	/* another server has dropped this one: its sessions are to end. Must not wait. NULL: nobody
+	 * asks */
+	void (*dropped)(void *arg, const char *name);
+	void *arg;
 };
 
 /* Opens the system database (created with the four default databases when new: WordAutomation,
@@ -63,7 +67,8 @@ MUST_CHECK int databases_refresh(struct databases *d, struct err *reterr);
  * matter, and so is its row, which is deleted after this in a transaction. May be called on a
  * thread of the engine, but not one of this database: the native step of
  * procession_database_drop. Then, on a thread that may wait, databases_settle: where the row is
- * gone, what the database held is deleted; where it is not, it is served again. */
+ * gone, what the database held is deleted; where it is not, it is served again. The same after
+ * databases_create: from then on it is noticed when another server drops it. */
 MUST_CHECK int databases_drop(struct databases *d, struct str name, struct err *reterr);
 void databases_settle(struct databases *d);
 /* engine_check of one database; ret_report from malloc. */

@@ -27,7 +27,9 @@ struct database_entry {
 struct databases {
 	struct engine *engine;    /* borrowed */
 	char *set_aside, *accept; /* owned: names of databases, separated by commas */
-	struct lock adding;       /* one at a time */
+	void (*tell_dropped)(void *arg, const char *name);
+	void *arg;
+	struct lock adding; /* one at a time */
 	struct lock refreshing;
 	unsigned looks; /* under `adding`: how often the list was refreshed */
 	atomic_size_t count;

@@ -11,6 +11,8 @@ int databases_retire(struct databases *d, struct database_entry *e, bool elsewhe
 {
 	atomic_store(&e->dropped, true);
 	e->settled = elsewhere;
+	if (elsewhere && d->tell_dropped != NULL)
+		d->tell_dropped(d->arg, e->db.name);
 	return engine_retire(d->engine, e->db.engine, elsewhere ? NULL : e->place, reterr);
 }
 
@@ -57,7 +59,9 @@ static void settle(struct databases *d, struct database_entry *e)
 
 	if (there < 0)
 		return;
+	lock_take(&d->adding);
 	e->settled = true;
+	lock_give(&d->adding);
 	if (there == 0) {
 		engine_discard(d->engine, e->place, NULL, NULL);
 		LOG(LOG_INFO, &ctx, "database_dropped", F_STR("place", e->place));
@@ -67,13 +71,42 @@ static void settle(struct databases *d, struct database_entry *e)
 	}
 }
 
+/* One that was created here: once its row is there, another server may drop it. */
+static void note_row(struct databases *d, struct database_entry *e)
+{
+	if (has_row(d, e) != 1)
+		return;
+	lock_take(&d->adding);
+	e->listed = true;
+	lock_give(&d->adding);
+}
+
+enum open_question { NOTHING, WHETHER_KEPT, WHETHER_DROPPED };
+
+static enum open_question question_of(struct databases *d, const struct database_entry *e)
+{
+	enum open_question q = NOTHING;
+
+	lock_take(&d->adding);
+	if (atomic_load(&e->dropped))
+		q = e->settled ? NOTHING : WHETHER_DROPPED;
+	else if (!e->listed && e->db.service != SERVICE_SYSTEM)
+		q = WHETHER_KEPT;
+	lock_give(&d->adding);
+	return q;
+}
+
 void databases_settle(struct databases *d)
 {
 	size_t n = atomic_load_explicit(&d->count, memory_order_acquire);
 
 	for (size_t i = 0; i < n; i++) {
-		if (atomic_load(&d->entries[i]->dropped) && !d->entries[i]->settled)
+		enum open_question q = question_of(d, d->entries[i]);
+
+		if (q == WHETHER_DROPPED)
 			settle(d, d->entries[i]);
+		else if (q == WHETHER_KEPT)
+			note_row(d, d->entries[i]);
 	}
 }
 

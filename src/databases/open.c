@@ -115,6 +115,7 @@ static bool is_being_dropped(struct databases *d, const struct database_row *r)
 {
 	size_t n = atomic_load(&d->count);
 
+	assert(r != NULL && r->known);
 	for (size_t i = 0; i < n; i++) {
 		const struct database_entry *e = d->entries[i];
 
@@ -225,6 +226,7 @@ static int tell_begin(struct txn *t, struct database_entry *e, struct err *reter
 
 	if (e->db.service == SERVICE_SYSTEM) /* its row is made with its table */
 		return 0;
+	e->listed = true; /* or the start fails */
 	return tell(t, "procession_database_begin", args, ARRAY_LEN(args), reterr);
 }
 
@@ -287,6 +289,8 @@ int databases_open(const struct databases_options *o, struct databases **ret, st
 	lock_init(&d->adding);
 	lock_init(&d->refreshing);
 	d->engine = o->engine;
+	d->tell_dropped = o->dropped;
+	d->arg = o->arg;
 	d->set_aside = strdup(o->set_aside == NULL ? "" : o->set_aside);
 	d->accept = strdup(o->accept == NULL ? "" : o->accept);
 	if (d->set_aside == NULL || d->accept == NULL) {

@@ -152,7 +152,14 @@ static int query(struct local_run *r)
 	struct database *db = q->system ? databases_system(all) : databases_find(all, str_of(q->database));
 	const struct value *last = NULL;
 	uint64_t rows = 0;
+	struct err e;
 
+	/* it was there when its views were looked up */
+	if (db == NULL || db->engine == NULL) {
+		(void)err_set(&e, ERR_NO_DATABASE_USE, q->database);
+		tsql_query_done(&r->run, -1, &e, 0, NULL);
+		return 0;
+	}
 	local_call_make(r, CALL_QUERY, r->database);
 	r->call.query = q;
 	if (local_call(r, db->engine) < 0)

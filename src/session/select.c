@@ -70,6 +70,12 @@ void session_select_start(struct session *s, struct frame *f)
 
 	session_call_make(s, CALL_QUERY, s->database);
 	s->call.query = q;
+	/* it was there when its views were looked up */
+	if (db == NULL || db->engine == NULL) {
+		(void)err_set(&e, ERR_NO_DATABASE_USE, q->database);
+		tsql_query_done(&f->run, -1, &e, 0, NULL);
+		return;
+	}
 	if (!q->system && session_tran_join(s, db, false, &e) < 0) {
 		tsql_query_done(&f->run, -1, &e, 0, NULL);
 		return;

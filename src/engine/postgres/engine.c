@@ -32,13 +32,18 @@ static void init_sync(struct pg_database *db)
 	list_init(&db->txns);
 }
 
-static void forget(struct pg_database *db)
+/* The keeper looks at it no more, then its workers end. May be done twice. */
+static void stop(struct pg_database *db)
 {
 	lock_take(&db->engine->lock);
 	list_remove(&db->link);
 	lock_give(&db->engine->lock);
 	postgres_pool_stop(db);
-	postgres_txn_end_all(db);
+}
+
+static void forget(struct pg_database *db)
+{
+	stop(db);
 	for (int i = 0; i < 2; i++)
 		pthread_cond_destroy(&db->wake[i]);
 	lock_fini(&db->lock);
@@ -97,7 +102,7 @@ static int postgres_retire(struct engine *base, struct engine_database *db, cons
 			   struct err *reterr)
 {
 	if (db != NULL)
-		postgres_pool_stop(database_of(db));
+		stop(database_of(db));
 	return place == NULL
 		       ? 0
 		       : postgres_schema_put_away(CONTAINER_OF(base, struct pg_engine, base), place, reterr);

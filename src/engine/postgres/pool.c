@@ -317,28 +317,48 @@ int postgres_pool_start(struct pg_database *db, struct err *reterr)
 	return rc;
 }
 
-static void refuse_all(struct list *queue)
+/* The workers are gone. The end of a transaction that has been ended here is no failure. */
+static void answer_all(struct pg_database *db, enum pg_worker_kind kind)
 {
-	struct list *it;
+	for (;;) {
+		struct list *it;
+		bool answered = false;
 
-	while ((it = list_pop(queue)) != NULL)
-		engine_call_refuse(call_of(it), ERR_SHUTDOWN, NULL);
+		lock_take(&db->lock);
+		it = list_pop(&db->queue[kind]);
+		if (it != NULL && call_of(it)->txn != NULL)
+			answered = postgres_txn_answers(postgres_txn_of(call_of(it)), call_of(it));
+		lock_give(&db->lock);
+		if (it == NULL)
+			return;
+		if (answered)
+			engine_call_complete(call_of(it));
+		else
+			engine_call_refuse(call_of(it), ERR_SHUTDOWN, NULL);
+	}
 }
 
+/* Others may still submit and cancel: workers are freed when nobody finds them any more. */
 void postgres_pool_stop(struct pg_database *db)
 {
+	unsigned n;
+
 	lock_take(&db->lock);
 	atomic_store(&db->stopping, true);
 	pthread_cond_broadcast(&db->wake[PG_WRITER]);
 	pthread_cond_broadcast(&db->wake[PG_READER]);
 	lock_give(&db->lock);
-	for (unsigned i = 0; i < db->nworkers; i++) {
+	for (unsigned i = 0; i < db->nworkers; i++)
 		pthread_join(db->workers[i]->thread, NULL);
-		worker_free(db->workers[i]);
-	}
+	postgres_txn_end_all(db);
+	lock_take(&db->lock);
+	n = db->nworkers;
 	db->nworkers = 0;
-	refuse_all(&db->queue[PG_WRITER]);
-	refuse_all(&db->queue[PG_READER]);
+	lock_give(&db->lock);
+	for (unsigned i = 0; i < n; i++)
+		worker_free(db->workers[i]);
+	answer_all(db, PG_WRITER);
+	answer_all(db, PG_READER);
 }
 
 void postgres_wake(struct pg_database *db)
@@ -360,7 +380,8 @@ bool postgres_submit(struct pg_database *db, struct call *c)
 	lock_take(&db->lock);
 	if (c->txn != NULL)
 		answered = postgres_txn_answers(postgres_txn_of(c), c);
-	if (atomic_load(&db->stopping))
+	/* while workers end, their transactions are open: these calls are answered after that */
+	if (atomic_load(&db->stopping) && (c->txn == NULL || db->nworkers == 0))
 		refused = ERR_SHUTDOWN;
 	else if (db->waiting[PG_WRITER] + db->waiting[PG_READER] >= db->base.limits.max_queue &&
 		 c->txn == NULL)

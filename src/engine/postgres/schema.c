@@ -220,12 +220,18 @@ static int check_service(struct pg_database *db, PGconn *h, struct err *reterr)
 	return 0;
 }
 
+/* A query for the schemas with functions and views of one with tables (%s). Another database may
+ * have a name like theirs, but it has tables. */
+#define CODE_OF(mark) \
+	"SELECT nspname FROM pg_namespace AS n WHERE nspname ~ '^%s" mark "[0-9a-f]{8}$' AND NOT EXISTS " \
+	"(SELECT 1 FROM pg_class WHERE relnamespace = n.oid AND relkind = 'r')"
+
 /* Views of other versions of the program may stand in the way of a change of tables. */
 static int drop_old_code(struct pg_database *db, PGconn *h, struct err *reterr)
 {
 	return run(h, reterr,
-		   "DO $$ DECLARE s text; BEGIN FOR s IN SELECT nspname FROM pg_namespace WHERE nspname ~ "
-		   "'^%s_[0-9a-f]{8}$' LOOP EXECUTE format('DROP SCHEMA %%I CASCADE', s); END LOOP; END $$",
+		   "DO $$ DECLARE s text; BEGIN FOR s IN " CODE_OF(
+			   "_") " LOOP EXECUTE format('DROP SCHEMA %%I CASCADE', s); END LOOP; END $$",
 		   db->schema);
 }
 
@@ -297,20 +303,35 @@ static int check_identity(struct pg_database *db, PGconn *h, const struct engine
 
 /* ---- dropping one ---- */
 
+/* Put away: the schema with the tables as NAME_dropped, those with functions and views as
+ * NAME-HASH, since their names have no room for more. They are bound to those tables, not to a
+ * name: the next database of this name needs its own. */
 #define DROPPED "_dropped"
 
-/* One whose drop was not finished, since its row is still there. */
+/* One whose drop was not finished, since its row is still there: looked at when nobody who drops it
+ * is at work, on whichever server. Functions and views are made again. */
 static int take_back(struct pg_database *db, PGconn *h, bool *ret_there, struct err *reterr)
 {
+	char listed[8];
+	bool dropped;
+
 	if (schema_exists(h, db->schema, ret_there, reterr) < 0)
 		return -1;
-	if (*ret_there)
+	if (*ret_there || db->base.service == SERVICE_SYSTEM)
 		return 0;
-	if (run(h, reterr,
-		"DO $$ BEGIN IF EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = '%s" DROPPED
-		"') THEN ALTER SCHEMA \"%s" DROPPED "\" RENAME TO \"%s\"; END IF; END $$",
-		db->schema, db->schema, db->schema) < 0)
+	if (run(h, reterr, "LOCK TABLE " SYSTEM_SCHEMA ".gate IN SHARE UPDATE EXCLUSIVE MODE") < 0 ||
+	    ask(h, listed, sizeof(listed), reterr,
+		"SELECT 1 FROM " SYSTEM_SCHEMA ".database AS d, pg_namespace WHERE d.file = '%s' AND nspname "
+		"= '%s" DROPPED "'",
+		db->schema, db->schema) < 0)
 		return -1;
+	dropped = listed[0] == '1';
+	if (dropped &&
+	    run(h, reterr, "ALTER SCHEMA \"%s" DROPPED "\" RENAME TO \"%s\"", db->schema, db->schema) < 0)
+		return -1;
+	if (dropped)
+		LOG(LOG_WARN, NULL, "drop_undone", F_STR("schema", db->schema),
+		    F_STR("reason", "it was not finished"));
 	return schema_exists(h, db->schema, ret_there, reterr);
 }
 
@@ -323,31 +344,31 @@ static int script_alone(struct pg_engine *e, const char *sql, struct err *reterr
 	return rc;
 }
 
-/* The schema of an earlier one of this name gives way. */
+/* What was put away, and is not wanted any more. Whoever still reads it has a minute to end. */
+#define DROP_IT \
+	"SET LOCAL lock_timeout = '60s'; DROP SCHEMA IF EXISTS \"%s" DROPPED "\" CASCADE; " \
+	"FOR s IN " CODE_OF("-") " LOOP EXECUTE format('DROP SCHEMA %%I CASCADE', s); END LOOP; "
+
+/* What an earlier one of this name has left gives way. */
 int postgres_schema_put_away(struct pg_engine *e, const char *schema, struct err *reterr)
 {
-	char sql[600];
+	char sql[2048];
 
 	snprintf(sql, sizeof(sql),
-		 "BEGIN; SET LOCAL lock_timeout = '60s'; DROP SCHEMA IF EXISTS \"%s" DROPPED
-		 "\" CASCADE; DO $$ BEGIN IF EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = '%s') THEN "
-		 "ALTER "
-		 "SCHEMA \"%s\" RENAME TO \"%s" DROPPED "\"; END IF; END $$; COMMIT",
-		 schema, schema, schema, schema);
+		 "DO $$ DECLARE s text; BEGIN " DROP_IT "IF EXISTS (SELECT 1 FROM pg_namespace WHERE nspname "
+		 "= '%s') THEN ALTER SCHEMA \"%s\" RENAME TO \"%s" DROPPED
+		 "\"; END IF; FOR s IN " CODE_OF("_") " LOOP EXECUTE format('ALTER SCHEMA %%I RENAME TO "
+						      "%%I', s, left(s, -9) || '-' || right(s, "
+						      "8)); END LOOP; END $$",
+		 schema, schema, schema, schema, schema, schema);
 	return script_alone(e, sql, reterr);
 }
 
 int postgres_schema_drop(struct pg_engine *e, const char *schema, struct err *reterr)
 {
-	char sql[600];
+	char sql[1024];
 
-	snprintf(sql, sizeof(sql),
-		 "DROP SCHEMA IF EXISTS \"%s" DROPPED "\" CASCADE; DO $$ DECLARE s text; BEGIN IF NOT EXISTS "
-		 "(SELECT 1 FROM pg_namespace WHERE nspname "
-		 "= '%s') THEN FOR s IN SELECT nspname FROM pg_namespace WHERE nspname ~ '^%s_[0-9a-f]{8}$' "
-		 "LOOP "
-		 "EXECUTE format('DROP SCHEMA %%I CASCADE', s); END LOOP; END IF; END $$",
-		 schema, schema, schema);
+	snprintf(sql, sizeof(sql), "DO $$ DECLARE s text; BEGIN " DROP_IT "END $$", schema, schema);
 	return script_alone(e, sql, reterr);
 }
 

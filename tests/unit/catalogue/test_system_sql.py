@@ -133,6 +133,7 @@ class Administration(unittest.TestCase):
         self.created, self.changed = [], []
         self.s = Store("system", {"password_hash": lambda p: ("hash of " + p,), "database_check": lambda n: ("ok",),
                                   "database_create": lambda *a: self.created.append(a) or ("id of " + a[0], a[0] + ".db"), "database_set": lambda *a: self.changed.append(a),
+                                  "database_settle": lambda: None,
                                   "database_states": lambda: [("master", "online", None), ("State 2", "online", None), ("W", "damaged", "it is missing")]})
         self.add("sa", admin=1)
 
