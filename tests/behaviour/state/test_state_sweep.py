@@ -296,12 +296,15 @@ def test_more_than_can_be_kept_of_deleted_items(key):
             assert peek(db, name)[3] == 8
         # What is highest never goes down; after the highest cookie that there is, counting begins anew, and goes on from there.
         for turn, (highest, following) in enumerate(((3, 8), (2147483647, 1), (8, 9))):
-            with contextlib.closing(sqlite3.connect(server.data / "StateService.db", timeout=20)) as file, file:
-                file.execute("UPDATE item SET cookie = 2 WHERE id = ?", [key])
-                file.execute("WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 10000) INSERT INTO gone (n, id, cookie) "
-                             "SELECT i, ? || i, CASE WHEN i = 5 THEN ? ELSE 1 END FROM c", [f"{key}-{turn}-", highest])
+            with stored(server, "StateService") as tables:
+                tables.run("UPDATE item SET cookie = 2 WHERE id = ?", key)
+                tables.run_many("INSERT INTO gone (id, cookie) VALUES (?, ?)",
+                                [(f"{key}-{turn}-{i}", highest if i == 5 else 1) for i in range(1, 10_001)])
+                # It is looked only with each thousandth number, and PostgreSQL's numbers go on where SQLite's begin anew.
+                missing = -tables.rows("SELECT max(n) FROM gone")[0][0] % 1000
+                tables.run_many("INSERT INTO gone (id, cookie) VALUES (?, 1)", [(f"{key}-{turn}-more{i}",) for i in range(missing)])
             assert db.call("proc_DeleteItem", id=key, lockCookie=2).status == 0
-            assert stored(server, "SELECT count(*) FROM gone") == [(0,)]
+            assert rows(server, "SELECT count(*) FROM gone") == [(0,)]
             for name in (key, f"{key}-{turn}-1", f"{key}-new{turn}"):
                 add(db, name)
                 assert peek(db, name)[3] == following
@@ -368,8 +371,8 @@ def test_after_a_crash_items_live_as_long_as_lost_renewals_would_have_let_them(t
 def test_data_that_is_not_what_was_stored_is_never_answered(clock, db, key, size, proc):
     """Short data is read with its item, long data apart from it: both are compared with their checksums."""
     add(db, key, b"x" * size)
-    with contextlib.closing(sqlite3.connect(clock.data / "StateService.db", timeout=20)) as file, file:
-        file.execute("UPDATE body SET data = ? WHERE n = (SELECT n FROM item WHERE id = ?)", [b"y" * size, key])
+    with stored(clock, clock.database) as tables:
+        assert tables.run("UPDATE body SET data = ? WHERE n = (SELECT n FROM item WHERE id = ?)", b"y" * size, key) == 1
     result = db.call(proc, id=key)
     assert result.error == 824 and result.out.get("item") is None
     assert view(db, key)[0] is False

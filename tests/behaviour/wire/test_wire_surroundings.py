@@ -183,6 +183,7 @@ def settings_with_numbers():
 def test_every_setting_works_at_its_upper_bound(key):
     """Nothing that is computed of them wraps: no limit ends what it should let live."""
     highest = {name: most for name, _, _, most, _ in settings_with_numbers()}
+    del highest["drain_delay"]      # that one is for the end to wait
     assert len(highest) > 15
     with Server(settings=highest, start_timeout=120) as server, Wire(server).login() as w, Wire(server).login() as other:
         other.begin().ok()
