@@ -177,12 +177,15 @@ def test_once_and_json_tell_what_happened_meanwhile(cli, server):
 
     thread = threading.Thread(target=work)
     thread.start()
+    idle = [pytds.connect(server.host, "StateService", "sa", server.password, port=server.port) for _ in range(5)]
     try:
         told = cli.json("top", "--once", "--interval", "1")
         shown = cli.ok("top", "--once", "--interval", "0.5")
     finally:
         stop.set()
         thread.join()
+        for db in idle:
+            db.close()
     assert told["calls_per_second"] > 0 and 0.9 < told["interval_seconds"] < 60
     added = next(p for p in told["slowest_procedures"] if p["procedure"] == "proc_AddItem")
     assert added["database"] == "StateService" and added["calls_per_second"] > 0 and added["errors_per_second"] == 0
@@ -194,6 +197,8 @@ def test_once_and_json_tell_what_happened_meanwhile(cli, server):
     assert set(next(d for d in told["databases"] if d["database"] == "Translation")["documents"]) >= {"waiting", "running", "failed"}
     assert told["busiest_sessions"][0]["database"] == "StateService" and told["busiest_sessions"][0]["requests_per_second"] > 0
     assert "proc_AddItem" in shown and "\x1b" not in shown
+    at_work, waiting = re.search(r"sessions (\d+) at work, (\d+) idle", shown).groups()
+    assert int(at_work) <= 2 and int(waiting) >= 5              # the one that works and top itself; those that do nothing
 
 
 def test_the_right_monitor_is_enough_and_needed(cli, tmp_path):
