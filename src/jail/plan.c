@@ -162,14 +162,14 @@ const char *jail_plan_enter(struct jail_plan *p)
 	if (mount("jail", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "size=16m,mode=755") < 0 ||
 	    chdir("/tmp") < 0)
 		return "mounting a file system in memory";
+	/* Before the paths are placed: some of them may lie in /tmp, and are seen there. */
+	if (mkdir("tmp", 0700) < 0 || mount("tmp", "tmp", "tmpfs", MS_NOSUID | MS_NODEV, p->tmp_options) < 0)
+		return "mounting /tmp";
 	for (size_t i = 0; i < p->n; i++)
 		if (place(&p->entries[i]) < 0)
 			return p->entries[i].target;
-	if (mkdir("tmp", 0700) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0 ||
-	    chdir("/") < 0)
+	if (syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/tmp") < 0)
 		return "changing the root";
-	if (mount("tmp", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, p->tmp_options) < 0 || chdir("/tmp") < 0)
-		return "mounting /tmp";
 	if (mount_setattr(AT_FDCWD, "/", 0, &sealed, sizeof(sealed)) < 0)
 		return "making the root read-only";
 	return NULL;

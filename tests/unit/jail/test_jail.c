@@ -139,6 +139,7 @@ static void test_what_it_is_given(void **state)
 {
 	char folder[] = "/tmp/jail-test-XXXXXX";
 	const struct jail_path paths[] = { { folder, "/given/folder" },
+					   { folder, NULL }, /* a checkout may lie in /tmp */
 					   { "/etc/passwd", NULL },
 					   { "/no/such/path", NULL } };
 	struct jail_spec spec = plain;
@@ -150,8 +151,9 @@ static void test_what_it_is_given(void **state)
 	spec.npaths = ARRAY_LEN(paths);
 	expect(&spec,
 	       "[ -r /etc/passwd ] && [ -d /given/folder ] && ! [ -e /no ] && echo there; "
-	       "touch /given/folder/x 2>/dev/null || echo read-only",
-	       "there\nread-only\n");
+	       "touch /given/folder/x 2>/dev/null || echo read-only; "
+	       "touch /tmp/jail-test-*/x 2>/dev/null || echo read-only; touch /tmp/x && echo written",
+	       "there\nread-only\nread-only\nwritten\n");
 	assert_int_equal(rmdir(folder), 0);
 }
 
