@@ -45,6 +45,7 @@ struct pg_primary {
 	atomic_llong usable_ms; /* the same clock: before that the new primary is not used */
 	PGconn *h;              /* the thread's own session; owned */
 	bool unconfirmed;       /* the thread's: its commit is not on the standby */
+	bool asking, idle;      /* the thread's: a proof is under way; its session was seen to wait for us */
 	int64_t searched_ms;    /* the thread's */
 };
 

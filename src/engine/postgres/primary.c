@@ -86,6 +86,28 @@ static void lose(struct pg_primary *w)
 	w->h = NULL;
 }
 
+/* Whether PostgreSQL waits for us on the session of the proof, as we do for it: its answer, or our
+ * question, was swallowed on the way. Without a question under way nobody waits. */
+static bool is_cut(struct pg_engine *e, PGconn *other)
+{
+	struct pg_primary *w = &e->primary;
+	char sql[160];
+	PGresult *r;
+	bool idle, before = w->idle;
+
+	if (!w->asking)
+		return false;
+	snprintf(
+		sql, sizeof(sql),
+		"SELECT 1 FROM pg_stat_activity WHERE pid = %d AND wait_event_type IS DISTINCT FROM 'Client'",
+		PQbackendPID(w->h));
+	r = postgres_exec(e, other, sql);
+	idle = PQresultStatus(r) == PGRES_TUPLES_OK && PQntuples(r) == 0;
+	PQclear(r);
+	w->idle = idle;
+	return idle && before; /* twice: an answer may be on its way */
+}
+
 static void search(struct pg_engine *e)
 {
 	struct pg_primary *w = &e->primary;
@@ -103,7 +125,7 @@ static void search(struct pg_engine *e)
 	if (found != NULL && timeline > before)
 		LOG(LOG_INFO, NULL, "postgres_primary", F_STR("host", PQhost(found)),
 		    F_STR("port", PQport(found)), F_INT("timeline", timeline));
-	if (found != NULL && (w->h == NULL || timeline > before)) {
+	if (found != NULL && (w->h == NULL || timeline > before || is_cut(e, found))) {
 		lose(w);
 		w->h = found;
 		found = NULL;
@@ -158,7 +180,8 @@ static void prove(struct pg_engine *e)
 	int timeline = atomic_load(&e->timeline), taken;
 	PGconn *h = w->h;
 
-	w->unconfirmed = false;
+	w->unconfirmed = w->idle = false;
+	w->asking = true;
 	taken = PQsendQuery(h, "SET synchronous_commit = on; "
 			       "SELECT pg_logical_emit_message(true, 'procession', '')") == 1
 			? 0
@@ -171,8 +194,11 @@ static void prove(struct pg_engine *e)
 				   search_is_wanted(w)))
 			search(e);
 		if (w->h != h)
-			return; /* another one has taken over */
+			break; /* another one has taken over, or this session was cut */
 	}
+	w->asking = false;
+	if (w->h != h)
+		return;
 	if (taken < 0)
 		lose(w);
 	else if (taken > 0 && !w->unconfirmed)
