@@ -9,6 +9,7 @@ from stateview import ABSENT, add, peek
 from support.calls import open_path
 from support.proves import proves
 from support.server import Server
+from support.store import sqlite_only
 
 LONG_READ = "SELECT COUNT(*) FROM sys.all_columns a CROSS JOIN sys.all_columns b CROSS JOIN sys.all_columns c CROSS JOIN sys.all_columns d"
 
@@ -76,6 +77,7 @@ def add_group(db, number, xml, ret):
 
 
 @proves("STATE-Timer-01", "STATE-Input-02")
+@sqlite_only("who is stopped here is our server, and PostgreSQL goes on with the work")
 def test_one_call_that_changes_much_is_undone_whole(short, key):
     """The databases share one timer. The server is stopped for longer than the time-out in the midst of a call, at several places of its way: some
     of them lie between its first change and its last. Whatever becomes of the call, it is done whole or not at all."""
