@@ -365,7 +365,7 @@ static bool copy_list(void **ret, const void *list, size_t n, size_t size)
 
 	while (room < n)
 		room *= 2;
-	*ret = malloc(room * size);
+	*ret = calloc(room, size);
 	if (*ret == NULL)
 		return false;
 	if (n > 0)
