@@ -116,9 +116,14 @@ static int start(const struct cli *cli, const struct worker_settings *s, void *a
 	return translate_start(&o, ret, reterr);
 }
 
-static int complain(const struct cli *cli, const struct err *e)
+/* What --engine says, if it was given. */
+static int take_engine(const struct cli *cli, struct setup *setup)
 {
-	cli_output_error(e, cli->json);
+	struct err e = { 0 };
+
+	if (cli->engine == NULL || add_engine(&setup->rules, cli->engine, &e) == 0)
+		return EXIT_OK;
+	cli_output_error(&e, cli->json);
 	return EXIT_USAGE;
 }
 
@@ -128,13 +133,11 @@ int cli_run_translate(struct cli *cli, const struct command *cmd)
 	const struct cli_batch_kind kind = {
 		&worker_queue_translate, "translated", extensions, settings_of, output_of, start, &setup, true
 	};
-	struct err e = { 0 };
 	int status;
 
 	(void)cmd;
-	if (cli->engine != NULL && add_engine(&setup.rules, cli->engine, &e) < 0)
-		status = complain(cli, &e);
-	else
+	status = take_engine(cli, &setup);
+	if (status == EXIT_OK)
 		status = cli_batch_run(cli, &kind);
 	translate_rules_fini(&setup.rules);
 	return status;
@@ -149,13 +152,11 @@ int cli_run_worker_translate(struct cli *cli, const struct command *cmd)
 					      .check_arg = &setup.looked_at,
 					      .start = start,
 					      .start_arg = &setup };
-	struct err e = { 0 };
 	int status;
 
 	(void)cmd;
-	if (cli->engine != NULL && add_engine(&setup.rules, cli->engine, &e) < 0)
-		status = complain(cli, &e);
-	else
+	status = take_engine(cli, &setup);
+	if (status == EXIT_OK)
 		status = cli_worker_run(cli, &kind);
 	translate_rules_fini(&setup.rules);
 	translate_rules_fini(&setup.looked_at);

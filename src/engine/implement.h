@@ -99,6 +99,25 @@ bool engine_call_ends_txn(const struct call *c);
 size_t engine_call_mark(struct call *c);
 bool engine_call_rewind(struct call *c, size_t mark);
 
+/* ---- txn.c: what explicit transactions share ---- */
+
+/* A client's savepoints, in their order; an engine knows them by number, from 1. Zeroed: none. */
+struct engine_savepoints {
+	char **names; /* owned, and so is each */
+	size_t n;
+};
+MUST_CHECK int engine_savepoints_push(struct engine_savepoints *s, const char *name, struct err *reterr);
+/* The number of the latest of that name; without one the client's error. */
+MUST_CHECK int engine_savepoints_find(const struct engine_savepoints *s, const char *name, size_t *ret,
+				      struct err *reterr);
+/* Forgets those above the first n. */
+void engine_savepoints_cut(struct engine_savepoints *s, size_t n);
+void engine_savepoints_fini(struct engine_savepoints *s);
+
+/* Answers a call of a transaction, without completing it, if it need not run: lost is not NULL when
+ * the transaction has been undone, is_new when nothing has run in it. False: it must run. */
+bool engine_txn_answers(struct call *c, bool is_new, const struct err *lost);
+
 /* ---- limit.c: the limits of a call while it runs ---- */
 
 struct engine_run {

@@ -184,7 +184,7 @@ static bool is_server_role(struct str name)
 
 /* Of the second argument, or the session's own: whether it is an administrator, and its rights
  * here. 0: nobody we may speak of. */
-static int member(const struct metadata_call *c, bool *ret_admin, uint8_t *ret_rights)
+static int find_member(const struct metadata_call *c, bool *ret_admin, uint8_t *ret_rights)
 {
 	const struct metadata_client *s = c->client;
 	struct auth_identity who;
@@ -207,6 +207,16 @@ static int member(const struct metadata_call *c, bool *ret_admin, uint8_t *ret_r
 	return 1;
 }
 
+/* The role that is asked for, and who is asked about. 0: there is no such role or login, or none of
+ * the caller's business. */
+static int role_and_member(const struct metadata_call *c, struct str *ret_role, bool *ret_admin,
+			   uint8_t *ret_rights)
+{
+	int rc = metadata_arg_text(c, 0, ret_role);
+
+	return rc <= 0 ? rc : find_member(c, ret_admin, ret_rights);
+}
+
 /* IS_MEMBER(role), IS_ROLEMEMBER(role [, user]). dbo is in db_owner and in no other role, as in
  * SQL Server; the right to read is db_datareader. */
 int metadata_is_member(const struct metadata_call *c)
@@ -214,11 +224,11 @@ int metadata_is_member(const struct metadata_call *c)
 	struct str role;
 	uint8_t rights;
 	bool admin;
-	int rc = metadata_arg_text(c, 0, &role), known = rc > 0 ? member(c, &admin, &rights) : 0;
+	int rc = role_and_member(c, &role, &admin, &rights);
 
-	if (rc < 0 || known < 0)
+	if (rc < 0)
 		return -1;
-	if (rc == 0 || known == 0 || !is_database_role(role) || (c->nargs > 1 && rights == 0))
+	if (rc == 0 || !is_database_role(role) || (c->nargs > 1 && rights == 0))
 		return metadata_null(c);
 	if (str_eq_nocase(role, STR("db_owner")))
 		return metadata_int(c, admin);
@@ -233,11 +243,11 @@ int metadata_is_srvrolemember(const struct metadata_call *c)
 	struct str role;
 	uint8_t rights;
 	bool admin;
-	int rc = metadata_arg_text(c, 0, &role), known = rc > 0 ? member(c, &admin, &rights) : 0;
+	int rc = role_and_member(c, &role, &admin, &rights);
 
-	if (rc < 0 || known < 0)
+	if (rc < 0)
 		return -1;
-	if (rc == 0 || known == 0 || !is_server_role(role))
+	if (rc == 0 || !is_server_role(role))
 		return metadata_null(c);
 	return metadata_int(c, admin || str_eq_nocase(role, STR("public")));
 }

@@ -428,10 +428,7 @@ struct pg_txn {
 	int64_t marks;           /* a snapshot: what others had committed when it began */
 	int64_t idle_at_ms, age_at_ms;
 	uint32_t session;
-	struct pg_savepoint {
-		char *name;
-	} * savepoints; /* owned */
-	size_t nsavepoints;
+	struct engine_savepoints savepoints; /* whoever runs a call of it; number n is client_n */
 };
 static inline struct pg_txn *postgres_txn_of(const struct call *c)
 {

@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "engine/postgres/postgres_int.h"
 
-#define SAVEPOINTS_MAX 1000      /* open at once in one transaction */
 #define UNREACHABLE_NUMBER 50013 /* ERR_UNREACHABLE and its brothers */
 
 static struct pg_txn *txn_of(struct txn *t)
@@ -45,46 +44,21 @@ bool postgres_txn_is_lost(struct txn *base, struct err *ret)
 	return lost;
 }
 
-static void forget_savepoints(struct pg_txn *t, size_t n)
-{
-	while (t->nsavepoints > n)
-		free(t->savepoints[--t->nsavepoints].name);
-}
-
 void postgres_txn_free(struct txn *base)
 {
 	struct pg_txn *t = txn_of(base);
 
 	assert(list_empty(&t->link) && t->conn == NULL && !t->running);
-	forget_savepoints(t, 0);
-	free(t->savepoints);
+	engine_savepoints_fini(&t->savepoints);
 	free(t);
 }
 
 /* ---- under the lock ---- */
 
-static void answer(struct call *c, const struct err *e)
-{
-	c->rc = e == NULL ? 0 : -1;
-	c->status_set = false;
-	c->rows_changed = 0;
-	c->txn_lost = e != NULL;
-	if (e != NULL)
-		engine_call_fail(c, e);
-}
-
 bool postgres_txn_answers(struct pg_txn *t, struct call *c)
 {
-	bool ends = engine_call_ends_txn(c);
-
 	assert(lock_is_mine(&t->db->lock));
-	if (t->state == PG_TXN_LOST) {
-		answer(c, c->kind == CALL_ROLLBACK ? NULL : &t->lost);
-		return true;
-	}
-	if (t->state == PG_TXN_NEW && ends)
-		answer(c, NULL); /* nothing was done, nothing is to be kept */
-	return t->state == PG_TXN_NEW && ends;
+	return engine_txn_answers(c, t->state == PG_TXN_NEW, t->state == PG_TXN_LOST ? &t->lost : NULL);
 }
 
 /* Whether it needs the gate, which the transaction does not have yet. */
@@ -150,7 +124,7 @@ static void release(struct pg_worker *w, struct pg_txn *t, const struct err *rea
 	struct pg_database *db = t->db;
 	struct pg_conn *surplus;
 
-	forget_savepoints(t, 0);
+	engine_savepoints_cut(&t->savepoints, 0);
 	lock_take(&db->lock);
 	if (w != NULL)
 		w->running_on = w->conn;
@@ -434,44 +408,25 @@ static void roll_back(struct pg_worker *w, struct pg_txn *t)
 	release(w, t, NULL);
 }
 
-static int push_savepoint(struct pg_txn *t, const char *name)
-{
-	struct pg_savepoint *grown = realloc(t->savepoints, (t->nsavepoints + 1) * sizeof(*grown));
-
-	if (grown == NULL)
-		return -1;
-	t->savepoints = grown;
-	grown[t->nsavepoints].name = strdup(name);
-	if (grown[t->nsavepoints].name == NULL)
-		return -1;
-	t->nsavepoints++;
-	return 0;
-}
-
 static int save(struct pg_txn *t, struct call *c)
 {
 	char sql[40];
 
-	if (t->nsavepoints >= SAVEPOINTS_MAX)
-		return err_set(&c->err, ERR_NOT_SUPPORTED, "A transaction with more than 1000 savepoints",
-			       "Commit earlier.");
-	if (push_savepoint(t, c->savepoint) < 0)
-		return err_nomem(&c->err);
-	snprintf(sql, sizeof(sql), "SAVEPOINT client_%zu", t->nsavepoints);
+	if (engine_savepoints_push(&t->savepoints, c->savepoint, &c->err) < 0)
+		return -1;
+	snprintf(sql, sizeof(sql), "SAVEPOINT client_%zu", t->savepoints.n);
 	return postgres_do(t->conn, sql, &c->err) == PG_OK ? 0 : -2;
 }
 
 /* To the latest of that name, which stays; later ones are gone. */
 static int rollback_to(struct pg_txn *t, struct call *c)
 {
-	size_t n = t->nsavepoints;
+	size_t n;
 	char sql[40];
 
-	while (n > 0 && strcmp(t->savepoints[n - 1].name, c->savepoint) != 0)
-		n--;
-	if (n == 0)
-		return err_set(&c->err, ERR_NO_SAVEPOINT, c->savepoint);
-	forget_savepoints(t, n);
+	if (engine_savepoints_find(&t->savepoints, c->savepoint, &n, &c->err) < 0)
+		return -1;
+	engine_savepoints_cut(&t->savepoints, n);
 	snprintf(sql, sizeof(sql), "ROLLBACK TO SAVEPOINT client_%zu", n);
 	return postgres_do(t->conn, sql, &c->err) == PG_OK ? 0 : -2;
 }
@@ -506,7 +461,7 @@ void postgres_txn_run(struct pg_worker *w, struct call *c)
 		c->err = engine_txn_overdue(&t->db->base, t->age_at_ms, clock_mono_ms());
 		lose(w, t, c);
 	} else if (!done) {
-		answer(c, NULL);
+		engine_call_succeed(c);
 		if (prepare(w, t, c) == 0)
 			run_kind(w, t, c);
 	}
@@ -546,7 +501,7 @@ static struct pg_conn *give_up(struct pg_txn *t, const struct err *why)
 	t->state = PG_TXN_LOST;
 	t->lost = *why;
 	t->writes = false;
-	forget_savepoints(t, 0);
+	engine_savepoints_cut(&t->savepoints, 0);
 	list_remove(&t->link);
 	if (t->db->pinned == t)
 		t->db->pinned = NULL;

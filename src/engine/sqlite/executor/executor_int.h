@@ -71,10 +71,6 @@ enum txn_state {
 	TXN_LOST,    /* undone by us; its owner is told by the next call */
 };
 
-struct savepoint {
-	char *name; /* owned */
-};
-
 struct executor_txn {
 	struct txn base;
 	struct executor *ex;
@@ -90,9 +86,8 @@ struct executor_txn {
 	bool running; /* under the lock: a reader thread runs a call on reader.conn */
 	/* of the snapshot; conn owned, NULL unless TXN_READING or about to have the writer */
 	struct runner reader;
-	struct savepoint *savepoints; /* writer: owned; number i + 1 in the store */
-	size_t nsavepoints;
-	struct err lost; /* why, when TXN_LOST */
+	struct engine_savepoints savepoints; /* writer; numbered as in the store */
+	struct err lost;                     /* why, when TXN_LOST */
 };
 
 struct slot {

@@ -7,8 +7,6 @@
 #include "base/clock.h"
 #include "engine/sqlite/executor/executor_int.h"
 
-#define SAVEPOINTS_MAX 1000 /* open at once in one transaction */
-
 static struct executor_txn *txn_of(struct txn *t)
 {
 	return CONTAINER_OF(t, struct executor_txn, base);
@@ -57,13 +55,6 @@ size_t executor_waits(struct executor *ex, struct engine_wait *dst, size_t max)
 	return n;
 }
 
-/* Forgets the savepoints above the first n. */
-static void forget_savepoints(struct executor_txn *t, size_t n)
-{
-	while (t->nsavepoints > n)
-		free(t->savepoints[--t->nsavepoints].name);
-}
-
 void executor_txn_free(struct txn *base)
 {
 	struct executor_txn *t = txn_of(base);
@@ -71,33 +62,14 @@ void executor_txn_free(struct txn *base)
 	/* no thread knows it any more */
 	assert(list_empty(&t->link) && t->reader.conn == NULL && t->pending == NULL);
 	assert(t->state == TXN_NEW || t->state == TXN_LOST);
-	forget_savepoints(t, 0);
-	free(t->savepoints);
+	engine_savepoints_fini(&t->savepoints);
 	free(t);
-}
-
-static void answer(struct call *c, const struct err *e)
-{
-	c->rc = e == NULL ? 0 : -1;
-	c->status_set = false;
-	c->rows_changed = 0;
-	c->txn_lost = e != NULL;
-	if (e != NULL)
-		engine_call_fail(c, e);
 }
 
 bool executor_txn_answer(struct executor_txn *t, struct call *c)
 {
-	bool ends = engine_call_ends_txn(c);
-
 	assert(lock_is_mine(&t->ex->lock));
-	if (t->state == TXN_LOST) {
-		answer(c, c->kind == CALL_ROLLBACK ? NULL : &t->lost);
-		return true;
-	}
-	if (t->state == TXN_NEW && ends)
-		answer(c, NULL); /* nothing was done, nothing is to be kept */
-	return t->state == TXN_NEW && ends;
+	return engine_txn_answers(c, t->state == TXN_NEW, t->state == TXN_LOST ? &t->lost : NULL);
 }
 
 void executor_txn_limit_age(struct executor_txn *t, int64_t now_ms)
@@ -131,7 +103,7 @@ void executor_txn_unpin(struct executor *ex, const struct err *reason)
 	struct executor_txn *t = ex->pinned;
 
 	assert(executor_is_writer(ex) && t != NULL && t->state == TXN_OPEN);
-	forget_savepoints(t, 0);
+	engine_savepoints_cut(&t->savepoints, 0);
 	if (reason != NULL)
 		t->lost = *reason;
 	lock_take(&ex->lock);
@@ -178,7 +150,7 @@ static void run_inside(struct executor *ex, struct executor_txn *t, struct call 
 {
 	struct store_conn *conn = ex->writer.conn;
 	bool saved = !(c->kind == CALL_QUERY || c->proc->read_only);
-	unsigned n = (unsigned)t->nsavepoints + 1;
+	unsigned n = (unsigned)t->savepoints.n + 1;
 	size_t mark = engine_call_mark(c);
 	int rc;
 
@@ -213,47 +185,26 @@ static void commit(struct executor *ex, struct call *c)
 	executor_txn_unpin(ex, NULL);
 }
 
-static int push_savepoint(struct executor_txn *t, const char *name)
-{
-	struct savepoint *grown = realloc(t->savepoints, (t->nsavepoints + 1) * sizeof(*grown));
-
-	if (grown == NULL)
-		return -1;
-	t->savepoints = grown;
-	grown[t->nsavepoints].name = strdup(name);
-	if (grown[t->nsavepoints].name == NULL)
-		return -1;
-	t->nsavepoints++;
-	return 0;
-}
-
 static int save(struct executor *ex, struct executor_txn *t, struct call *c)
 {
-	if (t->nsavepoints >= SAVEPOINTS_MAX)
-		return err_set(&c->err, ERR_NOT_SUPPORTED, "A transaction with more than 1000 savepoints",
-			       "Commit earlier.");
-	if (push_savepoint(t, c->savepoint) < 0)
-		return err_nomem(&c->err);
-	if (store_save(ex->writer.conn, (unsigned)t->nsavepoints, &c->err) < 0) {
-		forget_savepoints(t, t->nsavepoints - 1);
+	if (engine_savepoints_push(&t->savepoints, c->savepoint, &c->err) < 0)
+		return -1;
+	if (store_save(ex->writer.conn, (unsigned)t->savepoints.n, &c->err) < 0) {
+		engine_savepoints_cut(&t->savepoints, t->savepoints.n - 1);
 		return -1;
 	}
 	return 0;
 }
 
-/* To the latest of that name, which stays; later ones are gone. Names are case-sensitive, as in
- * T-SQL. */
+/* To the latest of that name, which stays; later ones are gone. */
 static int rollback_to(struct executor *ex, struct executor_txn *t, struct call *c)
 {
-	size_t n = t->nsavepoints;
+	size_t n;
 
-	while (n > 0 && strcmp(t->savepoints[n - 1].name, c->savepoint) != 0)
-		n--;
-	if (n == 0)
-		return err_set(&c->err, ERR_NO_SAVEPOINT, c->savepoint);
-	if (store_rollback_to(ex->writer.conn, (unsigned)n, &c->err) < 0)
+	if (engine_savepoints_find(&t->savepoints, c->savepoint, &n, &c->err) < 0 ||
+	    store_rollback_to(ex->writer.conn, (unsigned)n, &c->err) < 0)
 		return -1;
-	forget_savepoints(t, n);
+	engine_savepoints_cut(&t->savepoints, n);
 	return 0;
 }
 
@@ -280,7 +231,7 @@ void executor_txn_run(struct executor *ex, struct call *c, bool first)
 
 	assert(executor_is_writer(ex) && ex->pinned == t && ex->ngroup == 0);
 	engine_call_started(c);
-	answer(c, NULL);
+	engine_call_succeed(c);
 	if (!first || begin(ex, c) == 0)
 		run_kind(ex, t, c);
 	if (ex->pinned != NULL)
