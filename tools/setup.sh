@@ -25,8 +25,11 @@ test_packages=(
     prometheus haproxy
 )
 
-# Clients of whole desktops and languages, for make test-long: 120 MB more on the disk, most of it R.
-client_packages=(g++ qtbase5-dev libqt5sql5-odbc libqt5sql5-tds libreoffice-base ure-java python3-uno r-cran-rodbc libhibernate3-java libjavassist-java)
+# Clients of whole desktops and languages, for make test-long: 450 MB more on the disk, most of it R, Free Pascal and Boost.
+client_packages=(
+    g++ qtbase5-dev libqt5sql5-odbc libqt5sql5-tds libreoffice-base ure-java python3-uno r-cran-rodbc libhibernate3-java libjavassist-java
+    fp-compiler fp-units-db fp-units-fcl libsoci-dev libboost-dev erlang-odbc
+)
 
 # A domain controller for the tests of integrated logins; as programs, never as services.
 domain_packages=(samba samba-common-bin samba-ad-provision samba-dsdb-modules python3-samba winbind iproute2)

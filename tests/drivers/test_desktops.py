@@ -1,4 +1,4 @@
-"""Clients of whole desktops and languages: Qt, LibreOffice Base, R, Hibernate. Their packages are those of tools/setup.sh clients."""
+"""Clients of whole desktops and languages: Qt, Lazarus, SOCI, Erlang, R, LibreOffice Base, Hibernate. Their packages are those of tools/setup.sh clients."""
 import pathlib
 import shutil
 import subprocess
@@ -38,6 +38,52 @@ def qt(request, env, qt_program):
 @pytest.mark.parametrize("part", QT_PARTS)
 def test_qt(qt, part):
     check(qt, part)
+
+
+# Lazarus: its database components are Free Pascal's, which need no desktop.
+
+@pytest.fixture(scope="module")
+def lazarus(env):
+    if shutil.which("fpc") is None:
+        pytest.skip("fp-compiler and fp-units-db are not installed (tools/setup.sh clients)")
+    program = env.folder / "lazarus"
+    must(["fpc", "-v0", f"-FU{env.folder}", f"-o{program}", str(HERE / "pascal" / "lazarus.pas")])
+    return run_program([str(program)], env.environment())
+
+
+@pytest.mark.parametrize("part", ("connect", "pages", "parameters", "transactions", "procedures", "metadata"))
+def test_lazarus(lazarus, part):
+    check(lazarus, part)
+
+
+# SOCI
+
+@pytest.fixture(scope="module")
+def soci(env):
+    if not pathlib.Path("/usr/include/soci/odbc/soci-odbc.h").exists():
+        pytest.skip("libsoci-dev is not installed (tools/setup.sh clients)")
+    program = env.folder / "soci"
+    must(["g++", "-std=c++17", "-w", str(HERE / "soci" / "soci.cpp"), "-o", str(program), "-lsoci_odbc", "-lsoci_core", "-lodbc"])
+    return run_program([str(program)], env.environment(PT_ODBC=odbc(env)))
+
+
+@pytest.mark.parametrize("part", ("connect", "columns", "pages", "prepared", "transactions", "procedures", "metadata"))
+def test_soci(soci, part):
+    check(soci, part)
+
+
+# Erlang
+
+@pytest.fixture(scope="module")
+def erlang(env):
+    if shutil.which("escript") is None or not list(pathlib.Path("/usr/lib/erlang/lib").glob("odbc-*")):
+        pytest.skip("erlang-odbc is not installed (tools/setup.sh clients)")
+    return run_program(["escript", str(HERE / "erlang" / "odbc.escript")], env.environment(PT_ODBC=odbc(env)))
+
+
+@pytest.mark.parametrize("part", ("connect", "pages", "scrolls", "prepared", "transactions", "procedures", "metadata"))
+def test_erlang(erlang, part):
+    check(erlang, part)
 
 
 # R
