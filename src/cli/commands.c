@@ -221,6 +221,7 @@ int cli_run_status(struct cli *cli, const struct command *cmd)
 		      "'procession_memory_used_bytes', 'procession_memory_limit_bytes', "
 		      "'procession_database_file_bytes', 'procession_wal_bytes', 'procession_job_items', "
 		      "'procession_state_items', 'procession_state_bytes', 'procession_state_locks', "
+		      "'procession_scheduled_jobs', "
 		      "'procession_cleanup_pending'); "
 		      "SELECT DATEADD(day, CAST(value / 86400 AS int), '1970-01-01') AS expires, "
 		      "CAST(value / 86400 AS int) - DATEDIFF(day, '1970-01-01', GETUTCDATE()) AS days_left, "

@@ -24,15 +24,16 @@ struct top_procedure {
 
 struct top_database {
 	char name[TOP_NAME];
-	bool up, has_items, has_jobs;
+	bool up, has_items;
 	double queue, transactions, file_bytes, log_bytes;
 	double items, bytes, locks; /* of a state database */
 	struct top_state {
 		char name[32];
 		double n;
-	} jobs[TOP_STATES]; /* documents of a job database by state */
+	} jobs[TOP_STATES]; /* what there is of jobs, by state */
 	size_t njobs;
-	double calls; /* of its procedures */
+	const char *jobs_of; /* what these are: documents, or scheduled_jobs; NULL: it has none */
+	double calls;        /* of its procedures */
 	struct top_times ran;
 };
 

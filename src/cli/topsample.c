@@ -99,11 +99,11 @@ static void take_procedure(struct top_procedure *p, const char *name, const char
 		add_bucket(&p->waited, label, value);
 }
 
-static void take_documents(struct top_database *d, const char *state, double value)
+static void take_jobs(struct top_database *d, const char *of, const char *state, double value)
 {
 	if (state == NULL || d->njobs == TOP_STATES)
 		return;
-	d->has_jobs = true;
+	d->jobs_of = of;
 	copy(d->jobs[d->njobs].name, sizeof(d->jobs[0].name), state);
 	d->jobs[d->njobs++].n = value;
 }
@@ -121,7 +121,9 @@ static void take_database(struct top_database *d, const char *name, const char *
 	else if (strcmp(name, "wal_bytes") == 0)
 		d->log_bytes = value;
 	else if (strcmp(name, "job_items") == 0)
-		take_documents(d, label, value);
+		take_jobs(d, "documents", label, value);
+	else if (strcmp(name, "scheduled_jobs") == 0)
+		take_jobs(d, "scheduled_jobs", label, value);
 	else if (strcmp(name, "state_items") == 0)
 		d->items = value, d->has_items = true;
 	else if (strcmp(name, "state_bytes") == 0)

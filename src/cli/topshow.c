@@ -157,7 +157,7 @@ static char *contents(const struct top_database *d)
 		if (strcmp(d->jobs[i].name, "succeeded") != 0)
 			put_state(f, d->jobs[i].n, d->jobs[i].name, &between);
 	}
-	if (d->has_jobs && between[0] == '\0')
+	if (d->jobs_of != NULL && between[0] == '\0')
 		fputs("nothing waits", f);
 	fclose(f);
 	return text;
@@ -328,14 +328,14 @@ static void put_database_json(FILE *f, const struct top_database *d)
 	if (d->has_items)
 		fprintf(f, ", \"items\": %.0f, \"bytes\": %.0f, \"locks\": %.0f", d->items, d->bytes,
 			d->locks);
-	if (d->has_jobs)
-		fputs(", \"documents\": {", f);
+	if (d->jobs_of != NULL)
+		fprintf(f, ", \"%s\": {", d->jobs_of);
 	for (size_t i = 0; i < d->njobs; i++) {
 		fputs(i > 0 ? ", " : "", f);
 		json_put_string(f, d->jobs[i].name);
 		fprintf(f, ": %.0f", d->jobs[i].n);
 	}
-	fputs(d->has_jobs ? "}}" : "}", f);
+	fputs(d->jobs_of != NULL ? "}}" : "}", f);
 }
 
 static void put_procedure_json(FILE *f, const struct top_procedure *q)

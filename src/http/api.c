@@ -25,7 +25,7 @@ static const struct http_view views[] = {
 	/* not texts, or not known before: run() */
 	{ "overview", NULL, NULL, false },    { "history", NULL, NULL, false },
 	{ "occurrences", NULL, NULL, false }, { "classes", NULL, NULL, false },
-	{ "kill", NULL, NULL, true },
+	{ "content", NULL, NULL, false },     { "kill", NULL, NULL, true },
 };
 
 const struct http_view *http_view_find(const char *name, bool change)
@@ -137,6 +137,8 @@ unsigned http_view_run(struct http *h, const struct http_view *v, const struct h
 		return fail(b, MHD_HTTP_FORBIDDEN, "There is no such database for this login.");
 	if (batch.database->engine == NULL)
 		return fail(b, MHD_HTTP_SERVICE_UNAVAILABLE, "The database is damaged and not served.");
+	if (strcmp(v->name, "content") == 0)
+		return http_content(h, who, batch.database, b);
 	return run_text(h, who, &batch, b);
 }
 

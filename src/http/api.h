@@ -28,6 +28,8 @@ bool http_api_may_monitor(struct http *h, const struct http_who *who);
 
 /* overview.c: views that are no text */
 unsigned http_overview(struct http *h, const struct http_who *who, struct buf *b);
+/* What this database holds, by the numbers that are kept by counting. */
+unsigned http_content(struct http *h, const struct http_who *who, const struct database *db, struct buf *b);
 unsigned http_history_view(struct http *h, const struct http_who *who, struct buf *b);
 unsigned http_classes(struct buf *b);
 unsigned http_occurrences(const struct http_arguments *a, struct buf *b);

@@ -13,15 +13,51 @@
 
 #define OCCURRENCES 10
 
-static int put_number(const struct metrics_row *row, void *arg)
+/* Which numbers are written, and for whom. */
+struct telling {
+	struct http *http;
+	const struct http_who *who;
+	bool monitor;
+	const char *database; /* NULL: of all */
+	struct buf *buf;
+	bool some;
+};
+
+/* How large a database is and how much it holds. */
+static bool is_of_content(enum metrics_family f)
 {
-	struct buf *b = arg;
+	return f == METRICS_FAMILY_FILE_BYTES || f == METRICS_FAMILY_JOB_ITEMS ||
+	       f == METRICS_FAMILY_STATE_ITEMS || f == METRICS_FAMILY_STATE_BYTES ||
+	       f == METRICS_FAMILY_STATE_LOCKS || f == METRICS_FAMILY_SCHEDULED_JOBS;
+}
+
+/* Who may SELECT in a database could count for himself what it holds; the rest needs the right
+ * monitor. */
+static bool is_told(const struct telling *t, const struct metrics_row *row)
+{
+	const char *database = metrics_row_value(row, "database");
 
 	/* what there is for each procedure is for Prometheus */
 	if (row->suffix[0] != '\0' || row->family == METRICS_FAMILY_CALLS ||
 	    row->family == METRICS_FAMILY_CALL_ERRORS)
+		return false;
+	if (t->database != NULL &&
+	    (database == NULL || !is_of_content(row->family) || strcmp(database, t->database) != 0))
+		return false;
+	return t->monitor ||
+	       (database != NULL && is_of_content(row->family) &&
+		(auth_rights(t->http->server->auth, t->who->login, database) & RIGHT_SELECT) != 0);
+}
+
+static int put_number(const struct metrics_row *row, void *arg)
+{
+	struct telling *t = arg;
+	struct buf *b = t->buf;
+
+	if (!is_told(t, row))
 		return 0;
-	buf_printf(b, ",[");
+	buf_printf(b, t->some ? ",[" : "[");
+	t->some = true;
 	http_json_string(b, str_of(row->name));
 	buf_printf(b, ",{");
 	for (unsigned i = 0; i < row->nlabels; i++) {
@@ -35,25 +71,45 @@ static int put_number(const struct metrics_row *row, void *arg)
 	return 0;
 }
 
-unsigned http_overview(struct http *h, const struct http_who *who, struct buf *b)
+static void put_numbers(struct telling *t)
 {
-	bool monitor = http_api_may_monitor(h, who);
 	struct metrics_snapshot *s;
 	struct err e;
 
-	buf_printf(b, "{\"databases\":");
+	buf_printf(t->buf, "\"numbers\":[");
+	if (metrics_take(t->http->server->metrics, &s, &e) == 0) {
+		(void)metrics_each(s, false, put_number, t);
+		metrics_snapshot_free(s);
+	}
+	buf_put_u8(t->buf, ']');
+}
+
+unsigned http_overview(struct http *h, const struct http_who *who, struct buf *b)
+{
+	struct telling t = { .http = h, .who = who, .monitor = http_api_may_monitor(h, who), .buf = b };
+
+	buf_printf(b, "{\"monitor\":%s,\"databases\":", t.monitor ? "true" : "false");
 	http_api_databases(h, who, b);
 	buf_printf(b, ",\"points\":");
-	if (monitor)
+	if (t.monitor)
 		http_history_write(h->history, 1, b);
 	else
 		buf_printf(b, "[]");
-	buf_printf(b, ",\"numbers\":[[\"procession_monitor\",{},%d]", monitor);
-	if (monitor && metrics_take(h->server->metrics, &s, &e) == 0) {
-		(void)metrics_each(s, false, put_number, b);
-		metrics_snapshot_free(s);
-	}
-	buf_printf(b, "]}");
+	buf_put_u8(b, ',');
+	put_numbers(&t);
+	buf_put_u8(b, '}');
+	return MHD_HTTP_OK;
+}
+
+unsigned http_content(struct http *h, const struct http_who *who, const struct database *db, struct buf *b)
+{
+	struct telling t = {
+		.http = h, .who = who, .monitor = http_api_may_monitor(h, who), .database = db->name, .buf = b
+	};
+
+	buf_put_u8(b, '{');
+	put_numbers(&t);
+	buf_put_u8(b, '}');
 	return MHD_HTTP_OK;
 }
 

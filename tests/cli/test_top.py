@@ -195,6 +195,7 @@ def test_once_and_json_tell_what_happened_meanwhile(cli, server):
     state = next(d for d in told["databases"] if d["database"] == "StateService")
     assert state["items"] > 0 and state["bytes"] >= 2 * state["items"] - 2 and state["up"] is True
     assert set(next(d for d in told["databases"] if d["database"] == "Translation")["documents"]) >= {"waiting", "running", "failed"}
+    assert set(next(d for d in told["databases"] if d["database"] == "ScheduledJobs")["scheduled_jobs"]) == {"enabled", "disabled"}
     assert told["busiest_sessions"][0]["database"] == "StateService" and told["busiest_sessions"][0]["requests_per_second"] > 0
     assert "proc_AddItem" in shown and "\x1b" not in shown
     at_work, waiting = re.search(r"sessions (\d+) at work, (\d+) idle", shown).groups()

@@ -45,6 +45,30 @@ def test_every_page_with_data_and_nothing_for_axe_to_find(web, size, dark):
     assert found == []
 
 
+@pytest.mark.sqlite_only("numbers are kept by counting")
+def test_the_overview_and_state_tell_what_is_kept(web):
+    saw = browse("content", url(web), password=web.password, until="120 items", state=True)
+    size, = rows(web, "StateService", "SELECT SUM(Bytes) FROM dbo.Items")[0]
+    assert saw["cells"]["StateService"]["holds"] == f"120 items, {size / 1024:.1f} KiB, 5 locks"
+    assert saw["figures"][:3] == ["120", f"{size / 1024:.1f} KiB", "5"] and saw["figures"][3].endswith(("s", "min"))
+    waiting, succeeded = rows(web, "WordAutomation", "SELECT SUM(CASE WHEN j.Submitted = 1 AND j.CancelTime IS NULL AND i.StartTime IS NULL THEN 1 ELSE 0 END), "
+                              "SUM(CASE WHEN i.StopTime IS NOT NULL AND i.ErrorCode IS NULL THEN 1 ELSE 0 END) FROM dbo.Items i JOIN dbo.Jobs j ON j.JobId = i.JobId")[0]
+    words = saw["cells"]["WordAutomation"]["holds"]
+    assert words.startswith(f"{waiting} waiting, ") and words.endswith(f", {succeeded} succeeded")
+    assert saw["cells"]["ScheduledJobs"]["holds"].split(", ")[0].endswith(" enabled")
+    assert all("iB" in cell["size"] for cell in saw["cells"].values())
+
+
+@pytest.mark.sqlite_only("numbers are kept by counting")
+def test_who_may_select_sees_what_his_database_holds_and_no_other(web):
+    saw = browse("content", url(web), login=READER[0], password=READER[1], until=" succeeded")
+    assert list(saw["cells"]) == ["WordAutomation"] and " succeeded" in saw["cells"]["WordAutomation"]["holds"]
+    v = Visitor(web, *READER)
+    assert {n[1]["database"] for n in json.loads(v.get("/api/overview")[1])["numbers"]} == {"WordAutomation"}
+    assert v.get("/api/content?db=StateService")[0] == 403
+    assert {n[0] for n in json.loads(v.get("/api/content?db=WordAutomation")[1])["numbers"]} == {"procession_job_items", "procession_database_file_bytes"}
+
+
 @pytest.mark.long
 def test_plots_move(web):
     assert "Calls a second" in browse("plotsMove", url(web), password=web.password)

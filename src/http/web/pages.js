@@ -33,15 +33,19 @@ const said = () => h("p", { class: "said", role: "alert", hidden: true });
 const say = (node, text, good = false) => { node.textContent = text; node.className = good ? "said good" : "said"; node.hidden = !text; };
 const button = (text, key, onclick, kind = "quiet") => h("button", { type: "button", class: `${kind} small`, "data-key": key, onclick }, text);
 
+// On narrow screens a row becomes a small form: each cell knows its head.
 function table(label, heads, lines, empty) {
   if (lines.length === 0) return h("p", { class: "soft" }, empty);
-  return area(label, h("table", {}, h("thead", {}, h("tr", {}, heads.map((t) => h("th", { scope: "col", class: t.startsWith("#") ? "n" : "" }, t.replace("#", "") || h("span", { class: "unseen" }, "Actions"))))),
-    h("tbody", {}, lines)));
+  for (const line of lines) [...line.cells].forEach((cell, i) => { cell.dataset.label = heads[i].replace("#", ""); });
+  const head = (t) => h("th", { scope: "col", role: "columnheader", class: t.startsWith("#") ? "n" : "" }, t.replace("#", "") || h("span", { class: "unseen" }, "Actions"));
+  return area(label, h("table", { role: "table" }, h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads.map(head))), h("tbody", { role: "rowgroup" }, lines)));
 }
-const row = (...cells) => h("tr", {}, cells.map((c) => (c instanceof HTMLTableCellElement ? c : h("td", {}, c))));
-const right = (c) => h("td", { class: "n" }, c);
-const wide = (c) => h("td", { class: "wide" }, c);
-const actions = (...buttons) => h("td", { class: "actions" }, buttons.filter(Boolean));
+const cell = (kind, ...children) => h("td", { role: "cell", class: kind }, ...children);
+const row = (...cells) => h("tr", { role: "row" }, cells.map((c) => (c instanceof HTMLTableCellElement ? c : cell("", c))));
+const right = (c) => cell("n", c);
+const wide = (c) => cell("wide", c);
+const whole = (c) => cell("whole", c);      // a line of its own on narrow screens
+const actions = (...buttons) => cell("actions", buttons.filter(Boolean));
 
 function progress(label, total, stopped, failed) {
   return h("div", { class: "bar" }, h("progress", { max: Math.max(total, 1), value: stopped, "aria-label": `${label}: ${stopped} of ${total}`, class: failed > 0 ? "bad" : "" }),
@@ -96,14 +100,16 @@ const plots = [
   ["Sessions", (p) => [p[0], p[6]], (p) => number(p[6]), number],
 ];
 
-function waits(d, numbers) {
+// What a database holds, by the numbers that the server keeps by counting; those of documents that have ended come last.
+const ORDER = ["waiting", "running", "unsubmitted", "failed", "canceled", "succeeded", "enabled", "disabled"];
+function holds(d, numbers) {
   const of = (name) => numbers.filter((n) => n[0] === name && n[1].database === d.name);
-  if (d.service === "state") {
-    const items = of("procession_state_items")[0]?.[2], locks = of("procession_state_locks")[0]?.[2];
-    return items === undefined ? "–" : `${plural(items, "item")}, ${plural(locks ?? 0, "lock")}`;
-  }
-  const list = of("procession_items").filter((n) => n[2] > 0).map((n) => `${number(n[2])} ${n[1].state}`);
-  return list.length ? list.join(", ") : d.service === "schedule" ? "–" : "nothing";
+  const [items] = of("procession_state_items"), [held] = of("procession_state_bytes"), [locks] = of("procession_state_locks");
+  if (items) return `${plural(items[2], "item")}, ${bytes(held?.[2] ?? 0)}, ${plural(locks?.[2] ?? 0, "lock")}`;
+  const list = [...of("procession_job_items"), ...of("procession_scheduled_jobs")];
+  if (list.length === 0) return "–";
+  const some = list.filter((n) => n[2] > 0).sort((a, b) => ORDER.indexOf(a[1].state) - ORDER.indexOf(b[1].state));
+  return some.map((n) => `${number(n[2])} ${n[1].state}`).join(", ") || "nothing";
 }
 
 function overview(node) {
@@ -118,8 +124,7 @@ function overview(node) {
   };
   const show = (view) => {
     const value = (name) => view.numbers.find((n) => n[0] === name)?.[2];
-    const monitor = value("procession_monitor") === 1;
-    const list = wrong(view);
+    const { monitor } = view, list = wrong(view);
     fill(words, list.length ? list.map(([kind, text]) => h("li", { class: kind }, text)) : [h("li", { class: "good" }, monitor ? "Nothing: every database is served, nothing waits too long." : "Nothing that this login can see.")]);
     for (const p of view.points) if (!points.length || p[0] > points.at(-1)[0]) points.push(p);
     points = points.slice(-720);
@@ -133,7 +138,7 @@ function overview(node) {
     const of = (name, d) => view.numbers.find((n) => n[0] === name && n[1].database === d.name)?.[2];
     fill(databases, h("h2", {}, "Databases"), table("Databases", ["Name", "Service", "State", "#Size", "#Log", "#Calls waiting", "Holds"], view.databases.map((d) => row(
       d.name, d.service, d.damage ? mark("damaged", "bad") : mark("online", "good"), right(bytes(of("procession_database_file_bytes", d))),
-      right(bytes(of("procession_wal_bytes", d))), right(number(of("procession_queue_length", d))), waits(d, view.numbers))),
+      right(bytes(of("procession_wal_bytes", d))), right(number(of("procession_queue_length", d))), whole(holds(d, view.numbers)))),
     "This login may enter no database. An administrator grants it: procession grant."));
   };
   if (state.me.monitor) get("history").then((a) => { points = [...a.points, ...points.filter((p) => p[0] > (a.points.at(-1)?.[0] ?? 0))]; draw(); }, () => {});
@@ -144,6 +149,7 @@ function overview(node) {
 // ---- Jobs ----
 
 const jobState = (j) => (j.CancelTime ? ["cancelled", "warn"] : !j.Submitted ? ["open", ""] : j.Unfinished > 0 ? ["active", "good"] : ["finished", ""]);
+const WINDOWS = 5;
 const ages = [["", "any age"], [1, "last hour"], [24, "last day"], [168, "last week"], [720, "last month"]];
 
 function jobs(node, database, id) {
@@ -151,7 +157,7 @@ function jobs(node, database, id) {
   if (id) { job(node, db, id); return; }
   const filter = { state: "", name: "", partition: "", hours: "" };
   const out = h("div"), note = said(), failures = card(), counts = new Map();
-  let before = [], stop = null;
+  let before = [], stop = null, turn = 0, further = null;
   const field = (key, control) => { control.addEventListener(control.tagName === "SELECT" ? "change" : "input", () => { filter[key] = control.value.trim(); before = []; restart(); }); return control; };
   const cancelAll = button("Cancel all of this partition", "all", () => cancelPartition(), "danger");
   cancelAll.hidden = true;
@@ -165,22 +171,47 @@ function jobs(node, database, id) {
     db: db.name, before: before.at(-1), partition: filter.partition,
     name: filter.name && `%${filter.name.replace(/[[%_]/g, "[$&]")}%`, since: filter.hours && iso(new Date(Date.now() - filter.hours * 3600e3)),
   });
-  const view = () => (filter.state ? `jobs_${filter.state}` : "jobs");
+  const view = () => (filter.state ? `jobs_${filter.state}` : filter.name || filter.partition || filter.hours ? "jobs_any" : "jobs");
   const count = async (list) => {
     const answer = await get("job_counts", { db: db.name, ...Object.fromEntries(list.map((j, i) => [`j${i}`, j.JobId])) });
     for (const c of rows(answer)) counts.set(String(c.JobId), c);
   };
+  // What fits is looked for in windows of so many jobs: where the newest hold less than a page, older ones are looked through, some windows at a time.
+  const search = async (from, windows) => {
+    const began = Date.now(), found = { rows: from.rows ?? [], end: from.end, looked: from.looked, windows: from.windows ?? 0 };
+    for (let n = 0; n < windows && found.end.More && from.have + found.rows.length <= 25; n++, found.windows++) {
+      const answer = await get(view(), { ...args(), before: found.end.Low });
+      found.rows = [...found.rows, ...rows(answer)];
+      [found.end] = rows(answer, 1);
+      found.looked += found.end.Looked;
+    }
+    return { ...found, again: Date.now() + 10 * (Date.now() - began) };
+  };
+  const searchOn = async (first, end) => {
+    const mine = turn, found = await search({ ...further, have: first.length }, WINDOWS);
+    if (mine === turn) { further = found; await draw(first, end); }
+  };
   const show = async (answer) => {
-    const list = rows(answer).slice(0, 25), more = rows(answer).length > 25;
+    const first = rows(answer), [end] = rows(answer, 1), mine = turn;
+    if (end && (!further || further.again < Date.now())) {
+      const found = await search({ end, looked: end.Looked, have: first.length }, further?.windows || WINDOWS);
+      if (mine !== turn) return;
+      further = found;
+    }
+    if (mine === turn) await draw(first, end);
+  };
+  const draw = async (first, end) => {
+    const fits = end ? [...first, ...further.rows] : first, list = fits.slice(0, 25), more = fits.length > 25;
     if (list.length) await count(list).catch(() => {});
     fill(out, table("Jobs", ["Job", "Name", "State", "Progress", "#Failed", "Created", ""], list.map((j) => {
       const c = counts.get(String(j.JobId)) ?? { Items: 0, Stopped: 0, Failed: 0 }, [text, kind] = jobState(j);
       return row(h("a", { href: `#/jobs/${encodeURIComponent(db.name)}/${j.JobId}`, "data-key": `j${j.JobId}` }, String(j.JobId)), wide(j.Name ?? "–"), mark(text, kind),
-        progress(`Job ${j.JobId}`, c.Items, c.Stopped, c.Failed), right(number(c.Failed)), time(j.CreateTime),
+        whole(progress(`Job ${j.JobId}`, c.Items, c.Stopped, c.Failed)), right(number(c.Failed)), time(j.CreateTime),
         actions(db.may && !j.CancelTime && (j.Unfinished > 0 || !j.Submitted) && button("Cancel", `c${j.JobId}`, () => cancel(j), "danger")));
     }), "No job fits."),
     h("div", { class: "row" }, before.length > 0 && button("Newest", "first", () => { before = []; restart(); }),
-      more && button("Older", "older", () => { before.push(list.at(-1).JobId); restart(); })));
+      more && button("Older", "older", () => { before.push(list.at(-1).JobId); restart(); }),
+      end && !more && further.end.More && [button("Search on", "on", () => searchOn(first, end)), h("span", { class: "soft", role: "status" }, `${number(further.looked)} jobs were looked through, back to job ${further.end.Low}.`)]));
   };
   const cancel = async (j) => {
     if (await dialog(`Cancel job ${j.JobId}?`, h("p", {}, "Items that have not started are not worked on any more."), "Cancel the job", true))
@@ -190,10 +221,10 @@ function jobs(node, database, id) {
     if (!(await dialog("Cancel all jobs of this partition?", h("p", {}, `Every job of ${filter.partition} that still has work is cancelled.`), "Cancel all", true))) return;
     let n = 0;
     for (const name of ["jobs_active", "jobs_open"]) {
-      for (;;) {
-        const list = rows(await get(name, { db: db.name, partition: filter.partition }));
+      for (let from, more = true; more;) {
+        const answer = await get(name, { db: db.name, partition: filter.partition, before: from }), list = rows(answer), [end] = rows(answer, 1);
         for (const j of list) { if (!(await act(note, "cancel", { db: db.name, id: String(j.JobId), partition: j.PartitionId }, ""))) return; n++; }
-        if (list.length === 0) break;
+        [from, more] = list.length > 25 ? [list.at(-1).JobId, true] : [end.Low, end.More];
       }
     }
     say(note, `${plural(n, "job")} cancelled.`, true);
@@ -203,10 +234,12 @@ function jobs(node, database, id) {
     cancelAll.hidden = !whole || !db.may;
     if (filter.partition && !whole) return;
     stop?.();
+    turn++;
+    further = null;
     stop = watch(view(), args(), show, (problem) => { fill(out, h("p", { class: "said" }, problem.message)); });
   };
   restart();
-  watch("failures", { db: db.name, since: iso(new Date(Date.now() - 7 * 86400e3)) }, (answer) => fill(failures, h("h2", {}, "Failures of the last seven days, by error"),
+  watch("failures", { db: db.name, since: iso(new Date(Date.now() - 7 * 86400e3)) }, (answer) => fill(failures, h("h2", {}, "Failures of the last seven days, by error"), h("p", { class: "soft" }, "In the newest 20,000 jobs."),
     table("Failures", ["#Error", "#Items", "#Jobs", "Last", "Last job"], rows(answer).map((f) => row(right(String(f.ErrorCode)), right(number(f.Items)), right(number(f.Jobs)), time(f.Last),
       h("a", { href: `#/jobs/${encodeURIComponent(db.name)}/${f.LastJob}` }, String(f.LastJob)))), "No item has failed.")), () => fill(failures));
 }
@@ -237,7 +270,7 @@ function job(node, db, id) {
     stop = watch("items", { db: db.name, id, group: last?.GroupId, item: last?.ItemId, failed: failed ? 1 : 0 }, (answer) => {
       const list = rows(answer).slice(0, 100), more = rows(answer).length > 100;
       fill(items, table("Items", ["#Group", "#Item", "Document", "State", "Started", "Stopped", "#Attempts left", "#Error", "Worker"], list.map((i) => row(right(i.GroupId), right(i.ItemId), wide(i.InputFile),
-        mark(...itemState(i)), time(i.StartTime), time(i.StopTime), right(i.AttemptsRemaining), right(i.ErrorCode ?? "–"), h("td", { class: "soft" }, i.WorkerServerInstance?.slice(0, 8) ?? "–"))), "No item fits."),
+        mark(...itemState(i)), time(i.StartTime), time(i.StopTime), right(i.AttemptsRemaining), right(i.ErrorCode ?? "–"), cell("soft", i.WorkerServerInstance?.slice(0, 8) ?? "–"))), "No item fits."),
       h("div", { class: "row" }, at.length > 0 && button("First", "first", () => { at.length = 0; restart(); }), more && button("Next", "next", () => { at.push(list.at(-1)); restart(); })));
     });
   };
@@ -294,7 +327,7 @@ function schedules(node, database) {
   const draw = (list) => fill(out, table("Scheduled jobs", ["Name", "Class", "Recurrence", "Next", "Next ten occurrences", ""], list.map((s) => {
     const at = s.Disabled ? [] : times.get(`${s.Recurrence} ${s.NextDueTime}`) ?? [date(s.NextDueTime)], name = s.DisplayName ?? s.JobId;
     return row(wide(h("b", {}, name)), wide(s.Class.split(".").at(-1)), s.Recurrence ?? "once", s.Disabled ? mark("disabled", "warn") : time(s.NextDueTime),
-      at.length ? timeline(`Next: ${at.map((t) => t.toLocaleString()).join("; ")}`, at) : "–",
+      whole(at.length ? timeline(`Next: ${at.map((t) => t.toLocaleString()).join("; ")}`, at) : "–"),
       actions(db.may && !s.Disabled && button("Run now", `r${s.JobId}`, () => run(s)), db.may && button("Edit", `e${s.JobId}`, () => edit(s)),
         db.may && (s.Disabled ? button("Enable", `d${s.JobId}`, () => enable(s)) : button("Disable", `d${s.JobId}`, () => disable(s)))));
   }), "No job is scheduled."), h("p", { class: "soft" }, "Runs and their outcomes are in the journal of the scheduler that took them (docs/scheduler.md)."));
@@ -312,9 +345,16 @@ function schedules(node, database) {
 function stateItems(node, database) {
   const db = choice(["state"], "state", database), note = said(), figures = h("div", { class: "figures" }), ahead = card(), locks = card();
   node.append(h("div", { class: "row" }, h("h1", {}, "State"), db.label), note, figures, ahead, locks);
-  watch("state", { db: db.name }, (answer) => {
-    const [s] = rows(answer);
-    fill(figures, figure(number(s.Items), "items"), figure(bytes(s.Bytes ?? 0), "of data"), figure(number(s.Locks ?? 0), "locks"), figure(s.OldestLock ? age(s.OldestLock) : "–", "oldest lock"));
+  let oldest = null, kept = null, counting = null;
+  const show = () => kept && fill(figures, figure(number(kept.Items), "items"), figure(bytes(kept.Bytes ?? 0), "of data"), figure(number(kept.Locks ?? 0), "locks"), figure(oldest ? age(oldest) : "–", "oldest lock"));
+  // Kept by counting; where they are not (PostgreSQL, or a server that has just started), the items are counted here.
+  watch("content", { db: db.name }, (answer) => {
+    const of = (name) => answer.numbers.find((n) => n[0] === `procession_state_${name}`)?.[2];
+    if (of("items") === undefined) { counting ??= watch("state", { db: db.name }, (counted) => { [kept] = rows(counted); show(); }, (problem) => say(note, problem.message)); return; }
+    counting?.();
+    counting = null;
+    kept = { Items: of("items"), Bytes: of("bytes"), Locks: of("locks") };
+    show();
   }, (problem) => say(note, problem.message));
   watch("state_expirations", { db: db.name }, (answer) => {
     const list = rows(answer).map((r) => [r.Hours, r.Items]), last = Math.max(24, ...list.map((x) => x[0]));
@@ -324,8 +364,8 @@ function stateItems(node, database) {
     fill(ahead, h("h2", {}, "Expirations ahead"), bars(`Items by the hours until they expire: ${all} in all, ${first} within ${plural(step, "hour")}`, data),
       h("div", { class: "plothead soft" }, h("span", {}, "now"), h("span", {}, `${plural(first, "item")} within ${plural(step, "hour")}`), h("span", {}, `in ${plural(last + 1, "hour")}`)));
   }, () => {});
-  watch("state_locks", { db: db.name }, (answer) => fill(locks, h("h2", {}, "Oldest locks"), table("Oldest locks", ["Locked", "#Age", "#Time-out", "Expires"], rows(answer).map((l) => row(time(l.LockTime), right(age(l.LockTime)),
-    right(`${l.TimeoutMinutes} min`), time(l.Expires))), "No item is locked.")), () => {});
+  watch("state_locks", { db: db.name }, (answer) => { oldest = rows(answer)[0]?.LockTime ?? null; show(); fill(locks, h("h2", {}, "Oldest locks"), table("Oldest locks", ["Locked", "#Age", "#Time-out", "Expires"], rows(answer).map((l) => row(time(l.LockTime), right(age(l.LockTime)),
+    right(`${l.TimeoutMinutes} min`), time(l.Expires))), "No item is locked.")); }, () => {});
 }
 
 // ---- Sessions ----

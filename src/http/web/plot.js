@@ -36,7 +36,7 @@ export function lines(label, points, from, to, format) {
   }
   const scale = document.createElement("div");
   scale.className = "plothead soft";
-  scale.append(`top line ${format(top)}`, Object.assign(document.createElement("span"), { textContent: to - from > 3500 ? "the last hour" : `the last ${Math.max(1, Math.round((to - from) / 60))} min` }));
+  scale.append(`top line ${format(top)}`, Object.assign(document.createElement("span"), { textContent: to - from > 3500 ? "the last hour" : to - from < 90 ? "the last minute" : `the last ${Math.round((to - from) / 60)} min` }));
   return [node, scale];
 }
 
@@ -56,7 +56,7 @@ export function bars(label, data) {
 
 // times: Date objects, in their order, the first of them next.
 export function timeline(label, times) {
-  const W = 300, H = 44, node = frame(label, W, H, "plot timeline");
+  const W = 300, H = 30, node = frame(label, W, H, "plot timeline");
   node.setAttribute("preserveAspectRatio", "xMidYMid meet");
   const from = Date.now(), to = Math.max(times.at(-1) ?? from, from + 1000);
   node.append(svg("line", { class: "axis", x1: 8, x2: W - 8, y1: 15, y2: 15 }));

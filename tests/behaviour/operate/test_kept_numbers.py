@@ -27,7 +27,7 @@ DATABASE = {"word": "WordAutomation", "translation": "Translation"}
 
 
 def connect(server, database):
-    return pytds.connect(server.host, database, "sa", server.password, port=server.port, autocommit=True)
+    return pytds.connect(server.host, database, "sa", server.password, port=server.port, autocommit=True, login_timeout=60)
 
 
 def ask(db, text):
@@ -137,6 +137,35 @@ def test_items_bytes_and_locks_are_those_that_one_finds(server):
         for _ in range(8):
             do_at_random(db, rng, state_call, 60)
             most = tuple(map(max, most, agree(db, "StateService", told_items, LOOK_AT_ITEMS)))
+    assert all(n > 0 for n in most)
+
+
+LOOK_AT_SCHEDULES = "SELECT SUM(CASE WHEN Disabled = 0 THEN 1 ELSE 0 END), SUM(CASE WHEN Disabled = 1 THEN 1 ELSE 0 END) FROM dbo.ScheduledJobs"
+
+
+def told_schedules(db, database):
+    found = numbers(ask(db, "EXEC procession_stats"))
+    return tuple(found.get(("procession_scheduled_jobs", database, state)) for state in ("enabled", "disabled"))
+
+
+def schedule_call(rng):
+    job = f"@JobId = '6f9619ff-8b86-d011-b42d-00c04fc9650{rng.randrange(6)}'"
+    never = rng.random() < 0.5
+    values = (f"{job}, @Assembly = N'Microsoft.Office.Server, Version=12.0.0.0, Culture=neutral, PublicKeyToken=71e9bce111e9429c', "
+              "@Class = N'Microsoft.Office.Server.Audience.AudienceCompilationJob', @Recurrence = N'daily at 01:00:00', "
+              f"@NextDueTime = '{'9999-12-31T23:59:59.997' if never else '2090-01-31T01:00:00'}', @Disabled = {int(never)}, @DisplayName = N'kept'")
+    return rng.choice((f"EXEC proc_MIP_AddScheduledJob {values}", f"EXEC proc_MIP_ModifyScheduledJob {values}",
+                       f"EXEC proc_MIP_ModifyScheduledJob {values}", f"EXEC proc_MIP_RemoveScheduledJob {job}"))
+
+
+def test_scheduled_jobs_are_those_that_one_finds(server):
+    rng, most = random.Random(20), (0, 0)
+    with connect(server, "ScheduledJobs") as db:
+        for _ in range(6):
+            do_at_random(db, rng, schedule_call, 30)
+            most = tuple(map(max, most, agree(db, "ScheduledJobs", told_schedules, LOOK_AT_SCHEDULES)))
+        for n in range(6):
+            attempt(db, f"EXEC proc_MIP_RemoveScheduledJob '6f9619ff-8b86-d011-b42d-00c04fc9650{n}'")
     assert all(n > 0 for n in most)
 
 

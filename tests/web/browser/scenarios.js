@@ -97,6 +97,22 @@ module.exports = {
     return found;
   },
 
+  // What each database holds, as the Overview and the page State tell it.
+  async content(page, url, o) {
+    await enter(page, url, o);
+    const table = page.getByRole("region", { name: "Databases" });
+    await table.getByText(o.until).first().waitFor();
+    const cells = {};
+    for (const line of (await table.getByRole("row").all()).slice(1)) {
+      const texts = await line.getByRole("cell").allTextContents();
+      cells[texts[0]] = { size: texts[3], holds: texts.at(-1) };
+    }
+    if (!o.state) return { cells };
+    await open(page, "State");
+    await page.locator(".figure").nth(3).waitFor();
+    return { cells, figures: await page.locator(".figure b").allTextContents() };
+  },
+
   async plotsMove(page, url, o) {
     await enter(page, url, o);
     const plot = page.getByRole("img", { name: /Calls a second/ });
@@ -136,6 +152,22 @@ module.exports = {
     await seen(page, /\d+ jobs? cancelled\./);
     await page.getByRole("region", { name: "Failures" }).waitFor();
     return { rows: first };
+  },
+
+  // The only job that fits is far behind the newest ones.
+  async searchOn(page, url, o) {
+    await enter(page, url, o);
+    await open(page, "Jobs");
+    await page.getByRole("region", { name: "Jobs" }).getByRole("row").nth(25).waitFor();
+    await page.getByLabel("Name contains").fill("Needle");
+    const button = page.getByRole("button", { name: "Search on" });
+    await button.waitFor();
+    await page.getByText("No job fits.").waitFor();
+    const said = await page.getByText(/were looked through/).textContent();
+    await button.click();
+    await page.getByRole("region", { name: "Jobs" }).getByRole("link", { name: "5", exact: true }).waitFor();
+    await button.waitFor({ state: "detached" });
+    return said;
   },
 
   async schedules(page, url, o) {

@@ -1,0 +1,92 @@
+"""The page Jobs before very many jobs: each question looks at a bounded number of them, and a search goes on from there."""
+import json
+import re
+import sqlite3
+
+import pytest
+
+from dashboard import available, browse
+from support.server import Server
+from support.store import sqlite_only
+from support.wire import Wire
+from test_dashboard import Visitor, url
+from test_health import get
+
+pytestmark = sqlite_only("the jobs are written into the file: a million of them by calls takes minutes")
+WINDOW = 20000
+
+
+def write_jobs(server, n):
+    """Jobs 1 to n, all of them finished; job 5 is the needle. The server is stopped meanwhile."""
+    server.stop()
+    numbers = f"WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < {n}) "
+    with sqlite3.connect(server.data / "WordAutomation.db") as file:
+        file.execute(f"{numbers} INSERT INTO job (n, id, created, canceled, submitted, part, open) SELECT i, i, 1200000000000 + i, NULL, 1, NULL, 0 FROM c")
+        file.execute(f"{numbers} INSERT INTO job_text (n, name) SELECT i, CASE WHEN i = 5 THEN 'Needle' ELSE 'Hay ' || i END FROM c")
+    file.close()
+    server.start()
+
+
+def many(n):
+    made = Server(settings={"http": "127.0.0.1:0", "sweep_interval": 0}).start()
+    write_jobs(made, n)
+    return made
+
+
+def processor_seconds(server):
+    return float(re.search(r"^process_cpu_seconds_total (\S+)$", get(server, "/metrics")[1], re.M).group(1))
+
+
+def window(visitor, view, **args):
+    """(the jobs that fit, low, looked, more)"""
+    status, body = visitor.get(f"/api/{view}?db=WordAutomation&" + "&".join(f"{k}={v}" for k, v in args.items()))
+    assert status == 200, body
+    found, end = json.loads(body)["sets"]
+    return [row[0] for row in found["rows"]], *end["rows"][0]
+
+
+def walk(visitor, view, **args):
+    """Looks through all windows: what fits, and how many jobs were looked at in each."""
+    found, looks, before = [], [], {}
+    while True:
+        jobs, low, looked, more = window(visitor, view, **args, **before)
+        found += jobs
+        looks.append(looked)
+        if not more:
+            return found, looks
+        before = {"before": low}
+
+
+@pytest.mark.skipif(available() is not None, reason=str(available()))
+def test_a_search_goes_on_until_it_has_found():
+    server = many(150000)
+    try:
+        assert browse("searchOn", url(server), password=server.password) == "120,000 jobs were looked through, back to job 30001."
+    finally:
+        server.stop()
+        server.remove()
+
+
+@pytest.mark.long
+def test_each_question_looks_at_few_of_a_million_jobs():
+    server = many(1000000)
+    try:
+        v = Visitor(server)
+        for view, args, fits in (("jobs_any", {"name": "%25Needle%25"}, [5]), ("jobs_cancelled", {}, []), ("jobs_active", {}, []), ("jobs_open", {}, []),
+                                 ("jobs_any", {"partition": "93572c0a-d9e1-1395-dab3-932eac7ba30c"}, []), ("jobs_any", {"since": "2030-01-01"}, [])):
+            found, looks = walk(v, view, **args)
+            assert found == fits and sum(looks) == 1000000 and max(looks) == WINDOW
+        assert window(v, "jobs_finished")[0] == list(range(1000000, 1000000 - 26, -1))
+        # The work behind it, in processor time of the server: a window beside the whole table.
+        before = processor_seconds(server)
+        for _ in range(5):
+            assert window(v, "jobs_any", name="%25nothing%25")[:1] == ([],)
+        windows = (processor_seconds(server) - before) / 5
+        with Wire(server).login(database="WordAutomation") as w:
+            before = processor_seconds(server)
+            assert w.batch("SELECT COUNT(*) FROM dbo.Jobs WHERE Name LIKE '%nothing%'").ok().rows[0][0] == 0
+            whole = processor_seconds(server) - before
+        assert windows * 5 < whole, (windows, whole)
+    finally:
+        server.stop()
+        server.remove()
