@@ -172,6 +172,7 @@ static struct engine *make_postgres(struct server *srv)
 						   .connections = (unsigned)c->postgres_connections,
 						   .readers = (unsigned)c->readers,
 						   .failover_timeout_s = (int)c->failover_timeout,
+						   .gives_up = daemon_signals_stop,
 						   .name = srv->name,
 						   .limits = limits(srv),
 						   .natives = &srv->natives,

@@ -110,3 +110,13 @@ int daemon_signals_next(int ms)
 	pthread_mutex_unlock(&heard.lock);
 	return sig;
 }
+
+bool daemon_signals_stop(void)
+{
+	bool stop;
+
+	pthread_mutex_lock(&heard.lock);
+	stop = heard.stop != 0;
+	pthread_mutex_unlock(&heard.lock);
+	return stop;
+}

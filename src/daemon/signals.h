@@ -12,5 +12,7 @@ MUST_CHECK int daemon_signals_start(struct err *reterr);
  * After the first SIGTERM or SIGINT, whether it was taken here or not, a second one ends the
  * process at once. */
 int daemon_signals_next(int ms);
+/* Whether SIGTERM or SIGINT has come, taken or not. Thread-safe. */
+bool daemon_signals_stop(void);
 
 #endif

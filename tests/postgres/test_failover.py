@@ -6,13 +6,14 @@ shows: as a gap, as a cookie that comes twice, or as a lock that nobody has. Who
 one that was answered before the read began. The same against three PostgreSQL under Patroni: make test-failover.
 """
 import contextlib
+import signal
 import threading
 import time
 
 import pytest
 
 from support import postgres
-from support.calls import open_path
+from support.calls import create_database, open_path
 from support.counting import Counting
 from support.server import Server, ServerFailed
 
@@ -97,7 +98,7 @@ def test_a_deposed_primary_that_can_be_reached_answers_no_reads(pair):
 def test_a_standby_is_no_primary_and_a_transaction_is_told_that_nothing_of_it_happened(pair):
     primary, standby = pair
     with pytest.raises(ServerFailed, match="PostgreSQL cannot be used.*(standby|read-only)"):
-        Server(settings={"engine": "postgres", "postgres": conninfo(standby)}).start()
+        Server(settings={"engine": "postgres", "postgres": conninfo(standby), "failover_timeout": 1}).start()
     with servers(conninfo(primary, standby)) as (server,), open_path("wire", server, "StateService") as db, \
             open_path("wire", server, "StateService") as late:
         db.batch("BEGIN TRAN EXEC proc_AddItem 'gone', 0x01, 20")
@@ -106,3 +107,70 @@ def test_a_standby_is_no_primary_and_a_transaction_is_told_that_nothing_of_it_ha
         assert db.batch("EXEC proc_AddItem 'gone too', 0x01, 20").error == 50013
         assert db.batch("EXEC proc_AddItem 'gone', 0x01, 20").error is None
         assert late.batch("EXEC proc_AddItem 'gone too', 0x01, 20").error is None
+
+
+def test_a_server_that_starts_while_there_is_no_primary_waits_for_one(pair):
+    primary, standby = pair
+    primary.kill()
+    server = Server(settings={"engine": "postgres", "postgres": conninfo(primary, standby), "failover_timeout": 120}, start_timeout=150)
+    starting = threading.Thread(target=server.start)
+    starting.start()
+    try:
+        server.wait_log("event=postgres_awaited seconds=120 reason=.*(standby|read-only)", timeout=60)
+        standby.promote()
+        starting.join(150)
+        with open_path("wire", server, "StateService") as db:
+            assert db.batch("SELECT COUNT(*) FROM Items").rows == [(0,)]
+        server.stop()
+    finally:
+        server.kill()
+        starting.join(150)
+        server.remove()
+
+
+def test_a_start_that_waits_for_a_primary_can_be_ended(tmp_path):
+    server = Server(settings={"engine": "postgres", "postgres": f"host={tmp_path} dbname=none", "failover_timeout": 600}, start_timeout=150)
+    failed = []
+
+    def start():
+        try:
+            server.start()
+        except ServerFailed as why:
+            failed.append(str(why))
+
+    starting = threading.Thread(target=start)
+    starting.start()
+    try:
+        server.wait_log("event=postgres_awaited", timeout=60)
+        server.signal(signal.SIGTERM)
+        starting.join(100)              # far less than it would have waited
+        assert failed and "before it was ready" in failed[0], failed
+    finally:
+        server.kill()
+        starting.join(150)
+        server.remove()
+
+
+def test_a_database_is_made_although_the_primary_freezes_meanwhile(pair):
+    """Whoever makes it waits for a lock when nobody answers any more: it is made on the next primary."""
+    primary, standby = pair
+    with servers(conninfo(primary, standby), failover_timeout=60) as (server,), contextlib.closing(primary.connect()) as other:
+        other.cursor().execute("SELECT pg_advisory_lock(7234017, hashtext('procession_made'))")
+        made = []
+        making = threading.Thread(target=lambda: made.append(create_database(server, "made", "state")))
+        making.start()
+        with contextlib.closing(primary.connect()) as looking:
+            cursor, until = looking.cursor(), time.monotonic() + 60
+            while True:
+                cursor.execute("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%%procession_made%%'")
+                if cursor.fetchone():
+                    break
+                assert time.monotonic() < until
+                time.sleep(0.02)
+        primary.freeze()
+        standby.promote()
+        making.join(100)
+        assert made, "it waits for a primary that is frozen"
+        with open_path("wire", server, "made", kind="StateService") as db:
+            assert db.batch("EXEC proc_AddItem 'a', 0x01, 20").error is None
+        primary.thaw()                  # or its session could not be closed

@@ -146,7 +146,7 @@ def test_calls_wait_for_a_restart_of_postgres(pg):
 
 def test_a_server_that_finds_nobody_says_so(pg, tmp_path):
     with pytest.raises(ServerFailed, match="PostgreSQL cannot be used"):
-        Server(settings={"engine": "postgres", "postgres": f"host={tmp_path} dbname=none"}).start()
+        Server(settings={"engine": "postgres", "postgres": f"host={tmp_path} dbname=none", "failover_timeout": 1}).start()
 
 
 def test_a_call_that_waits_too_long_is_told(pg):

@@ -55,26 +55,6 @@ PGconn *postgres_conn_plain(struct pg_engine *e, struct err *reterr)
 	return NULL;
 }
 
-int postgres_conn_script(PGconn *h, const char *sql, struct err *reterr)
-{
-	PGresult *r = PQexec(h, sql);
-	ExecStatusType s = PQresultStatus(r);
-	int rc = 0;
-
-	if (s != PGRES_COMMAND_OK && s != PGRES_TUPLES_OK && s != PGRES_EMPTY_QUERY) {
-		const char *text = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
-		const char *context = PQresultErrorField(r, PG_DIAG_CONTEXT);
-
-		LOG(LOG_ERROR, NULL, "postgres_script", F_STR("error", PQresultErrorMessage(r)));
-		rc = err_raise(reterr, 50021, 16, 1,
-			       "PostgreSQL refuses the tables or functions: %s%s%.300s.",
-			       text == NULL ? "connection lost" : text, context == NULL ? "" : "; ",
-			       context == NULL ? "" : context);
-	}
-	PQclear(r);
-	return rc;
-}
-
 /* ---- one of a database ---- */
 
 int postgres_conn_new(struct pg_database *db, struct pg_conn **ret, struct err *reterr)

@@ -56,11 +56,11 @@ static int lock_start(struct pg_engine *e, const struct engine_open *o, struct e
 {
 	if (o->service != SERVICE_SYSTEM)
 		return 0;
-	e->start_lock = postgres_conn_plain(e, reterr);
-	if (e->start_lock == NULL)
-		return -1;
-	return postgres_conn_script(e->start_lock,
-				    "SET lock_timeout = '120s'; SELECT pg_advisory_lock(7234017, 0)", reterr);
+	return postgres_plain_open(e, &e->start_lock, reterr) < 0
+		       ? -1
+		       : postgres_plain_script(
+				 &e->start_lock,
+				 "SET lock_timeout = '120s'; SELECT pg_advisory_lock(7234017, 0)", reterr);
 }
 
 static int postgres_open(struct engine *base, const struct engine_open *o, struct engine_database **ret,
@@ -146,8 +146,7 @@ void engine_postgres_started(struct engine *base)
 {
 	struct pg_engine *e = CONTAINER_OF(base, struct pg_engine, base);
 
-	PQfinish(e->start_lock);
-	e->start_lock = NULL;
+	postgres_plain_close(&e->start_lock);
 }
 
 static void postgres_free(struct engine *base)
@@ -157,7 +156,7 @@ static void postgres_free(struct engine *base)
 	postgres_keeper_stop(e);
 	postgres_primary_stop(e);
 	assert(list_empty(&e->databases));
-	PQfinish(e->start_lock);
+	postgres_plain_close(&e->start_lock);
 	PQfinish(e->asker);
 	lock_fini(&e->ask_lock);
 	pthread_cond_destroy(&e->primary.wake);
@@ -261,35 +260,35 @@ static const char *postgres_damage(const struct engine_database *db)
 static int postgres_check(struct engine_database *base, char **ret_report, struct err *reterr)
 {
 	struct pg_database *db = database_of(base);
-	PGconn *h = postgres_conn_plain(db->engine, reterr);
+	struct pg_plain h;
 	char sql[400];
 	struct buf text;
 	PGresult *r;
 	int rc = 0;
 
 	*ret_report = NULL;
-	if (h == NULL)
+	if (postgres_plain_open(db->engine, &h, reterr) < 0)
 		return -1;
 	snprintf(sql, sizeof(sql),
 		 "SET search_path = \"%s\", \"%s\", procession, pg_catalog; SELECT what FROM damaged LIMIT "
 		 "100",
 		 db->code, db->schema);
-	r = PQexec(h, sql);
+	r = postgres_exec_long(db->engine, h.session, sql);
 	buf_init(&text, (size_t)1 << 20);
 	for (int i = 0; i < PQntuples(r); i++)
 		buf_printf(&text, "%s%s", i == 0 ? "" : "\n", PQgetvalue(r, i, 0));
 	if (text.len > 0) {
 		*ret_report = strndup((const char *)text.data, text.len);
 		rc = err_set(reterr, ERR_DAMAGED, db->base.name, db->base.name);
-	} else if (PQresultStatus(r) == PGRES_FATAL_ERROR &&
-		   strcmp("42P01", PQresultErrorField(r, PG_DIAG_SQLSTATE)) != 0) {
-		rc = err_raise(reterr, 50021, 16, 1, "PostgreSQL: %.400s", PQresultErrorMessage(r));
+	} else if (PQresultStatus(r) == PGRES_FATAL_ERROR && !postgres_has_state(r, "42P01")) {
+		rc = err_raise(reterr, 50021, 16, 1, "PostgreSQL: %.400s",
+			       r == NULL ? "the connection is lost" : PQresultErrorMessage(r));
 	} else {
 		*ret_report = strdup("ok");
 	}
 	buf_fini(&text);
 	PQclear(r);
-	PQfinish(h);
+	postgres_plain_close(&h);
 	return rc;
 }
 
@@ -362,6 +361,7 @@ struct engine *engine_postgres_new(const struct engine_postgres_options *o)
 	e->connections = o->connections;
 	e->readers = o->readers;
 	e->failover_ms = o->failover_timeout_s * 1000;
+	e->gives_up = o->gives_up;
 	str_copy(e->name, sizeof(e->name), str_of(o->name));
 	lock_cond_init(&e->wake);
 	lock_cond_init(&e->told);

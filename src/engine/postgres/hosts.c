@@ -7,8 +7,7 @@
 #include "base/clock.h"
 #include "engine/postgres/postgres_int.h"
 
-#define EXEC_MS 10000 /* small questions, on a machine that has much to do */
-#define CONNECT_S 3   /* unless CONNINFO has its own connect_timeout */
+#define CONNECT_S 3 /* unless CONNINFO has its own connect_timeout */
 
 /* ---- the list ---- */
 
@@ -136,48 +135,4 @@ PGconn *postgres_host_connect(const struct pg_engine *e, int which, const char *
 		at = go_on(h, at);
 	}
 	return h;
-}
-
-/* ---- one question ---- */
-
-/* Until PQgetResult() waits for nobody. */
-static bool await(const struct pg_engine *e, PGconn *h, int64_t until_ms, unsigned changes)
-{
-	while (PQisBusy(h)) {
-		struct pollfd fd = { PQsocket(h), POLLIN, 0 };
-
-		if (clock_mono_ms() >= until_ms || atomic_load(&e->primary.changes) != changes ||
-		    (poll(&fd, 1, 50) > 0 && PQconsumeInput(h) != 1))
-			return false;
-	}
-	return true;
-}
-
-/* The last result of a text, as PQexec() gives it. NULL: the host does not answer, or another one
- * has become the primary. PQexec() would wait for a frozen one as long as it is frozen. */
-PGresult *postgres_exec(const struct pg_engine *e, PGconn *h, const char *sql)
-{
-	int64_t until_ms = clock_mono_ms() + EXEC_MS;
-	unsigned changes = atomic_load(&e->primary.changes);
-	PGresult *last = NULL;
-
-	if (PQsendQuery(h, sql) != 1)
-		return NULL;
-	for (;;) {
-		PGresult *r;
-
-		if (!await(e, h, until_ms, changes)) {
-			PQclear(last);
-			return NULL;
-		}
-		r = PQgetResult(h);
-		if (r == NULL)
-			return last;
-		if (last != NULL && PQresultStatus(last) == PGRES_FATAL_ERROR) {
-			PQclear(r);
-		} else {
-			PQclear(last);
-			last = r;
-		}
-	}
 }

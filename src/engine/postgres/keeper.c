@@ -17,10 +17,9 @@ static void sweep_all(struct pg_engine *e, int64_t now_ms)
 	lock_give(&e->lock);
 }
 
-/* False: it is time to stop. */
-static bool pause_a_step(struct pg_engine *e)
+bool postgres_pause(struct pg_engine *e, int ms)
 {
-	int64_t at = clock_mono_ms() + STEP_MS;
+	int64_t at = clock_mono_ms() + ms;
 	bool stop;
 
 	lock_take(&e->lock);
@@ -36,7 +35,7 @@ static void *keeper_main(void *arg)
 	struct pg_engine *e = arg;
 
 	pthread_setname_np(pthread_self(), "keeper");
-	while (pause_a_step(e))
+	while (postgres_pause(e, STEP_MS))
 		sweep_all(e, clock_mono_ms());
 	return NULL;
 }

@@ -17,7 +17,7 @@ static PGresult *ask(struct pg_engine *e, const char *sql, struct err *reterr)
 		if (e->asker == NULL)
 			e->asker = postgres_conn_plain(e, reterr);
 		if (e->asker != NULL)
-			r = postgres_ask(e->asker, sql, 1, values, NULL, NULL);
+			r = postgres_ask(e, e->asker, sql, 1, values, NULL, NULL);
 	}
 	if (r != NULL)
 		return r;

@@ -15,6 +15,7 @@
 #define STEP_MS 250     /* so often a waiting call's limits are looked at */
 #define DOUBT_MS 800    /* after that, it is looked for another primary */
 #define SILENCE_MS 3000 /* after that, the primary is asked whether our session lives */
+#define SUSPECT_EVERY_MS 500
 #define PROBE_EVERY_MS 1000
 
 /* ---- sending ---- */
@@ -123,31 +124,6 @@ void postgres_ask_to_end(struct pg_conn *c)
 	PQfreeCancel(cancel);
 }
 
-enum life { GONE, ALIVE, WAITS_FOR_US, UNKNOWN };
-
-/* Whether our session is still one of the primary's, and has something to do. */
-static enum life ask_for_life(struct pg_conn *c)
-{
-	char sql[300];
-	struct err err;
-	PGconn *h = postgres_conn_plain(c->db->engine, &err);
-	enum life result = UNKNOWN;
-	PGresult *r;
-
-	if (h == NULL)
-		return UNKNOWN;
-	snprintf(sql, sizeof(sql),
-		 "SELECT wait_event_type = 'Client' FROM pg_stat_activity WHERE pid = %d AND "
-		 "application_name = 'procession %.40s'",
-		 PQbackendPID(c->h), c->slot);
-	r = postgres_exec(c->db->engine, h, sql);
-	if (PQresultStatus(r) == PGRES_TUPLES_OK)
-		result = PQntuples(r) == 0 ? GONE : PQgetvalue(r, 0, 0)[0] == 't' ? WAITS_FOR_US : ALIVE;
-	PQclear(r);
-	PQfinish(h);
-	return result;
-}
-
 static void forget_wake(struct pg_conn *c)
 {
 	uint64_t n;
@@ -157,47 +133,9 @@ static void forget_wake(struct pg_conn *c)
 }
 
 struct silence {
-	int64_t since_ms, asked_ms;
-	int64_t alive_ms; /* when somebody was there for sure */
-	bool lost;        /* it waited for us, as we for it */
+	int64_t since_ms, suspected_ms, asked_ms;
+	struct pg_doubt doubt;
 };
-
-/* What a firewall has swallowed on the way: its session would keep what it has locked until its
- * end, which PostgreSQL learns late. */
-static void end_session(struct pg_conn *c)
-{
-	char sql[200];
-	struct err err;
-	PGconn *h = postgres_conn_plain(c->db->engine, &err);
-
-	if (h == NULL)
-		return;
-	snprintf(sql, sizeof(sql),
-		 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %d AND "
-		 "application_name = 'procession %.40s' AND wait_event_type = 'Client'",
-		 PQbackendPID(c->h), c->slot);
-	PQclear(postgres_exec(c->db->engine, h, sql));
-	PQfinish(h);
-}
-
-/* Where no primary is found at all, it may live, for as long as calls wait for one. */
-static bool lives(struct pg_conn *c, struct silence *s)
-{
-	enum life life = ask_for_life(c);
-	int64_t now = clock_mono_ms();
-
-	if (life == WAITS_FOR_US && s->lost) { /* twice, and nothing came between */
-		end_session(c);
-		return false;
-	}
-	s->lost = life == WAITS_FOR_US;
-	if (s->lost)
-		life = ALIVE;
-	if (life == ALIVE)
-		s->alive_ms = now;
-	return life == ALIVE || (life == UNKNOWN && now - s->alive_ms < c->db->engine->failover_ms &&
-				 !atomic_load(&c->db->stopping));
-}
 
 /* False: nobody is there any more. */
 static bool is_patient(struct pg_conn *c, struct silence *s)
@@ -211,18 +149,21 @@ static bool is_patient(struct pg_conn *c, struct silence *s)
 	if (c->timeline < atomic_load(&c->db->engine->timeline) ||
 	    (c->answer_by_ms != 0 && now >= c->answer_by_ms))
 		return false; /* another primary has taken over, or it took too long */
-	if (now - s->since_ms < DOUBT_MS || now - s->asked_ms < PROBE_EVERY_MS)
+	if (now - s->since_ms >= DOUBT_MS && now - s->suspected_ms >= SUSPECT_EVERY_MS) {
+		s->suspected_ms = now;
+		postgres_suspect(c->db->engine);
+	}
+	if (now - s->since_ms < SILENCE_MS || now - s->asked_ms < PROBE_EVERY_MS)
 		return true;
 	s->asked_ms = now;
-	postgres_suspect(c->db->engine);
-	return now - s->since_ms < SILENCE_MS || lives(c, s);
+	return postgres_lives(c->db->engine, NULL, c->h, &s->doubt, &c->db->stopping);
 }
 
 /* Until there is a result, or something to be sent has been taken. False: broken. */
 static bool wait_for_result(struct pg_conn *c)
 {
 	int64_t now = clock_mono_ms();
-	struct silence s = { .since_ms = now, .alive_ms = now };
+	struct silence s = { .since_ms = now, .doubt = { .alive_ms = now } };
 
 	for (;;) {
 		int unsent = PQflush(c->h);

@@ -11,7 +11,8 @@ struct engine_postgres_options {
 	const char *conninfo;   /* as libpq takes it; several hosts are welcome. Copied */
 	unsigned connections;   /* for each database, for what writes */
 	unsigned readers;       /* for each database, for what only reads */
-	int failover_timeout_s; /* for so long a call waits for a database that is gone */
+	int failover_timeout_s; /* for so long a call, and a start, waits for a database that is gone */
+	bool (*gives_up)(void); /* whether a start is not wanted any more; NULL: it always is */
 	const char *name;       /* of this server, for people. Copied */
 	struct engine_limits limits;
 	const struct catalogue_natives *natives; /* borrowed; NULL: none */

@@ -27,6 +27,12 @@
 	"SELECT CASE WHEN pg_is_in_recovery() THEN -1 ELSE ('x' || substr(pg_walfile_name(" \
 	"pg_current_wal_lsn()), 1, 8))::bit(32)::int END"
 
+/* What is known of a session that says nothing: ask.c. */
+struct pg_doubt {
+	int64_t alive_ms; /* when it was seen at PostgreSQL, or its silence began; monotonic */
+	bool waits;       /* there it waited for us, as we do for it */
+};
+
 /* What is known of the primary, and the thread that sees to it: primary.c. */
 struct pg_primary {
 	struct lock lock;
@@ -45,8 +51,15 @@ struct pg_primary {
 	atomic_llong usable_ms; /* the same clock: before that the new primary is not used */
 	PGconn *h;              /* the thread's own session; owned */
 	bool unconfirmed;       /* the thread's: its commit is not on the standby */
-	bool asking, idle;      /* the thread's: a proof is under way; its session was seen to wait for us */
+	bool asking;            /* the thread's: a proof is under way */
+	struct pg_doubt doubt;  /* of its session; the thread's */
 	int64_t searched_ms;    /* the thread's */
+};
+
+/* A bare session for schemas and locks. */
+struct pg_plain {
+	struct pg_engine *engine;
+	PGconn *session; /* owned */
 };
 
 struct pg_engine {
@@ -60,10 +73,11 @@ struct pg_engine {
 	char name[129];
 	unsigned connections, readers;
 	int failover_ms;
-	char server[33];       /* which server this is: made anew at every start */
-	atomic_uint next_slot; /* numbers of connections */
-	atomic_int timeline;   /* the latest that any connection has seen */
-	PGconn *start_lock;    /* held while this server starts; owned */
+	bool (*gives_up)(void);     /* NULL: a start waits for a primary as long as it may */
+	char server[33];            /* which server this is: made anew at every start */
+	atomic_uint next_slot;      /* numbers of connections */
+	atomic_int timeline;        /* the latest that any connection has seen */
+	struct pg_plain start_lock; /* held while this server starts */
 	struct lock lock;
 	struct list databases; /* under the lock: struct pg_database.link */
 	pthread_cond_t wake;   /* of the keeper */
@@ -141,8 +155,6 @@ PGconn *postgres_host_begin(const struct pg_engine *e, int which, const char *ap
 /* NULL: it did not answer in time, it is time to stop, or another host is the primary. */
 PGconn *postgres_host_connect(const struct pg_engine *e, int which, const char *application,
 			      const atomic_bool *stop, unsigned changes);
-/* A text, waited for, but not for ever. NULL: the connection is of no use any more. */
-PGresult *postgres_exec(const struct pg_engine *e, PGconn *h, const char *sql);
 /* Asks all of them. NULL: none is the primary, and why. */
 PGconn *postgres_search(struct pg_engine *e, int *ret_host, int *ret_timeline, char *why, size_t size);
 
@@ -164,6 +176,28 @@ void postgres_proved(struct pg_engine *e, int timeline, int64_t sent_ms);
  * could be cancelled) ends, reterr says why. */
 enum pg_state postgres_lease(struct pg_conn *c, const struct call *call, int64_t until_ms,
 			     struct err *reterr);
+
+/* ---- questions to a bare session: ask.c, plain.c ---- */
+
+/* A text, waited for a few seconds. NULL: the session is of no use any more. */
+PGresult *postgres_exec(struct pg_engine *e, PGconn *h, const char *sql);
+/* The same, waited for as long as PostgreSQL works at it. NULL, or an error that says that the
+ * session ends: PQstatus() says so, too. */
+PGresult *postgres_exec_long(struct pg_engine *e, PGconn *h, const char *sql);
+/* One statement with values as PQexecParams takes them, waited for a few seconds. NULL: it failed,
+ * and the session is to be closed. */
+PGresult *postgres_ask(struct pg_engine *e, PGconn *h, const char *sql, int n, const char *const *values,
+		       const int *lengths, const int *formats);
+/* Of a session that has not answered for a while, asked on another one (NULL: on one that is made
+ * for it). False: nobody will answer. */
+bool postgres_lives(struct pg_engine *e, PGconn *other, PGconn *h, struct pg_doubt *d,
+		    const atomic_bool *stop);
+
+/* A primary that is gone is waited for as calls wait for it. */
+MUST_CHECK int postgres_plain_open(struct pg_engine *e, struct pg_plain *ret, struct err *reterr);
+void postgres_plain_close(struct pg_plain *h);
+/* Waited for as long as PostgreSQL works at it. */
+MUST_CHECK int postgres_plain_script(const struct pg_plain *h, const char *sql, struct err *reterr);
 
 /* ---- connections: conn.c, pipeline.c ---- */
 
@@ -232,10 +266,8 @@ MUST_CHECK int postgres_conn_ready(struct pg_conn *c, int64_t until_ms, struct e
 void postgres_conn_drop(struct pg_conn *c);
 /* What libpq says of a failed connection, in one line. */
 void postgres_conn_why(PGconn *h, char *dst, size_t size);
-/* A bare session, of no database: for schemas and locks. */
+/* A bare session, of no database. NULL: there is no primary now. */
 MUST_CHECK PGconn *postgres_conn_plain(struct pg_engine *e, struct err *reterr);
-/* Runs a script there. */
-MUST_CHECK int postgres_conn_script(PGconn *h, const char *sql, struct err *reterr);
 
 struct pg_params {
 	int n, cap;
@@ -450,10 +482,8 @@ void postgres_txn_end_all(struct pg_database *db);
 
 /* ---- keeper.c, share.c, schema.c ---- */
 
-/* One statement of a bare session, with values as PQexecParams takes them, waited for a few seconds
- * at most. NULL: it failed, and the session is to be closed. */
-PGresult *postgres_ask(PGconn *h, const char *sql, int n, const char *const *values, const int *lengths,
-		       const int *formats);
+/* A pause of a thread of the engine's. False: it is time to stop. */
+bool postgres_pause(struct pg_engine *e, int ms);
 /* Its thread, which ends when the engine is stopping. */
 MUST_CHECK int postgres_share_start(struct pg_engine *e, struct err *reterr);
 

@@ -29,7 +29,7 @@
 #define GRACE_MS 1000
 #define RENEW_MS 250 /* a proof older than that is renewed, if somebody reads */
 #define DOUBT_MS 600 /* a proof that takes longer than that: is there another primary? */
-#define SEARCH_AGAIN_MS 500
+#define SEARCH_AGAIN_MS 250
 
 /* ---- what is known; under the lock ---- */
 
@@ -86,26 +86,13 @@ static void lose(struct pg_primary *w)
 	w->h = NULL;
 }
 
-/* Whether PostgreSQL waits for us on the session of the proof, as we do for it: its answer, or our
- * question, was swallowed on the way. Without a question under way nobody waits. */
+/* Whether nobody will answer on the session of the proof: its answer, or our question, was
+ * swallowed on the way. Without a question under way nobody waits. */
 static bool is_cut(struct pg_engine *e, PGconn *other)
 {
 	struct pg_primary *w = &e->primary;
-	char sql[160];
-	PGresult *r;
-	bool idle, before = w->idle;
 
-	if (!w->asking)
-		return false;
-	snprintf(
-		sql, sizeof(sql),
-		"SELECT 1 FROM pg_stat_activity WHERE pid = %d AND wait_event_type IS DISTINCT FROM 'Client'",
-		PQbackendPID(w->h));
-	r = postgres_exec(e, other, sql);
-	idle = PQresultStatus(r) == PGRES_TUPLES_OK && PQntuples(r) == 0;
-	PQclear(r);
-	w->idle = idle;
-	return idle && before; /* twice: an answer may be on its way */
+	return w->asking && !postgres_lives(e, other, w->h, &w->doubt, &w->stopping);
 }
 
 static void search(struct pg_engine *e)
@@ -180,7 +167,8 @@ static void prove(struct pg_engine *e)
 	int timeline = atomic_load(&e->timeline), taken;
 	PGconn *h = w->h;
 
-	w->unconfirmed = w->idle = false;
+	w->unconfirmed = false;
+	w->doubt = (struct pg_doubt){ .alive_ms = began_ms };
 	w->asking = true;
 	taken = PQsendQuery(h, "SET synchronous_commit = on; "
 			       "SELECT pg_logical_emit_message(true, 'procession', '')") == 1

@@ -9,6 +9,7 @@
 #include <sys/random.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "catalogue/meta.h"
 #include "engine/postgres/postgres_int.h"
@@ -53,8 +54,8 @@ static void name_schemas(struct pg_database *db, const struct engine_open *o)
 
 /* ---- small questions ---- */
 
-static int run(PGconn *h, struct err *reterr, const char *fmt, ...) PRINTF_LIKE(3, 4);
-static int run(PGconn *h, struct err *reterr, const char *fmt, ...)
+static int run(const struct pg_plain *h, struct err *reterr, const char *fmt, ...) PRINTF_LIKE(3, 4);
+static int run(const struct pg_plain *h, struct err *reterr, const char *fmt, ...)
 {
 	char sql[1024];
 	va_list args;
@@ -62,12 +63,13 @@ static int run(PGconn *h, struct err *reterr, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(sql, sizeof(sql), fmt, args);
 	va_end(args);
-	return postgres_conn_script(h, sql, reterr);
+	return postgres_plain_script(h, sql, reterr);
 }
 
 /* The first column of the first row as text; "" when there is none. */
-static int ask(PGconn *h, char *dst, size_t size, struct err *reterr, const char *fmt, ...) PRINTF_LIKE(5, 6);
-static int ask(PGconn *h, char *dst, size_t size, struct err *reterr, const char *fmt, ...)
+static int ask(const struct pg_plain *h, char *dst, size_t size, struct err *reterr, const char *fmt, ...)
+	PRINTF_LIKE(5, 6);
+static int ask(const struct pg_plain *h, char *dst, size_t size, struct err *reterr, const char *fmt, ...)
 {
 	char sql[1024];
 	va_list args;
@@ -77,17 +79,18 @@ static int ask(PGconn *h, char *dst, size_t size, struct err *reterr, const char
 	va_start(args, fmt);
 	vsnprintf(sql, sizeof(sql), fmt, args);
 	va_end(args);
-	r = PQexec(h, sql);
+	r = postgres_exec_long(h->engine, h->session, sql);
 	dst[0] = '\0';
 	if (PQresultStatus(r) != PGRES_TUPLES_OK)
-		rc = err_raise(reterr, 50021, 16, 1, "PostgreSQL does not answer: %.400s", PQerrorMessage(h));
+		rc = err_raise(reterr, 50021, 16, 1, "PostgreSQL does not answer: %.400s",
+			       PQerrorMessage(h->session));
 	else if (PQntuples(r) > 0 && !PQgetisnull(r, 0, 0))
 		str_copy(dst, size, str_of(PQgetvalue(r, 0, 0)));
 	PQclear(r);
 	return rc;
 }
 
-static int schema_exists(PGconn *h, const char *name, bool *ret, struct err *reterr)
+static int schema_exists(const struct pg_plain *h, const char *name, bool *ret, struct err *reterr)
 {
 	char answer[8];
 	int rc = ask(h, answer, sizeof(answer), reterr, "SELECT 1 FROM pg_namespace WHERE nspname = '%s'",
@@ -119,7 +122,7 @@ static const char make_reader[] =
 
 /* The role under which clients' SELECTs run. Looked at whenever a server starts: without it they
  * would all fail, and nobody would know before. */
-static int have_reader(PGconn *h, struct err *reterr)
+static int have_reader(const struct pg_plain *h, struct err *reterr)
 {
 	char member[8];
 	PGresult *r;
@@ -131,7 +134,7 @@ static int have_reader(PGconn *h, struct err *reterr)
 		return -1;
 	if (member[0] == 't')
 		return 0;
-	r = PQexec(h, make_reader);
+	r = postgres_exec_long(h->engine, h->session, make_reader);
 	made = PQresultStatus(r) == PGRES_COMMAND_OK;
 	PQclear(r);
 	if (made)
@@ -140,11 +143,12 @@ static int have_reader(PGconn *h, struct err *reterr)
 			 "SELECTs of clients run in PostgreSQL as the role procession_reader, which its user "
 			 "'%s' may not use and may not make. Let an administrator of PostgreSQL say, then "
 			 "start again: %sGRANT procession_reader TO \"%s\";",
-			 PQuser(h), member[0] == '\0' ? "CREATE ROLE procession_reader NOLOGIN; " : "",
-			 PQuser(h));
+			 PQuser(h->session),
+			 member[0] == '\0' ? "CREATE ROLE procession_reader NOLOGIN; " : "",
+			 PQuser(h->session));
 }
 
-static int read_key(struct pg_engine *e, PGconn *h, struct err *reterr)
+static int read_key(struct pg_engine *e, const struct pg_plain *h, struct err *reterr)
 {
 	char hex[2 * sizeof(e->key) + 1];
 
@@ -158,7 +162,7 @@ static int read_key(struct pg_engine *e, PGconn *h, struct err *reterr)
 	return 0;
 }
 
-static int make_common(PGconn *h, struct err *reterr)
+static int make_common(const struct pg_plain *h, struct err *reterr)
 {
 	char hash[64];
 	bool there;
@@ -174,12 +178,12 @@ static int make_common(PGconn *h, struct err *reterr)
 	if (strcmp(hash, catalogue_postgres_common_hash) == 0)
 		return 0;
 	if (run(h, reterr, "SET LOCAL search_path = procession, pg_catalog") < 0 ||
-	    postgres_conn_script(h, catalogue_postgres_common_sql, reterr) < 0)
+	    postgres_plain_script(h, catalogue_postgres_common_sql, reterr) < 0)
 		return -1;
 	return run(h, reterr, "COMMENT ON SCHEMA procession IS '%s'", catalogue_postgres_common_hash);
 }
 
-static int open_common(struct pg_database *db, PGconn *h, struct err *reterr)
+static int open_common(struct pg_database *db, const struct pg_plain *h, struct err *reterr)
 {
 	if (db->base.service != SERVICE_SYSTEM)
 		return 0;
@@ -188,7 +192,8 @@ static int open_common(struct pg_database *db, PGconn *h, struct err *reterr)
 
 /* ---- one of them ---- */
 
-static int make_tables(struct pg_database *db, PGconn *h, const struct engine_open *o, struct err *reterr)
+static int make_tables(struct pg_database *db, const struct pg_plain *h, const struct engine_open *o,
+		       struct err *reterr)
 {
 	char identity[ENGINE_IDENTITY];
 
@@ -200,14 +205,14 @@ static int make_tables(struct pg_database *db, PGconn *h, const struct engine_op
 			db->schema, o->name);
 	if (make_identity(identity, reterr) < 0 || run(h, reterr, "CREATE SCHEMA \"%s\"", db->schema) < 0 ||
 	    run(h, reterr, "SET LOCAL search_path = \"%s\", procession, pg_catalog", db->schema) < 0 ||
-	    postgres_conn_script(h, catalogue_postgres_store_sql, reterr) < 0)
+	    postgres_plain_script(h, catalogue_postgres_store_sql, reterr) < 0)
 		return -1;
 	return run(h, reterr,
 		   "INSERT INTO store (service, version, identity, hash) VALUES ('%s', 0, '%s', '')",
 		   db->procs->name, identity);
 }
 
-static int check_service(struct pg_database *db, PGconn *h, struct err *reterr)
+static int check_service(struct pg_database *db, const struct pg_plain *h, struct err *reterr)
 {
 	char service[40];
 
@@ -227,7 +232,7 @@ static int check_service(struct pg_database *db, PGconn *h, struct err *reterr)
 	"(SELECT 1 FROM pg_class WHERE relnamespace = n.oid AND relkind = 'r')"
 
 /* Views of other versions of the program may stand in the way of a change of tables. */
-static int drop_old_code(struct pg_database *db, PGconn *h, struct err *reterr)
+static int drop_old_code(struct pg_database *db, const struct pg_plain *h, struct err *reterr)
 {
 	return run(h, reterr,
 		   "DO $$ DECLARE s text; BEGIN FOR s IN " CODE_OF(
@@ -235,7 +240,7 @@ static int drop_old_code(struct pg_database *db, PGconn *h, struct err *reterr)
 		   db->schema);
 }
 
-static int migrate(struct pg_database *db, PGconn *h, struct err *reterr)
+static int migrate(struct pg_database *db, const struct pg_plain *h, struct err *reterr)
 {
 	char text[32];
 	long version;
@@ -251,7 +256,7 @@ static int migrate(struct pg_database *db, PGconn *h, struct err *reterr)
 	if (version > 0 && version < db->sql->nmigrations && drop_old_code(db, h, reterr) < 0)
 		return -1;
 	for (long i = version; i < db->sql->nmigrations; i++) {
-		if (postgres_conn_script(h, db->sql->migrations[i], reterr) < 0)
+		if (postgres_plain_script(h, db->sql->migrations[i], reterr) < 0)
 			return -1;
 	}
 	return version == db->sql->nmigrations
@@ -259,7 +264,7 @@ static int migrate(struct pg_database *db, PGconn *h, struct err *reterr)
 		       : run(h, reterr, "UPDATE store SET version = %d", db->sql->nmigrations);
 }
 
-static int make_code(struct pg_database *db, PGconn *h, struct err *reterr)
+static int make_code(struct pg_database *db, const struct pg_plain *h, struct err *reterr)
 {
 	bool there;
 
@@ -270,13 +275,13 @@ static int make_code(struct pg_database *db, PGconn *h, struct err *reterr)
 	if (run(h, reterr, "CREATE SCHEMA \"%s\"", db->code) < 0 ||
 	    run(h, reterr, "SET LOCAL search_path = \"%s\", \"%s\", procession, pg_catalog", db->code,
 		db->schema) < 0 ||
-	    postgres_conn_script(h, db->sql->functions_sql, reterr) < 0)
+	    postgres_plain_script(h, db->sql->functions_sql, reterr) < 0)
 		return -1;
-	return postgres_conn_script(h, db->sql->views_sql, reterr);
+	return postgres_plain_script(h, db->sql->views_sql, reterr);
 }
 
 /* The tables that describe the catalogue: they follow the program. */
-static int load_metadata(struct pg_database *db, PGconn *h, struct err *reterr)
+static int load_metadata(struct pg_database *db, const struct pg_plain *h, struct err *reterr)
 {
 	char count[32];
 
@@ -285,10 +290,11 @@ static int load_metadata(struct pg_database *db, PGconn *h, struct err *reterr)
 	if (ask(h, count, sizeof(count), reterr, "SELECT 1 FROM meta_hash WHERE hash = '%s'",
 		catalogue_meta_hash) < 0)
 		return -1;
-	return count[0] == '1' ? 0 : postgres_conn_script(h, catalogue_postgres_meta_sql, reterr);
+	return count[0] == '1' ? 0 : postgres_plain_script(h, catalogue_postgres_meta_sql, reterr);
 }
 
-static int check_identity(struct pg_database *db, PGconn *h, const struct engine_open *o, struct err *reterr)
+static int check_identity(struct pg_database *db, const struct pg_plain *h, const struct engine_open *o,
+			  struct err *reterr)
 {
 	if (ask(h, db->identity, sizeof(db->identity), reterr, "SELECT identity FROM store") < 0)
 		return -1;
@@ -310,7 +316,7 @@ static int check_identity(struct pg_database *db, PGconn *h, const struct engine
 
 /* One whose drop was not finished, since its row is still there: looked at when nobody who drops it
  * is at work, on whichever server. Functions and views are made again. */
-static int take_back(struct pg_database *db, PGconn *h, bool *ret_there, struct err *reterr)
+static int take_back(struct pg_database *db, const struct pg_plain *h, bool *ret_there, struct err *reterr)
 {
 	char listed[8];
 	bool dropped;
@@ -337,10 +343,12 @@ static int take_back(struct pg_database *db, PGconn *h, bool *ret_there, struct 
 
 static int script_alone(struct pg_engine *e, const char *sql, struct err *reterr)
 {
-	PGconn *h = postgres_conn_plain(e, reterr);
-	int rc = h == NULL ? -1 : postgres_conn_script(h, sql, reterr);
+	struct pg_plain h;
+	int rc = postgres_plain_open(e, &h, reterr);
 
-	PQfinish(h);
+	if (rc == 0)
+		rc = postgres_plain_script(&h, sql, reterr);
+	postgres_plain_close(&h);
 	return rc;
 }
 
@@ -376,23 +384,24 @@ int postgres_schema_each_dropped(struct pg_engine *e,
 				 void (*one)(struct pg_engine *e, const char *schema, void *arg), void *arg,
 				 struct err *reterr)
 {
-	PGconn *h = postgres_conn_plain(e, reterr);
+	struct pg_plain h;
 	PGresult *r;
 
-	if (h == NULL)
+	if (postgres_plain_open(e, &h, reterr) < 0)
 		return -1;
-	r = PQexec(
-		h,
+	r = postgres_exec_long(
+		e, h.session,
 		"SELECT left(nspname, -8) FROM pg_namespace n WHERE nspname ~ '_dropped$' AND EXISTS (SELECT "
 		"1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'store')");
 	for (int i = 0; i < PQntuples(r); i++)
 		one(e, PQgetvalue(r, i, 0), arg);
 	PQclear(r);
-	PQfinish(h);
+	postgres_plain_close(&h);
 	return 0;
 }
 
-static int open_all(struct pg_database *db, PGconn *h, const struct engine_open *o, struct err *reterr)
+static int open_all(struct pg_database *db, const struct pg_plain *h, const struct engine_open *o,
+		    struct err *reterr)
 {
 	bool there;
 
@@ -411,32 +420,38 @@ static int open_all(struct pg_database *db, PGconn *h, const struct engine_open 
 	return run(h, reterr, "COMMIT");
 }
 
+/* All of it is one transaction: where the primary is lost meanwhile, it is begun again. */
 int postgres_schema_open(struct pg_database *db, const struct engine_open *o, struct err *reterr)
 {
-	PGconn *h = postgres_conn_plain(db->engine, reterr);
+	int64_t until_ms = clock_mono_ms() + db->engine->failover_ms;
+	struct pg_plain h;
+	bool again;
 	int rc;
 
-	if (h == NULL)
-		return -1;
 	name_schemas(db, o);
-	rc = open_all(db, h, o, reterr);
-	PQfinish(h);
+	do {
+		if (postgres_plain_open(db->engine, &h, reterr) < 0)
+			return -1;
+		rc = open_all(db, &h, o, reterr);
+		again = rc < 0 && PQstatus(h.session) != CONNECTION_OK && clock_mono_ms() < until_ms;
+		postgres_plain_close(&h);
+	} while (again);
 	return rc;
 }
 
 int postgres_schema_renew(struct pg_database *db, struct err *reterr)
 {
-	PGconn *h = postgres_conn_plain(db->engine, reterr);
+	struct pg_plain h;
 	char identity[ENGINE_IDENTITY];
 	int rc;
 
-	if (h == NULL)
+	if (postgres_plain_open(db->engine, &h, reterr) < 0)
 		return -1;
 	rc = make_identity(identity, reterr);
 	if (rc == 0)
-		rc = run(h, reterr, "UPDATE \"%s\".store SET identity = '%s'", db->schema, identity);
+		rc = run(&h, reterr, "UPDATE \"%s\".store SET identity = '%s'", db->schema, identity);
 	if (rc == 0)
 		str_copy(db->identity, sizeof(db->identity), str_of(identity));
-	PQfinish(h);
+	postgres_plain_close(&h);
 	return rc;
 }

@@ -6,7 +6,6 @@
  * It has a thread and a connection of its own, and waits for nobody for long: a PostgreSQL that is
  * frozen holds nobody else up, and is left for another one. */
 #define _GNU_SOURCE /* names of threads */
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +18,7 @@
 
 #define LOOK_EVERY_MS 400
 #define TELL_EVERY_MS 1000 /* that one is there, if there is nothing else to tell */
-#define ANSWER_MS 5000
-#define SEEN_MAX 64 /* servers whose events are told from each other */
+#define SEEN_MAX 64        /* servers whose events are told from each other */
 #define EVENTS_MAX ((size_t)64 * 1024)
 #define SQL_MAX 1600
 
@@ -39,43 +37,6 @@ struct share {
 	size_t nseen, oldest;
 	uint8_t events[EVENTS_MAX];
 };
-
-/* ---- asking, for a limited time ---- */
-
-static bool wait_for_answer(PGconn *h, int64_t until_ms)
-{
-	while (PQisBusy(h)) {
-		struct pollfd fd = { PQsocket(h), POLLIN, 0 };
-		int64_t left = until_ms - clock_mono_ms();
-
-		if (left <= 0 || poll(&fd, 1, (int)left) < 0 || PQconsumeInput(h) != 1)
-			return false;
-	}
-	return true;
-}
-
-PGresult *postgres_ask(PGconn *h, const char *sql, int n, const char *const *values, const int *lengths,
-		       const int *formats)
-{
-	int64_t until_ms = clock_mono_ms() + ANSWER_MS;
-	PGresult *r, *end;
-
-	if (PQsendQueryParams(h, sql, n, NULL, values, lengths, formats, 0) != 1 ||
-	    !wait_for_answer(h, until_ms))
-		return NULL;
-	r = PQgetResult(h);
-	if (PQresultStatus(r) != PGRES_TUPLES_OK && PQresultStatus(r) != PGRES_COMMAND_OK) {
-		PQclear(r);
-		return NULL;
-	}
-	if (!wait_for_answer(h, until_ms)) {
-		PQclear(r);
-		return NULL;
-	}
-	while ((end = PQgetResult(h)) != NULL)
-		PQclear(end);
-	return r;
-}
 
 /* ---- those who are told ---- */
 
@@ -119,8 +80,8 @@ static bool join(struct share *s)
 		return true;
 	s->h = postgres_conn_plain(s->e, &err);
 	if (s->h != NULL &&
-	    postgres_conn_script(
-		    s->h,
+	    postgres_plain_script(
+		    &(struct pg_plain){ s->e, s->h },
 		    "SET synchronous_commit = off; SET idle_session_timeout = '10s'; SET statement_timeout = "
 		    "'4s'; SET lock_timeout = '2s'; SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval "
 		    "= 2; SET tcp_keepalives_count = 3; SET search_path = procession, pg_catalog",
@@ -166,7 +127,7 @@ static bool send_beat(struct share *s, const struct engine_postgres_facts *f, co
 	snprintf(sessions, sizeof(sessions), "%u", f->sessions);
 	snprintf(kicks, sizeof(kicks), "%llu", (unsigned long long)atomic_load(&e->kicks));
 	snprintf(seq, sizeof(seq), "%lld", s->seq);
-	r = postgres_ask(s->h, sql, ARRAY_LEN(values), values, lengths, formats);
+	r = postgres_ask(s->e, s->h, sql, ARRAY_LEN(values), values, lengths, formats);
 	PQclear(r);
 	return r != NULL;
 }
@@ -174,7 +135,7 @@ static bool send_beat(struct share *s, const struct engine_postgres_facts *f, co
 /* What has been seen by everybody who is there, and those who are not there any more. */
 static bool forget_old(struct share *s)
 {
-	PGresult *r = postgres_ask(s->h,
+	PGresult *r = postgres_ask(s->e, s->h,
 				   "WITH a AS (DELETE FROM event WHERE at < now() - interval '15 s'), b AS "
 				   "(DELETE FROM server WHERE beat < now() - interval '1 h') SELECT 1",
 				   0, NULL, NULL, NULL);
@@ -268,7 +229,7 @@ static bool hear_events(struct share *s)
 	PGresult *r;
 
 	list_seen(s, servers, seqs);
-	r = postgres_ask(s->h, sql, ARRAY_LEN(values), values, NULL, NULL);
+	r = postgres_ask(s->e, s->h, sql, ARRAY_LEN(values), values, NULL, NULL);
 	if (r == NULL)
 		return false;
 	for (int i = 0; i < PQntuples(r); i++)
@@ -321,7 +282,7 @@ static bool hear_changes(struct share *s, const char *schema)
 		 "'/%%'), (SELECT coalesce(sum(kicks), 0)::int8 FROM server), ('x' || "
 		 "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int",
 		 schema);
-	r = postgres_ask(s->h, sql, 1, values, NULL, NULL);
+	r = postgres_ask(s->e, s->h, sql, 1, values, NULL, NULL);
 	if (r == NULL)
 		return false;
 	changes = strtoll(PQgetvalue(r, 0, 0), NULL, 10);
@@ -347,7 +308,7 @@ static bool take_turn(struct share *s)
 	if (atomic_load(&s->e->cleans))
 		return true;
 	snprintf(sql, sizeof(sql), "SELECT pg_try_advisory_lock(%d, 0)", PG_ADVISORY_CLEAN);
-	r = postgres_ask(s->h, sql, 0, NULL, NULL, NULL);
+	r = postgres_ask(s->e, s->h, sql, 0, NULL, NULL, NULL);
 	if (r == NULL)
 		return false;
 	mine = PQgetvalue(r, 0, 0)[0] == 't';
@@ -395,22 +356,8 @@ static void say_goodbye(struct share *s)
 	const char *const values[] = { s->e->server };
 
 	if (s->h != NULL)
-		PQclear(postgres_ask(s->h, "DELETE FROM server WHERE id = $1", 1, values, NULL, NULL));
+		PQclear(postgres_ask(s->e, s->h, "DELETE FROM server WHERE id = $1", 1, values, NULL, NULL));
 	leave(s);
-}
-
-/* False: it is time to stop. */
-static bool pause_a_step(struct pg_engine *e)
-{
-	int64_t at = clock_mono_ms() + LOOK_EVERY_MS;
-	bool stop;
-
-	lock_take(&e->lock);
-	if (!e->stopping)
-		(void)lock_wait_until(&e->lock, &e->wake, at);
-	stop = e->stopping;
-	lock_give(&e->lock);
-	return !stop;
 }
 
 static void *share_main(void *arg)
@@ -418,7 +365,7 @@ static void *share_main(void *arg)
 	struct share *s = arg;
 
 	pthread_setname_np(pthread_self(), "share");
-	while (pause_a_step(s->e))
+	while (postgres_pause(s->e, LOOK_EVERY_MS))
 		look(s);
 	say_goodbye(s);
 	free(s);
