@@ -35,7 +35,7 @@ client_packages=(
 domain_packages=(samba samba-common-bin samba-ad-provision samba-dsdb-modules python3-samba winbind iproute2)
 
 # A cluster of PostgreSQL that fails over, for make test-failover; as programs, never as services.
-failover_packages=(postgresql-15 python3-psycopg2 patroni python3-etcd etcd-server etcd-client haproxy)
+failover_packages=(postgresql-15 python3-psycopg2 patroni python3-etcd etcd-server etcd-client haproxy ip=iproute2 iptables)
 
 # What the benchmark compares with.
 bench_packages=(libreoffice-writer python3-uno postgresql-15 postgresql-common postgresql-client-15 redis-server redis-tools)

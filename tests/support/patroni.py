@@ -1,9 +1,11 @@
-"""Three PostgreSQL under Patroni, with one etcd, on loopback, as an unprivileged user: a cluster that fails over by itself.
+"""Three PostgreSQL under Patroni, with one etcd, as an unprivileged user: a cluster that fails over by itself.
 
-    with Cluster() as cluster:
+    with Cluster(network) as cluster:
         node = cluster.primary()
         node.kill_postgres()
         cluster.conninfo()          # for servers under test: all three hosts
+
+Each is on a machine of the network (network.py), so that it can be cut off; without a network all are on loopback, and cannot.
 
 Debian 12's Patroni (3.0.2) is safe with etcd's v2 interface only: with v3 a leader that was frozen and wakes up takes the leader's key back.
 """
@@ -26,10 +28,12 @@ from support.postgres import PROGRAMS
 
 TTL, LOOP_WAIT, RETRY_TIMEOUT = 6, 2, 2         # Patroni's least: a pause of seconds, so that a test has many
 
+LOOPBACK = "127.0.0.1"
+
 NODE = """scope: counted
 name: n{n}
-restapi: {{listen: "127.0.0.1:{rest}", connect_address: "127.0.0.1:{rest}"}}
-etcd: {{host: "127.0.0.1:{etcd}"}}
+restapi: {{listen: "{address}:{rest}", connect_address: "{address}:{rest}"}}
+etcd: {{host: "{etcd}"}}
 bootstrap:
   dcs:
     ttl: {ttl}
@@ -44,14 +48,14 @@ bootstrap:
         wal_log_hints: "on", synchronous_commit: "on", max_pred_locks_per_transaction: 256, wal_receiver_status_interval: 1s, wal_keep_size: 128MB}}
   initdb: [{{encoding: UTF8}}, {{locale: C.UTF-8}}, data-checksums]
 postgresql:
-  listen: "127.0.0.1:{port}"
-  connect_address: "127.0.0.1:{port}"
+  listen: "{address}:{port}"
+  connect_address: "{address}:{port}"
   data_dir: {folder}/d{n}
   bin_dir: {programs}
   pgpass: {folder}/pgpass{n}
   authentication: {{superuser: {{username: super, password: x}}, replication: {{username: rep, password: x}}, rewind: {{username: rew, password: x}}}}
   parameters: {{unix_socket_directories: "{folder}"}}
-  pg_hba: ["host all all 127.0.0.1/32 trust", "host replication all 127.0.0.1/32 trust", "local all all trust"]
+  pg_hba: ["host all all samenet trust", "host replication all samenet trust", "local all all trust"]
 """
 
 
@@ -82,23 +86,29 @@ class Node:
 
     def __init__(self, cluster, n, rest, port):
         self.cluster, self.n, self.rest, self.port, self.patroni, self.stopping = cluster, n, rest, port, None, None
+        self.machine = cluster.network.machines[n] if cluster.network else None
+        self.address = self.machine.address if self.machine else LOOPBACK
         self.data = cluster.folder / f"d{n}"
-        text = NODE.format(n=n, rest=rest, port=port, etcd=cluster.etcd_port, folder=cluster.folder, programs=PROGRAMS, ttl=TTL, loop=LOOP_WAIT,
-                           retry=RETRY_TIMEOUT)
+        text = NODE.format(n=n, address=self.address, rest=rest, port=port, etcd=f"{cluster.etcd_address}:{cluster.etcd_port}", folder=cluster.folder,
+                           programs=PROGRAMS, ttl=TTL, loop=LOOP_WAIT, retry=RETRY_TIMEOUT)
         (cluster.folder / f"n{n}.yml").write_text(text)
 
     def start(self):
-        self.patroni = self.cluster.spawn(f"patroni{self.n}", "patroni", self.cluster.folder / f"n{self.n}.yml")
+        self.patroni = self.cluster.spawn(f"patroni{self.n}", "patroni", self.cluster.folder / f"n{self.n}.yml", machine=self.machine)
 
     def ask(self, path):
         """The status of Patroni's answer; 0: none."""
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.rest}{path}", timeout=1) as answer:
+            with urllib.request.urlopen(f"http://{self.address}:{self.rest}{path}", timeout=1) as answer:
                 return answer.status
         except urllib.error.HTTPError as error:
             return error.code
         except OSError:
             return 0
+
+    def conninfo(self):
+        return f"host={self.address} port={self.port} user=super dbname=postgres connect_timeout=2 tcp_user_timeout=3000 " \
+               "keepalives_idle=2 keepalives_interval=1 keepalives_count=2"
 
     def postgres_pids(self):
         try:
@@ -139,18 +149,29 @@ class Node:
         self.signal(self.pids(), signal.SIGSTOP)
 
     def freeze_patroni(self):
-        """Cut off from etcd, so to speak: PostgreSQL can be reached, takes itself for the primary, and nobody tells it that it is not."""
+        """PostgreSQL can be reached by everybody, takes itself for the primary, and nobody tells it that it is not."""
         self.signal(self.pids()[:1], signal.SIGSTOP)
 
+    def cut_off(self):
+        """As if its cable were drawn: nobody reaches it, it reaches nobody, and no connection is told."""
+        self.machine.cut()
+
+    def cut_off_from_others(self):
+        """Of etcd and its standbys; servers and clients reach it as before."""
+        self.machine.cut(but=self.cluster.network.here)
+
     def recover(self):
-        """Whatever happened to it: it runs again."""
+        """Whatever happened to it: it runs again, and can be reached."""
+        if self.machine is not None:
+            self.machine.mend()
         if self.patroni is None:
             self.start()
         self.signal(self.pids(), signal.SIGCONT)
 
 
 class Cluster:
-    def __init__(self):
+    def __init__(self, network=None):
+        self.network, self.etcd_address = network, network.also_here if network else LOOPBACK
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="procession-ha-", dir="/tmp"))
         if os.getuid() == 0:
             nobody = pwd.getpwnam("nobody")
@@ -160,17 +181,18 @@ class Cluster:
         self.processes = []
         self.nodes = [Node(self, n, ports[2 * n], ports[2 * n + 1]) for n in range(3)]
 
-    def spawn(self, name, program, *args):
-        how = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
+    def spawn(self, name, *command, machine=None):
+        how = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 and machine is None else {}
+        before = machine.enter("nobody", "nogroup") if machine else []
         with open(self.folder / f"{name}.log", "ab") as log:
-            made = subprocess.Popen([program, *map(str, args)], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
+            made = subprocess.Popen([*before, *map(str, command)], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
                                     env={**os.environ, "HOME": str(self.folder)}, **how)
         self.processes.append(made)
         return made
 
     def __enter__(self):
         try:
-            client, peer = f"http://127.0.0.1:{self.etcd_port}", f"http://127.0.0.1:{self.peer_port}"
+            client, peer = f"http://{self.etcd_address}:{self.etcd_port}", f"http://{self.etcd_address}:{self.peer_port}"
             self.spawn("etcd", "etcd", "--enable-v2", "--name", "e1", "--data-dir", self.folder / "etcd", "--listen-client-urls", client,
                        "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
                        "--initial-cluster", f"e1={peer}", "--unsafe-no-fsync")
@@ -211,8 +233,20 @@ class Cluster:
         """The synchronous one."""
         return next((node for node in self.nodes if node.ask("/synchronous") == 200), None)
 
+    def streaming(self):
+        """How many standbys the primary sends its log to: Patroni calls one running that cannot follow."""
+        import psycopg2
+        node = self.primary()
+        if node is None:
+            return 0
+        with contextlib.suppress(psycopg2.Error), contextlib.closing(psycopg2.connect(node.conninfo())) as connection:
+            cursor = connection.cursor()
+            cursor.execute("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'")
+            return cursor.fetchone()[0]
+        return 0
+
     def is_whole(self):
-        return self.primary() and self.standby() and sum(node.ask("/replica") == 200 for node in self.nodes) == 2
+        return self.standby() and sum(node.ask("/replica") == 200 for node in self.nodes) == 2 and self.streaming() == 2
 
     def wait_whole(self):
         self.wait("a primary, a synchronous standby and another one", self.is_whole)
@@ -222,15 +256,15 @@ class Cluster:
         body = json.dumps({"leader": f"n{self.primary().n}", "candidate": f"n{self.standby().n}"}).encode()
         for node in self.nodes:
             if node.ask("/primary") == 200:
-                request = urllib.request.Request(f"http://127.0.0.1:{node.rest}/switchover", body, {"Content-Type": "application/json"})
+                request = urllib.request.Request(f"http://{node.address}:{node.rest}/switchover", body, {"Content-Type": "application/json"})
                 with contextlib.suppress(OSError):
                     urllib.request.urlopen(request, timeout=60).close()
 
     def conninfo(self):
-        return f"host={','.join(['127.0.0.1'] * 3)} port={','.join(str(node.port) for node in self.nodes)} user=super dbname=postgres"
+        return f"host={','.join(node.address for node in self.nodes)} port={','.join(str(node.port) for node in self.nodes)} user=super dbname=postgres"
 
     def logs(self):
-        return "\n".join(f"---- {path.name}\n" + "\n".join(path.read_text(errors="replace").splitlines()[-15:]) for path in sorted(self.folder.glob("*.log")))
+        return "\n".join(f"---- {path.name}\n" + "\n".join(path.read_text(errors="replace").splitlines()[-25:]) for path in sorted(self.folder.glob("*.log")))
 
 
 class Watch:
@@ -249,8 +283,7 @@ class Watch:
             time.sleep(0.05)
             try:
                 if connection is None:
-                    connection = psycopg2.connect(f"host=127.0.0.1 port={node.port} user=super dbname=postgres connect_timeout=2 "
-                                                  "keepalives_idle=2 keepalives_interval=1 keepalives_count=2")
+                    connection = psycopg2.connect(node.conninfo())
                     connection.autocommit = True
                 cursor = connection.cursor()
                 cursor.execute("SELECT pg_is_in_recovery()")
