@@ -60,25 +60,43 @@ def test_connections_that_are_cut_without_a_word_are_noticed(pg, name):
             assert db.batch("SELECT LockCookie FROM Items").rows == [(2,)]
 
 
-def test_the_answer_to_a_commit_is_lost(pg, name):
-    """The mark tells that it happened: a client sees success, and the next cookie is the next one."""
+@contextlib.contextmanager
+def behind_a_proxy(pg, name):
     with Proxy(pg.folder / ".s.PGSQL.5432") as proxy, server_for(f"host=127.0.0.1 port={proxy.port} user=postgres dbname={name}") as server, \
-            open_path("wire", server, STATE) as db, contextlib.closing(pg.connect(name)) as other:
+            open_path("wire", server, STATE) as db:
         assert db.call("proc_AddItem", id="a", item=b"x", timeout=20).error is None
+        yield proxy, db
+
+
+@pytest.mark.parametrize("what", ("answer", "commit"))
+def test_a_call_whose_commit_is_in_doubt_is_done_once(pg, name, what):
+    """The connection is cut just after the commit was done, or just before: the mark tells which, and a client sees success."""
+    with behind_a_proxy(pg, name) as (proxy, db):
+        for cookie in (2, 3, 4):
+            getattr(proxy, f"lose_{what}")()
+            got = db.call("proc_GetItemWithLock", id="a")
+            assert (got.error, got.out["locked"], got.out["lockCookie"]) == (None, False, cookie)
+            assert db.call("proc_ReleaseItemLock", id="a", lockCookie=cookie).error is None
+        assert proxy.lost == 3
+
+
+def test_a_transaction_whose_commit_was_done_is_told_so(pg, name):
+    with behind_a_proxy(pg, name) as (proxy, db):
         db.batch("BEGIN TRAN EXEC proc_AddItem 'b', 0x01, 20")
-        proxy.hold_answers()
-        done = in_background(lambda: db.batch("COMMIT"))
-        cursor = other.cursor()
+        proxy.lose_answer()
+        assert db.batch("COMMIT").error is None
+        assert proxy.lost == 1
+        assert db.batch("SELECT COUNT(*) FROM Items WHERE Id = 'b'").rows == [(1,)]
 
-        def is_there():
-            cursor.execute("SELECT count(*) FROM procession_stateservice.item")
-            return cursor.fetchone()[0] == 2
 
-        time.sleep(0.2)
-        assert not is_there() or done().error is None       # its mark goes before: nothing of COMMIT was sent yet
-        assert done().error in (None, 50013)
-        assert is_there() == (done().error is None)
-        assert db.call("proc_GetItemWithLock", id="a").out["lockCookie"] == 2
+def test_a_transaction_whose_commit_never_arrived_is_told_that_nothing_was_kept(pg, name):
+    with behind_a_proxy(pg, name) as (proxy, db):
+        db.batch("BEGIN TRAN EXEC proc_AddItem 'b', 0x01, 20")
+        proxy.lose_commit()
+        told = db.batch("COMMIT")
+        assert told.error == 50013 and "not known" not in told.errors[0][2], told
+        assert proxy.lost == 1
+        assert db.batch("SELECT COUNT(*) FROM Items WHERE Id = 'b'").rows == [(0,)]
 
 
 def test_no_connection_is_left(name):
@@ -143,6 +161,20 @@ def test_the_disk_is_full():
                 inside.cursor().execute("DROP TABLE filler")
                 wait_for(lambda: db.call("proc_AddItem", id="after", item=os.urandom(1000), timeout=20).error in (None, 2627))
                 assert db.batch("SELECT COUNT(*) FROM Items WHERE Id = 'after'").rows == [(1,)]
+
+
+def test_a_function_that_somebody_has_dropped_is_named_in_the_log(pg, name):
+    """Clients are told what they are told of a dropped database; a start makes dropped functions and views again."""
+    with server_for(pg.conninfo(name)) as server, contextlib.closing(pg.connect(name)) as connection:
+        cursor = connection.cursor()
+        cursor.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'procession_stateservice\\_%'")
+        cursor.execute(f'DROP SCHEMA "{cursor.fetchone()[0]}" CASCADE')
+        with open_path("wire", server, STATE) as db:
+            assert db.call("proc_AddItem", id="a", item=b"x", timeout=20).error == 911
+        server.wait_log("event=postgres_error database=StateService sqlstate=42883 message=.*proc_AddItem")
+        server.restart()
+        with open_path("wire", server, STATE) as db:
+            assert db.call("proc_AddItem", id="a", item=b"x", timeout=20).error is None
 
 
 def test_a_server_stops_although_postgres_is_gone():

@@ -4,7 +4,9 @@ an answer that is lost.
     with Proxy(pg.folder / ".s.PGSQL.5432") as proxy:
         f"host=127.0.0.1 port={proxy.port}"
         proxy.silence()         # what is connected now gets nothing through any more, in either direction; new connections do
-        proxy.hold_answers()    # what the server sends arrives, what it would be answered does not
+        proxy.lose_answer()     # the next COMMIT arrives, is done, and its connection is cut before the answer
+        proxy.lose_commit()     # it is cut before that COMMIT arrives
+        proxy.lost              # how many were
 """
 import contextlib
 import select
@@ -16,6 +18,7 @@ class Proxy:
     def __init__(self, path):
         self.path, self.listener = str(path), socket.create_server(("127.0.0.1", 0))
         self.port, self.pairs, self.stopped = self.listener.getsockname()[1], [], threading.Event()
+        self.lock, self.loses, self.lost = threading.Lock(), None, 0
 
     def __enter__(self):
         threading.Thread(target=self._accept, daemon=True).start()
@@ -54,7 +57,7 @@ class Proxy:
                     if not pair["to_server" if each is client else "to_client"]:
                         continue
                     data = each.recv(65536)
-                    if not data:
+                    if not data or (each is client and self._is_lost(data, server)):
                         client.close()
                         server.close()
                         return
@@ -64,6 +67,19 @@ class Proxy:
         for pair in self.pairs:
             pair["to_server"] = pair["to_client"] = False
 
-    def hold_answers(self):
-        for pair in self.pairs:
-            pair["to_client"] = False
+    def _is_lost(self, data, server):
+        """Whether this is the COMMIT that is to be lost; the server has done it then, or never hears of it."""
+        with self.lock:
+            if self.loses is None or b"commit\0" not in data:
+                return False
+            how, self.loses, self.lost = self.loses, None, self.lost + 1
+        if how == "answer":
+            server.sendall(data)
+            server.recv(65536)
+        return True
+
+    def lose_answer(self):
+        self.loses = "answer"
+
+    def lose_commit(self):
+        self.loses = "commit"

@@ -114,11 +114,18 @@ static void trouble(const struct pg_database *db, const PGresult *r, struct err 
 }
 
 /* No such table, function, schema: what the program makes itself is gone, because another server
- * drops this database, which is heard of here in a moment. */
+ * drops this database, which is heard of here in a moment. Where nobody does, somebody has taken it
+ * away by hand: the log tells what is missing. */
 static bool is_dropped(const PGresult *r)
 {
 	return postgres_has_state(r, "42P01") || postgres_has_state(r, "42883") ||
 	       postgres_has_state(r, "3F000");
+}
+
+static void dropped(const struct pg_database *db, const PGresult *r, struct err *reterr)
+{
+	report(db, r);
+	err_set(reterr, ERR_NO_DATABASE_USE, db->base.name);
 }
 
 void postgres_error(struct pg_conn *c, const PGresult *r, struct err *reterr)
@@ -135,10 +142,10 @@ void postgres_error(struct pg_conn *c, const PGresult *r, struct err *reterr)
 		err_set(reterr, ERR_LOCK_TIMEOUT);
 	else if (postgres_has_state(r, "22003"))
 		err_set(reterr, ERR_OVERFLOW, "expression", "bigint");
-	else if (is_dropped(r))
-		err_set(reterr, ERR_NO_DATABASE_USE, db->base.name);
 	else if (postgres_has_state(r, "22012"))
 		err_set(reterr, ERR_DIVIDE_BY_ZERO);
+	else if (is_dropped(r))
+		dropped(db, r, reterr);
 	else if (!constraint(db, r, reterr))
 		trouble(db, r, reterr);
 }
