@@ -39,7 +39,7 @@ struct cli {
 	/* set by a command: where it connects; NULL: the login's own database */
 	const char *connect_database;
 	const struct cli_kind *connect_kind; /* what the database must be; NULL: anything */
-	int connect_status; /* of scheduler and workers: the last time that no connection could be had */
+	int connect_status; /* of scheduler and workers: how the last connection failed; 0: it did not */
 	/* what stands for itself */
 	const char *args[ARGS_MAX];
 	size_t nargs;

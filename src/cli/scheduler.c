@@ -12,8 +12,7 @@ static int open_connection(void *arg, struct client **ret, struct err *reterr)
 	struct cli *cli = arg;
 	int rc = cli_connect(cli, ret, reterr);
 
-	if (rc < 0)
-		cli->connect_status = cli_connect_status(reterr);
+	cli->connect_status = rc < 0 ? cli_connect_status(reterr) : EXIT_OK;
 	return rc;
 }
 
@@ -74,7 +73,9 @@ int cli_run_scheduler(struct cli *cli, const struct command *cmd)
 		cli_output_error(&e, cli->json);
 		return EXIT_USAGE;
 	}
-	return end == SCHEDULER_DONE          ? EXIT_OK
-	       : end == SCHEDULER_UNREACHABLE ? cli->connect_status
-					      : EXIT_REFUSED;
+	return end == SCHEDULER_DONE             ? EXIT_OK
+	       : end == SCHEDULER_HANDLER_FAILED ? EXIT_REFUSED
+	       : cli->connect_status != EXIT_OK  ? cli->connect_status
+	       : end == SCHEDULER_UNREACHABLE    ? EXIT_UNREACHABLE
+						 : EXIT_REFUSED;
 }

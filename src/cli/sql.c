@@ -69,12 +69,6 @@ static void show_as_json(const struct client_result *r)
 
 /* ---- sending ---- */
 
-/* Numbers of the client library: the connection is of no use any more. */
-static bool is_lost(const struct err *e)
-{
-	return e->number >= 20000 && e->number < 21000;
-}
-
 static int send_once(struct sql *q, const char *text)
 {
 	struct client_result r = { 0 };
@@ -93,8 +87,8 @@ static int send_once(struct sql *q, const char *text)
 	if (rc == 0)
 		return 0;
 	show_error(q, &e);
-	q->status = is_lost(&e) ? EXIT_UNREACHABLE : EXIT_REFUSED;
-	if (is_lost(&e)) {
+	q->status = client_is_lost(&e) ? EXIT_UNREACHABLE : EXIT_REFUSED;
+	if (client_is_lost(&e)) {
 		client_close(q->client);
 		q->client = NULL;
 	}

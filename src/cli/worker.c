@@ -26,8 +26,7 @@ static int open_connection(void *arg, struct client **ret, struct err *reterr)
 	struct cli *cli = ((struct running *)arg)->cli;
 	int rc = cli_connect(cli, ret, reterr);
 
-	if (rc < 0)
-		cli->connect_status = cli_connect_status(reterr);
+	cli->connect_status = rc < 0 ? cli_connect_status(reterr) : EXIT_OK;
 	return rc;
 }
 
@@ -145,6 +144,15 @@ static int run(struct cli *cli, const struct cli_worker_kind *kind, const struct
 	return rc;
 }
 
+/* Somebody who wanted one pass is told what was wrong, apart from the log. */
+static int tell_unreachable(const struct cli *cli, const struct err *e)
+{
+	cli_output_error(e, cli->json);
+	return cli->connect_status != EXIT_OK ? cli->connect_status
+	       : client_is_lost(e)            ? EXIT_UNREACHABLE
+					      : EXIT_REFUSED;
+}
+
 int cli_worker_run(struct cli *cli, const struct cli_worker_kind *kind)
 {
 	struct worker_settings s;
@@ -169,6 +177,6 @@ int cli_worker_run(struct cli *cli, const struct cli_worker_kind *kind)
 	if (end == WORKER_RENEWED)
 		start_again();
 	return end == WORKER_ENGINE_DIED || end == WORKER_RENEWED ? EXIT_REFUSED
-	       : end == WORKER_UNREACHABLE                        ? cli->connect_status
+	       : end == WORKER_UNREACHABLE                        ? tell_unreachable(cli, &e)
 								  : EXIT_OK;
 }

@@ -94,6 +94,9 @@ MUST_CHECK int client_batch(struct client *c, const char *text, struct client_re
  * long it is taken for lost. */
 MUST_CHECK int client_batch_unless(struct client *c, const char *text, int stir, int limit_ms,
 				   struct client_result *ret, struct err *reterr);
+/* Whether an error of these functions is one of the client library, after which the connection is
+ * of no use; the others are the server's answers. */
+bool client_is_lost(const struct err *e);
 void client_result_fini(struct client_result *r);
 /* Column of that name (any case) in a table, or -1. */
 int client_column(const struct client_table *t, const char *name);

@@ -36,6 +36,11 @@ static int on_error(DBPROCESS *db, int severity, int number, int os_error, char 
 	return INT_CANCEL; /* also for a time-out: the call ends */
 }
 
+bool client_is_lost(const struct err *e)
+{
+	return e->number >= 20000 && e->number < 21000;
+}
+
 static int on_message(DBPROCESS *db, DBINT number, int state, int severity, char *text, char *server,
 		      char *proc, int line)
 {

@@ -28,8 +28,9 @@ struct poller {
 	struct lock mutex;
 	pthread_t thread;
 	int wake_fd, stop_fd; /* stop_fd: also for new settings */
-	atomic_bool stopping, ended, succeeded;
-	int64_t mono, wall; /* of the last round's begin */
+	atomic_bool stopping, ended;
+	enum poller_round last; /* the thread's, until it has ended */
+	int64_t mono, wall;     /* of the last round's begin */
 	int64_t backoff_ms;
 	unsigned seed;
 };
@@ -147,11 +148,11 @@ static void *run_thread(void *arg)
 		p->wall = clock_ticks();
 		if (round_once(p, &e) < 0) {
 			disconnect(p);
-			atomic_store(&p->succeeded, false);
+			p->last = client_is_lost(&e) ? ROUND_LOST : ROUND_REFUSED;
 			back_off(p, &e);
 		} else {
 			p->backoff_ms = 0;
-			atomic_store(&p->succeeded, true);
+			p->last = ROUND_DONE;
 		}
 		wake(p->wake_fd);
 		if (p->options->once)
@@ -230,12 +231,12 @@ bool scheduler_poller_ended(struct poller *p)
 	return atomic_load(&p->ended);
 }
 
-bool scheduler_poller_join(struct poller *p)
+enum poller_round scheduler_poller_join(struct poller *p)
 {
-	bool succeeded;
+	enum poller_round last;
 
 	pthread_join(p->thread, NULL);
-	succeeded = atomic_load(&p->succeeded);
+	last = p->last;
 	poller_free(p);
-	return succeeded;
+	return last;
 }

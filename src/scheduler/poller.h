@@ -18,7 +18,8 @@ bool scheduler_poller_reloaded(struct poller *p);
 /* Takes no more. Returns at once. */
 void scheduler_poller_stop(struct poller *p);
 bool scheduler_poller_ended(struct poller *p);
-/* Waits for the end; whether the last round was a success. */
-bool scheduler_poller_join(struct poller *p);
+/* Waits for the end, and tells how the last round went. */
+enum poller_round { ROUND_LOST /* or there was none */, ROUND_REFUSED, ROUND_DONE };
+enum poller_round scheduler_poller_join(struct poller *p);
 
 #endif

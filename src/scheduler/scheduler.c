@@ -422,7 +422,7 @@ int scheduler_run(const struct scheduler_options *o, enum scheduler_end *ret, st
 	struct scheduler s = {
 		.options = o, .settings = scheduler_settings_ref(o->settings), .signal_fd = -1, .wake_fd = -1
 	};
-	bool reached;
+	enum poller_round last;
 
 	log_set_level((enum log_level)o->settings->log_level);
 	if (log_start_writer() < 0)
@@ -437,12 +437,13 @@ int scheduler_run(const struct scheduler_options *o, enum scheduler_end *ret, st
 	    F_INT("handlers", o->settings->nhandlers), F_STR("state", o->settings->state),
 	    F_INT("waiting", scheduler_ledger_count(s.ledger, TAKEN_WAITS)));
 	loop(&s);
-	reached = scheduler_poller_join(s.poller);
+	last = scheduler_poller_join(s.poller);
 	LOG(LOG_INFO, NULL, "scheduler-stopped", F_INT("signals", s.stops));
 	log_flush(1000);
 	clean_up(&s);
 	*ret = !o->once || s.stops > 0 ? SCHEDULER_DONE
-	       : !reached              ? SCHEDULER_UNREACHABLE
+	       : last == ROUND_LOST    ? SCHEDULER_UNREACHABLE
+	       : last == ROUND_REFUSED ? SCHEDULER_REFUSED
 	       : s.handler_failed      ? SCHEDULER_HANDLER_FAILED
 				       : SCHEDULER_DONE;
 	return 0;

@@ -17,7 +17,8 @@ struct scheduler_options {
 	bool once; /* one round, then wait for what it took */
 };
 
-enum scheduler_end { SCHEDULER_DONE, SCHEDULER_HANDLER_FAILED /* once */, SCHEDULER_UNREACHABLE /* once */ };
+/* All but the first only with once. */
+enum scheduler_end { SCHEDULER_DONE, SCHEDULER_HANDLER_FAILED, SCHEDULER_REFUSED, SCHEDULER_UNREACHABLE };
 
 /* Until SIGTERM or SIGINT: what runs or has been taken is finished; a second signal ends the
  * handlers. SIGHUP reads the settings again. -1: could not begin. Blocks these signals and

@@ -36,6 +36,8 @@ struct link {
 	bool resting; /* the thread waits in the server, or for stir_fd */
 	int stir_fd;
 	int64_t lost_at; /* since when there is no connection; 0: there is one, or was none needed */
+	bool served;     /* this server has answered all that a claim takes */
+	struct err why;  /* of the last failure */
 	/* the thread's own */
 	struct client *client;
 	struct claims *claims;
@@ -78,6 +80,7 @@ static void lose_connection(struct link *l, const struct err *e)
 	lock_take(&l->lock);
 	if (l->lost_at == 0)
 		l->lost_at = worker_link_clock();
+	l->why = *e;
 	l->eager = true;
 	lock_give(&l->lock);
 	wake_main(l);
@@ -203,6 +206,7 @@ static void claim(struct link *l, unsigned room)
 		return;
 	}
 	lock_take(&l->lock);
+	l->served = true;
 	assert((unsigned)n <= l->room);
 	l->room -= (unsigned)n;
 	l->eager = (unsigned)n == room;
@@ -487,6 +491,23 @@ static bool read_flag(struct link *l, const bool *flag)
 bool worker_link_idle(struct link *l)
 {
 	return read_flag(l, &l->idle);
+}
+
+bool worker_link_hopeless(struct link *l)
+{
+	bool hopeless;
+
+	lock_take(&l->lock);
+	hopeless = l->lost_at != 0 && !l->served;
+	lock_give(&l->lock);
+	return hopeless;
+}
+
+void worker_link_why(struct link *l, struct err *ret)
+{
+	lock_take(&l->lock);
+	*ret = l->why;
+	lock_give(&l->lock);
 }
 
 int64_t worker_link_lost_ms(struct link *l)

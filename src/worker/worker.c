@@ -377,7 +377,8 @@ static bool is_finished(struct worker *w, enum worker_end *ret)
 
 	if (w->ending)
 		return worker_link_ended(w->link);
-	if (limited && !w->gave_up && worker_link_lost_ms(w->link) > UNREACHABLE_MS)
+	if (limited && !w->gave_up &&
+	    (worker_link_lost_ms(w->link) > UNREACHABLE_MS || (w->o->once && worker_link_hopeless(w->link))))
 		give_up(w);
 	*ret = w->stops > 0     ? WORKER_STOPPED
 	       : w->engine_died ? WORKER_ENGINE_DIED
@@ -473,8 +474,11 @@ int worker_run(const struct worker_options *o, enum worker_end *ret, struct err 
 		rc = worker_files_start(o, o->engine.slots, w->wake_fd, &w->files, reterr);
 	if (rc == 0)
 		rc = worker_link_start(o, w->wake_fd, &w->link, reterr);
-	if (rc == 0)
+	if (rc == 0) {
 		loop(w, ret);
+		if (*ret == WORKER_UNREACHABLE)
+			worker_link_why(w->link, reterr);
+	}
 	fini(w);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return rc;

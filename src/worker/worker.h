@@ -54,7 +54,8 @@ enum worker_end {
 	WORKER_STOPPED /* by a signal */,
 	WORKER_RENEWED /* by SIGHUP */,
 	WORKER_ENGINE_DIED,
-	WORKER_UNREACHABLE /* once, one_job: the server went away for good */
+	/* once, one_job: the server went away for good; once: it was never of use. *reterr: why */
+	WORKER_UNREACHABLE
 };
 
 /* Until SIGTERM or SIGINT: nothing new is claimed, what runs has grace_s, the rest is put back;

@@ -85,7 +85,10 @@ struct item *worker_link_next_claimed(struct link *l);
 struct item *worker_link_next_reported(struct link *l);
 /* The server has nothing (of this job) that waits or runs. */
 bool worker_link_idle(struct link *l);
-int64_t worker_link_lost_ms(struct link *l); /* how long the server has been away; 0: it is there */
+/* It failed before anything could be claimed: a wrong address, login, database or right. */
+bool worker_link_hopeless(struct link *l);
+void worker_link_why(struct link *l, struct err *ret); /* of the last failure */
+int64_t worker_link_lost_ms(struct link *l);           /* how long the server has been away; 0: it is there */
 /* No claims any more; ends when everything was reported, or the server cannot be reached. */
 void worker_link_end(struct link *l);
 bool worker_link_ended(struct link *l);

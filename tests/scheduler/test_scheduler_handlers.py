@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from schedulerprogram import PROFILES, utc, wait_until
+from support.logins import PASSWORD, new_login
 
 ID = "B00AE9A1-0474-474E-B348-F6A8BCC95331"
 OTHER = "B00AE9A1-0474-474E-B348-F6A8BCC95332"
@@ -185,11 +186,19 @@ def test_once_runs_what_is_due_and_ends(server, scheduler):
     assert scheduler(address=server.address).start("--once").wait() == 3
 
 
+def test_once_that_is_refused_is_no_success(server, scheduler, tmp_path):
+    """It connects, and may not ask for jobs: neither done nor out of reach."""
+    (tmp_path / "secret").write_text(PASSWORD + "\n")
+    s = scheduler(user=new_login(server, "ScheduledJobs", "select"))
+    assert s.start("--once", "--password-file", str(tmp_path / "secret")).wait() == 1, s.log()
+    assert "event=connected" in s.log() and "event=round-failed" in s.log()
+
+
 def test_once_does_not_wait_for_what_is_due_later(server, scheduler):
-    """In the minute that a scheduler looks ahead this job is due six times."""
-    server.add(ID, DL, utc(9), "every 10 seconds")
+    """In the minute that a scheduler looks ahead this job is due three times."""
+    server.add(ID, DL, utc(30), "every 10 seconds")
     s = scheduler(interval=60)
-    assert s.start("--once").wait(9) == 0 and s.runs() == []
+    assert s.start("--once").wait(25) == 0 and s.runs() == []
 
 
 @pytest.mark.parametrize("config, why", [

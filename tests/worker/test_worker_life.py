@@ -3,6 +3,7 @@ import itertools
 import signal
 import time
 
+from support.logins import PASSWORD, new_login
 from support.withoutbell import without_bell
 from support.workers import KEEP, is_whole_pdf, wait_for
 
@@ -62,6 +63,21 @@ def test_once_ends_when_nothing_waits(queue, folder, new_worker):
     queue.add(job, folder.names, folder.path)
     assert worker.start("--once").process.wait(180) == 0
     assert queue.counts(job)["succeeded"] == 2
+
+
+def test_once_says_at_once_what_is_wrong(own_server, folder, new_worker):
+    """Nothing is tried again: a server that is not there, a login, a database, a right. Only what worked before is waited for."""
+    secret = folder.path / "secret"
+    secret.write_text(PASSWORD + "\n")
+    clerk = ("--user", new_login(own_server, "WordAutomation", "select"), "--password-file", str(secret))
+    for options, status, words in ((("--server", "127.0.0.1:1"), 3, "cannot connect"),
+                                   (("--user", "nobody-at-all"), 1, "Login failed"),
+                                   (("--database", "StateService"), 1, "'StateService' has no conversion jobs"),
+                                   (clerk, 1, "permission was denied")):
+        worker = new_worker()
+        assert worker.start("--once", *options).process.wait(180) == status, worker.log()
+        assert words in worker.log().splitlines()[-1], worker.log()
+        assert len(worker.events("server")) < 6, worker.log()        # eight in a minute: one as a rule, more where the machine is busy
 
 
 def test_sigterm_puts_back_what_runs(queue, folder, new_worker):
