@@ -234,12 +234,13 @@ static void report(const struct measure *idle, const struct measure *from, const
 }
 
 /* A client on another machine could not take the core from a server in the middle of its
- * answers; woken by the first of them, this one would. */
+ * answers; woken by the first of them, this one would. Who runs all of this in turns (chrt -r,
+ * beside others on the machine) has that already. */
 static void wait_for_a_free_core(void)
 {
 	const struct sched_param none = { 0 };
 
-	if (sched_setscheduler(0, SCHED_BATCH, &none) < 0)
+	if (sched_getscheduler(0) != SCHED_RR && sched_setscheduler(0, SCHED_BATCH, &none) < 0)
 		perror("load: SCHED_BATCH");
 }
 

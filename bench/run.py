@@ -118,7 +118,8 @@ class Bench:
         variables = {"clients": connections, "body": "\\x" + os.urandom(32768 if workload == "state_32k" else 1024).hex()}
         if workload in SERVICE_URI:
             variables |= job_documents(SERVICE_URI[workload])
-        command = ["chrt", "--batch", "0", "pgbench", "-n", "-M", "prepared", "-h", "127.0.0.1", "-p", pg.port, "-U", "bench", "-c", connections, "-j",
+        batch = [] if os.sched_getscheduler(0) == os.SCHED_RR else ["chrt", "--batch", "0"]
+        command = [*batch, "pgbench", "-n", "-M", "prepared", "-h", "127.0.0.1", "-p", pg.port, "-U", "bench", "-c", connections, "-j",
                    min(2, connections), "-T", math.ceil(seconds), "-f", BENCH / f"peers/postgres/{workload}.pgbench"]
         log = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         command += ["--log", "--log-prefix", log / "times"] if connections == 1 else []

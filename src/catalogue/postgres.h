@@ -23,6 +23,17 @@ struct pg_arg {
 	uint16_t index, step;
 };
 
+/* Many calls of a procedure as one: PG_ARG_VALUE and PG_ARG_TRIMMED are arrays, an element for each
+ * call. Its answer is a row as below for each that it did, with int8 _place behind the outputs:
+ * which call, from 1. The others are still to be run, each by itself. */
+struct pg_together {
+	const char *sql;
+	const struct pg_arg *args;
+	uint16_t nargs;
+	const uint16_t *keys; /* indexes in call->values: no two of the calls may agree in all of them */
+	uint16_t nkeys;
+};
+
 /* A procedure as one call. Its answer is rows of int4 _step, int8 _number, text _text, int8
  * _changed, int8 _now, the outputs, and the columns of all ROWS steps. */
 struct pg_function {
@@ -31,7 +42,8 @@ struct pg_function {
 	uint16_t nargs;
 	const uint16_t *outputs; /* indexes in call->values */
 	uint16_t noutputs;
-	bool one_row; /* no ROWS and no MESSAGE: exactly one row */
+	bool one_row;                       /* no ROWS and no MESSAGE: exactly one row */
+	const struct pg_together *together; /* NULL: there is none */
 };
 
 struct pg_statement {

@@ -15,7 +15,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from procgen_lib import declare, pg_function, pg_sql  # noqa: E402
+from procgen_lib import declare, pg_function, pg_sql, pg_together  # noqa: E402
 
 SERVICES = {s.name: s for s in declare.read_all(str(ROOT / "procedures"))[0]}
 SLACK = 600                         # renewal_slack of two seconds
@@ -147,7 +147,7 @@ class PostgresStore:
             elif a.source == "PG_ARG_FIELD":
                 v = [row[a.index] for row in natives[proc.steps[a.step].native]]
             args.append(v)
-        kinds = ", ".join(f"%s::{a.kind}{'[]' if a.source == 'PG_ARG_FIELD' else ''}" for a in f.args)
+        kinds = ", ".join(f"%s::{a.declared.split()[-1]}" for a in f.args)
         try:
             self.cursor.execute(f"SELECT * FROM {f.name}({kinds})", args)
         except psycopg2.errors.UniqueViolation:
@@ -158,6 +158,20 @@ class PostgresStore:
             assert e.pgcode == "PC001", e
             return ("error", f"{e.diag.message_detail.split()[0]} {e.diag.message_primary}")
         return self.answer(proc, f, [[bytes(v) if isinstance(v, memoryview) else v for v in row] for row in self.cursor.fetchall()], now)
+
+    def together(self, proc, calls, now):
+        """Many calls as one statement: the answers by their places, from 0; a call that is not there was not done."""
+        t = pg_together.Together(proc)
+        args = []
+        for a in t.args:
+            each = [c.get(a.index) for c in calls]
+            if a.source == "PG_ARG_TRIMMED":
+                each = [None if v is None else v.rstrip(" ") for v in each]
+            args.append({"PG_ARG_CLOCK": now, "PG_ARG_SLACK": SLACK}.get(a.source, each))
+        kinds = ", ".join(f"%s::{a.kind}{'[]' if a in t.each else ''}" for a in t.args)
+        self.cursor.execute(f"SELECT * FROM {t.name}({kinds})", args)
+        rows = [[bytes(v) if isinstance(v, memoryview) else v for v in row] for row in self.cursor.fetchall()]
+        return {row[-1] - 1: self.answer(proc, t.one, [row], now) for row in rows}
 
     def answer(self, proc, f, rows, now):
         sets, offsets, at = [], {}, 5 + len(f.outputs)
@@ -248,6 +262,49 @@ def compare_tables(here, there, service, where):
         wanted = ", ".join(c for c in columns if c not in ("n", "sum"))
         if wanted:
             assert sorted_rows(here.table(name, wanted)) == sorted_rows(there.table(name, wanted)), (service.name, name, where)
+
+
+def many_calls(inputs, proc):
+    """Calls that differ in what they are about."""
+    def about(values):
+        return tuple(v.rstrip(" ") if isinstance(v, str) else v for v in (values[k] for k in proc.together.keys))
+
+    made = [{i: inputs.value(p) for i, p in enumerate(proc.params) if not p.output} for _ in range(inputs.r.randint(2, 9))]
+    return list({about(values): values for values in made}.values())
+
+
+def run_together(here, there, proc, calls, now):
+    """Those that the statement did, then the others by themselves: SQLite runs all of them in that order. How many went together."""
+    done = there.together(proc, calls, now)
+    for i in sorted(range(len(calls)), key=lambda i: i not in done):
+        got = done[i] if i in done else there.call(proc, calls[i], now, 0, {})
+        assert here.call(proc, calls[i], now, 0, {}) == got, (proc.name, calls, i)
+    return len(done)
+
+
+@pytest.mark.parametrize("name", [n for n in sorted(CALLS) if any(p.together for p in SERVICES[n].procs)])
+def test_calls_that_go_together(pg, name):
+    """TOGETHER gives what the steps give, one call after another."""
+    service = SERVICES[name]
+    here, there = SqliteStore(service), PostgresStore(pg.load(name, f"together_{name}"))
+    now = 2**41
+    inputs, count = Inputs("together " + name, now), {}
+    procs = [p for p in service.procs if pg_function.has_function(service, p)]
+    weights = [0 if p.name.startswith(("proc_Delete", "proc_JobsExpire", "proc_Cancel", "procession_")) else
+               8 if p.together or p.name.startswith(("proc_Add", "proc_Submit")) else 1 for p in procs]
+    for k in range(800):
+        inputs.now = now = now + inputs.r.choice([0, 1, 300, 18000])
+        proc = inputs.r.choices(procs, weights)[0]
+        if proc.together:
+            count[proc.name] = count.get(proc.name, 0) + run_together(here, there, proc, many_calls(inputs, proc), now)
+            compare_tables(here, there, service, (k, proc.name))
+            continue
+        values = {i: inputs.value(p) for i, p in enumerate(proc.params) if not p.output}
+        natives = inputs.natives(proc)
+        for s in proc.steps:
+            values.update({t: "name" for t in s.targets[-1:] if s.kind == "NATIVE"})
+        assert here.call(proc, values, now, 0, natives) == there.call(proc, values, now, 0, natives), (k, proc.name)
+    assert all(count.get(p.name, 0) >= 5 for p in procs if p.together), count
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))

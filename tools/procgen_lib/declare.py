@@ -10,7 +10,7 @@ from . import sqltext, types
 SERVICES = ("system", "word", "translation", "schedule", "state")
 NEEDS = {"nothing": 0, "execute": 1, "admin": 4, "server": 8, "monitor": 16}
 HEAD_WORDS = ("LOCAL", "SECTION", "SUMMARY", "SEE", "RETURNS", "NEEDS", "STATUS", "CLEANUP", "FLUSH", "SHORT", "ANNOUNCES", "WAITS", "EXAMPLE", "NOTES", "AS")
-STEP_WORDS = ("RUN", "ROWS", "SET", "FETCH", "CHECK", "IF", "ELSE", "END", "RETURN", "MESSAGE", "FAIL", "NATIVE", "EACH")
+STEP_WORDS = ("RUN", "ROWS", "SET", "FETCH", "CHECK", "IF", "ELSE", "END", "RETURN", "MESSAGE", "FAIL", "NATIVE", "EACH", "TOGETHER")
 STRING = r"'((?:[^']|'')*)'"
 
 
@@ -53,6 +53,13 @@ class Step:
         self.jump = self.number = self.severity = 0
 
 
+class Together:
+    """Many calls as one statement, on PostgreSQL: WITH ctes, then select; keys: parameters in which the calls of one statement differ."""
+
+    def __init__(self, keys, ctes, select):
+        self.keys, self.ctes, self.select = keys, ctes, select
+
+
 class Proc:
     def __init__(self, path, source):
         self.path, self.source = path, source
@@ -61,6 +68,7 @@ class Proc:
         self.see, self.example, self.notes = "", "", ""
         self.returns, self.needs, self.status_on_error, self.cleanup, self.flush_later, self.short = 0, "execute", False, False, False, False
         self.announces = self.waits = False
+        self.together = None                # Together
 
     @property
     def read_only(self):
@@ -455,6 +463,19 @@ class Reader:
         step = self.add("CHECK")
         step.number, step.severity = int(m.group(1)), int(m.group(2))
         step.text = self.message(unquote(m.group(3)), offset)
+
+    def step_together(self, text, offset):
+        m = re.match(r"\s*BY\s+(@\w+(?:\s*,\s*@\w+)*)\s+WITH\s", text)
+        if m is None or self.proc.together is not None:
+            self.error("it reads TOGETHER BY @a, @b WITH … SELECT …; once", offset)
+        if any(s.kind not in ("RUN", "SET", "FETCH", "CHECK", "IF", "RETURN") for s in self.proc.steps):
+            self.error("what goes TOGETHER has no rows, messages or natives", offset)
+        begin = sqltext.last_select(text[m.end():])
+        if begin is None:
+            self.error("WITH … ends with a SELECT of place, rows changed, and the outputs", offset)
+        keys = [index for _, index in self.native_args(m.group(1), offset)]
+        ctes, select = text[m.end():m.end() + begin], text[m.end() + begin:]
+        self.proc.together = Together(keys, self.statement(ctes, offset + m.end()), self.statement(select, offset + m.end() + begin))
 
     def step_native(self, text, offset):
         m = re.fullmatch(r"\s*([a-z_][a-z0-9_]*)\s*\(([^)]*)\)\s*(?:INTO\s+(@\w+(?:\s*,\s*@\w+)*))?\s*", text)

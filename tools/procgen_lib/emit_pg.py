@@ -2,7 +2,7 @@
 import hashlib
 import os
 
-from . import emit_c, emit_meta, pg_function, pg_schema, pg_sql
+from . import emit_c, emit_meta, pg_function, pg_schema, pg_sql, pg_together
 
 KIND_ENUM = {"int8": "PG_INT8", "text": "PG_TEXT", "bytea": "PG_BYTEA", "float8": "PG_FLOAT8"}
 
@@ -54,14 +54,34 @@ def emit_statements(w, service):
     return w.array("struct pg_statement", f"{service.name}_statements", rows)
 
 
+def functions_script(service):
+    """The script that makes all functions of a service."""
+    made = [pg_function.Function(p).create() for p in service.procs if pg_function.has_function(service, p)]
+    made += [pg_together.Together(p).create() for p in service.procs if p.together]
+    return pg_function.drop_all(service) + "\n".join(made) if made else ""
+
+
+def emit_args(w, tag, args):
+    return w.array("struct pg_arg", f"{tag}_args", [f"{{ {a.source}, {KIND_ENUM[a.kind]}, {a.index}, {a.step} }}" for a in args])
+
+
+def emit_together(w, service, proc):
+    if proc.together is None:
+        return "NULL"
+    f, tag = pg_together.Together(proc), f"{service.name}_{proc.name}_together"
+    keys = w.array("uint16_t", f"{tag}_keys", [str(i) for i in proc.together.keys])
+    return w.array("struct pg_together", tag, [f"{{ .sql = {emit_c.c_string(f.call())}, .args = {emit_args(w, tag, f.args)}, "
+                                               f".nargs = {len(f.args)}, .keys = {keys}, .nkeys = {len(proc.together.keys)} }}"])
+
+
 def emit_function(w, service, proc):
     if not pg_function.has_function(service, proc):
         return "{ .sql = NULL }"
     f, tag = pg_function.Function(proc), f"{service.name}_{proc.name}"
-    args = w.array("struct pg_arg", f"{tag}_args", [f"{{ {a.source}, {KIND_ENUM[a.kind]}, {a.index}, {a.step} }}" for a in f.args])
+    args, together = emit_args(w, tag, f.args), emit_together(w, service, proc)
     outputs = w.array("uint16_t", f"{tag}_outputs", [str(i) for i in f.outputs])
     return (f"{{ .sql = {emit_c.c_string(f.call())}, .args = {args}, .nargs = {len(f.args)}, .outputs = {outputs}, "
-            f".noutputs = {len(f.outputs)}, .one_row = {emit_c.flag(not f.set_returning)} }}")
+            f".noutputs = {len(f.outputs)}, .one_row = {emit_c.flag(not f.set_returning)}, .together = {together} }}")
 
 
 def emit_service(w, service):
@@ -70,7 +90,7 @@ def emit_service(w, service):
     migrations = w.array("char *const", f"{service.name}_migrations", [emit_c.c_string(m) for m in pg_schema.migrations(service)])
     texts = w.array("struct pg_constraint", f"{service.name}_constraints",
                     [f"{{ {n}, {emit_c.c_string(k)}, {emit_c.c_string(t)} }}" for n, k, t in pg_schema.constraints(service)])
-    made, views = pg_function.script(service), pg_schema.views(service)
+    made, views = functions_script(service), pg_schema.views(service)
     digest = hashlib.sha256((made + views).encode()).hexdigest()[:32]
     return (f"[{emit_c.SERVICE_ENUM[service.name]}] = {{\n\t\t.functions = {functions}, .statements = {statements},\n"
             f"\t\t.migrations = {migrations}, .nmigrations = {len(service.migrations)},\n\t\t.functions_sql = {emit_c.c_string(made)},\n"
@@ -100,7 +120,7 @@ def tables(services, scripts):
 
 def script(service, services):
     """All of a service for psql: tables, functions, views; the metadata of the system."""
-    parts = pg_schema.migrations(service) + [pg_schema.views(service), pg_function.script(service)]
+    parts = pg_schema.migrations(service) + [pg_schema.views(service), functions_script(service)]
     if service.name == "system":
         parts.append(emit_meta.script(services)[0])
     return "\n".join(parts)

@@ -288,14 +288,7 @@ def has_function(service, proc):
 
 def drop_all(service):
     """Functions may change their results: all of them are dropped by name before they are made again."""
-    names = ", ".join("'" + p.name.replace("'", "''") + "'" for p in service.procs)
+    names = ", ".join(f"'{p.name}{more}'" for p in service.procs for more in (("", " together") if p.together else ("",)))
     return ("DO $procession$ DECLARE f regprocedure; BEGIN\n"
             f"    FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = current_schema()::regnamespace AND proname IN ({names}) LOOP\n"
             "        EXECUTE 'DROP FUNCTION ' || f;\n    END LOOP;\nEND $procession$;\n")
-
-
-def script(service):
-    made = [Function(p).create() for p in service.procs if has_function(service, p)]
-    return drop_all(service) + "\n".join(made) if made else ""
-
-

@@ -90,6 +90,17 @@ def writes(sql):
     return False
 
 
+def last_select(sql):
+    """Where the SELECT outside all parentheses begins, or None."""
+    depth, found = 0, None
+    for kind, piece, offset in pieces(sql):
+        if kind == "other":
+            depth += (piece == "(") - (piece == ")")
+        elif kind == "word" and depth == 0 and piece.upper() == "SELECT":
+            found = offset
+    return found
+
+
 def squeeze(sql):
     """Comments and runs of blanks become one blank."""
     out = []

@@ -104,8 +104,8 @@ static int bind_field(struct pg_conn *c, struct call *call, const struct pg_arg 
 				    g->nrows, arg->kind, reterr);
 }
 
-static int bind(struct pg_conn *c, struct call *call, const struct pg_arg *arg, struct gathered *g,
-		struct pg_params *p, struct err *reterr)
+int postgres_bind(struct pg_conn *c, struct call *call, const struct pg_arg *arg, struct pg_params *p,
+		  struct err *reterr)
 {
 	static const uint8_t sources[] = { [PG_ARG_VALUE] = BIND_PARAM,     [PG_ARG_TRIMMED] = BIND_TRIMMED,
 					   [PG_ARG_LITERAL] = BIND_LITERAL, [PG_ARG_LOGIN] = BIND_LOGIN,
@@ -114,8 +114,7 @@ static int bind(struct pg_conn *c, struct call *call, const struct pg_arg *arg, 
 	struct bind b = { .index = arg->index };
 	struct value v;
 
-	if (arg->source == PG_ARG_FIELD)
-		return bind_field(c, call, arg, g, p, reterr);
+	assert(arg->source != PG_ARG_FIELD);
 	if (arg->source == PG_ARG_CLOCK)
 		return postgres_param_int(p, &c->arena, atomic_load(&c->db->clock), reterr);
 	b.source = sources[arg->source];
@@ -139,7 +138,8 @@ int postgres_call_send(struct pg_conn *c, struct call *call, bool *ret_broken, s
 	if (run_first(c, call, reterr) < 0 || postgres_params_init(&p, &c->arena, f->nargs, reterr) < 0)
 		return -1;
 	for (unsigned i = 0; rc == 0 && i < f->nargs; i++)
-		rc = bind(c, call, &f->args[i], &g, &p, reterr);
+		rc = f->args[i].source == PG_ARG_FIELD ? bind_field(c, call, &f->args[i], &g, &p, reterr)
+						       : postgres_bind(c, call, &f->args[i], &p, reterr);
 	if (rc < 0)
 		return -1;
 	snprintf(name, sizeof(name), "f%zu", index);
@@ -297,4 +297,16 @@ int postgres_call_take(struct pg_conn *c, struct call *call, const PGresult *r, 
 	for (int row = 0; rc == 0 && row < PQntuples(r); row++)
 		rc = take_one(&a, row, reterr);
 	return rc;
+}
+
+int postgres_call_take_row(struct pg_conn *c, struct call *call, const PGresult *r, int row,
+			   struct err *reterr)
+{
+	struct answer a = {
+		.conn = c, .call = call, .f = postgres_function(c->db, call), .r = r, .open = -1
+	};
+
+	assert(a.f != NULL && a.f->one_row && PQnfields(r) >= ANSWER_VALUES + a.f->noutputs);
+	arena_reset(&c->arena);
+	return take_one(&a, row, reterr);
 }

@@ -65,12 +65,13 @@ int postgres_conn_new(struct pg_database *db, struct pg_conn **ret, struct err *
 		return err_nomem(reterr);
 	c->db = db;
 	c->functions = calloc((size_t)db->procs->nprocs + 1, sizeof(bool));
+	c->together = calloc((size_t)db->procs->nprocs + 1, sizeof(bool));
 	c->statements = calloc((size_t)db->procs->nstatements + 1, sizeof(bool));
 	c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	arena_init(&c->arena, ARENA_MOST);
 	snprintf(c->slot, sizeof(c->slot), "%s/%u", db->engine->server,
 		 atomic_fetch_add(&db->engine->next_slot, 1));
-	if (c->functions == NULL || c->statements == NULL || c->wake_fd < 0) {
+	if (c->functions == NULL || c->together == NULL || c->statements == NULL || c->wake_fd < 0) {
 		postgres_conn_free(c);
 		return err_nomem(reterr);
 	}
@@ -99,6 +100,7 @@ void postgres_conn_free(struct pg_conn *c)
 	arena_fini(&c->arena);
 	free(c->expected);
 	free(c->functions);
+	free(c->together);
 	free(c->statements);
 	free(c);
 }
@@ -171,6 +173,7 @@ static int connect_session(struct pg_conn *c, char *why, size_t size)
 	c->h = postgres_connect(c->db->engine, application, &c->db->stopping, why, size);
 	memset(c->fixed, 0, sizeof(c->fixed));
 	memset(c->functions, 0, c->db->procs->nprocs);
+	memset(c->together, 0, c->db->procs->nprocs);
 	memset(c->statements, 0, c->db->procs->nstatements);
 	if (c->h == NULL)
 		return -1;

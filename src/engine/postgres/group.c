@@ -150,28 +150,45 @@ static enum attempt end(struct pg_worker *w, enum attempt result)
 
 /* ---- all at once ---- */
 
-static enum attempt send_all(struct pg_worker *w, bool alone)
+/* Those that nobody wants any more are not sent. */
+static void begin_all(struct pg_worker *w)
 {
-	bool broken = false;
-
-	postgres_promise_choose(w);
-	if (!send_begin(w, alone))
-		return ATTEMPT_BROKEN;
 	for (size_t i = 0; i < w->ngroup; i++) {
 		struct pg_slot *s = &w->group[i];
 
 		if (s->dead)
 			continue;
 		engine_call_begin(s->call);
-		if (atomic_load_explicit(&s->call->cancelled, memory_order_relaxed))
-			(void)err_set(&s->call->err, ERR_CANCELLED);
-		else if (postgres_call_send(w->conn, s->call, &broken, &s->call->err) == 0)
+		if (!atomic_load_explicit(&s->call->cancelled, memory_order_relaxed))
 			continue;
-		if (broken)
-			return ATTEMPT_BROKEN;
-		fail(s, &s->call->err); /* nothing of it was sent */
+		(void)err_set(&s->call->err, ERR_CANCELLED);
+		fail(s, &s->call->err);
 	}
-	return postgres_promise_send(w) && postgres_mark_send(w->conn) && postgres_send_flush(w->conn)
+}
+
+static bool send_each(struct pg_worker *w)
+{
+	bool broken = false;
+
+	for (size_t i = 0; i < w->ngroup && !broken; i++) {
+		struct pg_slot *s = &w->group[i];
+
+		if (s->dead || s->way != PG_BY_ITSELF ||
+		    postgres_call_send(w->conn, s->call, &broken, &s->call->err) == 0)
+			continue;
+		if (!broken)
+			fail(s, &s->call->err); /* nothing of it was sent */
+	}
+	return !broken;
+}
+
+static enum attempt send_all(struct pg_worker *w, bool alone)
+{
+	begin_all(w);
+	postgres_promise_choose(w);
+	postgres_sets_choose(w);
+	return send_begin(w, alone) && postgres_sets_send(w) && send_each(w) && postgres_promise_send(w) &&
+			       postgres_mark_send(w->conn) && postgres_send_flush(w->conn)
 		       ? ATTEMPT_DONE
 		       : ATTEMPT_BROKEN;
 }
@@ -186,52 +203,129 @@ static void note_ended(struct pg_worker *w, struct pg_slot *s, const PGresult *r
 	fail(s, &s->call->err);
 }
 
-static enum attempt take_one(struct pg_worker *w, struct pg_slot *s)
+/* The next answer, in which this call takes part: waiting for it ends by the limits of this one. */
+static enum attempt next_answer(struct pg_worker *w, struct pg_slot *s, PGresult **ret)
 {
-	PGresult *r;
-	enum pg_state state;
 	enum attempt result = ATTEMPT_DONE;
+	enum pg_state state;
 
 	engine_run_begin(&w->run, s->call);
 	w->conn->run = &w->run;
-	state = postgres_next(w->conn, &r);
+	state = postgres_next(w->conn, ret);
 	w->conn->run = NULL;
 	if (state == PG_BROKEN) {
 		result = ATTEMPT_BROKEN;
 	} else if (state == PG_FAILED) {
-		result = postgres_is_conflict(r)       ? ATTEMPT_CONFLICT
-			 : postgres_is_lock_timeout(r) ? ATTEMPT_LOCKED
-						       : ATTEMPT_SPOILED;
-		note_ended(w, s, r);
-	} else if (postgres_call_take(w->conn, s->call, r, &s->call->err) < 0) {
+		result = postgres_is_conflict(*ret)       ? ATTEMPT_CONFLICT
+			 : postgres_is_lock_timeout(*ret) ? ATTEMPT_LOCKED
+							  : ATTEMPT_SPOILED;
+		note_ended(w, s, *ret);
+	}
+	engine_run_end(&w->run);
+	return result;
+}
+
+static enum attempt take_one(struct pg_worker *w, struct pg_slot *s)
+{
+	PGresult *r = NULL;
+	enum attempt result = next_answer(w, s, &r);
+
+	if (result == ATTEMPT_DONE && postgres_call_take(w->conn, s->call, r, &s->call->err) < 0) {
 		/* a broken rule, which changed nothing; the others are not harmed */
 		engine_call_fail(s->call, &s->call->err);
 		(void)engine_call_rewind(s->call, s->mark);
 	}
-	engine_run_end(&w->run);
+	s->way = PG_ANSWERED;
 	PQclear(r);
 	return result;
+}
+
+static enum attempt take_sets(struct pg_worker *w)
+{
+	enum attempt result = ATTEMPT_DONE;
+
+	for (unsigned i = 0; i < w->nsets && result == ATTEMPT_DONE; i++) {
+		const struct pg_set *set = &w->sets[i];
+		PGresult *r = NULL;
+
+		if (set->n == 0)
+			continue;
+		result = next_answer(w, &w->group[set->slots[0]], &r);
+		if (result == ATTEMPT_DONE)
+			postgres_set_take(w, set, r);
+		PQclear(r);
+	}
+	return result;
+}
+
+static enum attempt take_each(struct pg_worker *w)
+{
+	enum attempt result = ATTEMPT_DONE;
+
+	for (size_t i = 0; result == ATTEMPT_DONE && i < w->ngroup; i++) {
+		if (!w->group[i].dead && w->group[i].way == PG_BY_ITSELF)
+			result = take_one(w, &w->group[i]);
+	}
+	return result;
+}
+
+static enum attempt take_mark(struct pg_worker *w)
+{
+	struct err err;
+
+	switch (postgres_skip(w->conn, &err)) {
+	case PG_OK: return ATTEMPT_DONE;
+	case PG_BROKEN: return ATTEMPT_BROKEN;
+	default: return ATTEMPT_CONFLICT;
+	}
+}
+
+/* What a set has left alone: each by itself, and a mark that stands behind all. */
+static enum attempt run_left(struct pg_worker *w)
+{
+	enum attempt result;
+	bool any = false;
+
+	for (size_t i = 0; i < w->ngroup; i++) {
+		if (w->group[i].dead || w->group[i].way != PG_IN_SET)
+			continue;
+		w->group[i].way = PG_BY_ITSELF;
+		any = true;
+	}
+	if (!any)
+		return ATTEMPT_DONE;
+	if (!send_each(w) || !postgres_mark_send(w->conn) || !postgres_send_flush(w->conn))
+		return ATTEMPT_BROKEN;
+	result = take_each(w);
+	return result == ATTEMPT_DONE ? take_mark(w) : result;
+}
+
+static enum attempt take_all(struct pg_worker *w)
+{
+	enum attempt result = take_begin(w);
+	enum pg_state s;
+
+	if (result == ATTEMPT_DONE)
+		result = take_sets(w);
+	if (result == ATTEMPT_DONE)
+		result = take_each(w);
+	if (result != ATTEMPT_DONE)
+		return result;
+	s = postgres_promise_take(w);
+	if (s != PG_OK)
+		return s == PG_BROKEN ? ATTEMPT_BROKEN : ATTEMPT_CONFLICT;
+	result = take_mark(w);
+	return result == ATTEMPT_DONE ? run_left(w) : result;
 }
 
 static enum attempt attempt_fast(struct pg_worker *w, bool alone, int64_t until_ms)
 {
 	enum attempt result = send_all(w, alone);
-	enum pg_state s;
-	struct err err;
 
 	if (result == ATTEMPT_DONE)
-		result = take_begin(w);
-	for (size_t i = 0; result == ATTEMPT_DONE && i < w->ngroup; i++) {
-		if (!w->group[i].dead)
-			result = take_one(w, &w->group[i]);
-	}
+		result = take_all(w);
 	if (result != ATTEMPT_DONE)
 		return end(w, result);
-	s = postgres_promise_take(w);
-	if (s == PG_OK)
-		s = postgres_skip(w->conn, &err); /* the mark */
-	if (s != PG_OK)
-		return end(w, s == PG_BROKEN ? ATTEMPT_BROKEN : ATTEMPT_CONFLICT);
 	/* a cancelling may still come, and must not find the commit */
 	if (w->conn->cancelled || !postgres_promise_holds(w))
 		return end(w, ATTEMPT_CONFLICT);
@@ -294,7 +388,6 @@ static enum attempt run_one(struct pg_worker *w, struct pg_slot *s, bool saved)
 static enum attempt attempt_slow(struct pg_worker *w, bool alone, int64_t until_ms)
 {
 	enum attempt result = ATTEMPT_DONE;
-	struct err err;
 
 	w->later = PG_NOT_LATER;
 	if (!send_begin(w, alone) || !postgres_send_flush(w->conn))
@@ -308,11 +401,8 @@ static enum attempt attempt_slow(struct pg_worker *w, bool alone, int64_t until_
 		return end(w, result);
 	if (!postgres_mark_send(w->conn) || !postgres_send_flush(w->conn))
 		return end(w, ATTEMPT_BROKEN);
-	switch (postgres_skip(w->conn, &err)) {
-	case PG_OK: return end(w, commit(w, until_ms));
-	case PG_BROKEN: return end(w, ATTEMPT_BROKEN);
-	default: return end(w, ATTEMPT_CONFLICT);
-	}
+	result = take_mark(w);
+	return end(w, result == ATTEMPT_DONE ? commit(w, until_ms) : result);
 }
 
 /* ---- the order of rows ---- */

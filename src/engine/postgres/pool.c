@@ -14,8 +14,10 @@
 #include "base/thread.h"
 #include "engine/postgres/postgres_int.h"
 
-#define MANY 8       /* so many calls that wait are worth a group beside each that runs */
-#define BESIDE_MS 20 /* after that a group is slow: nobody waits for it */
+#define MANY 8        /* so many calls that wait are worth a group beside each that runs */
+#define ALIKE 4       /* so many calls of one procedure, and a third of all, are worth their own group */
+#define LOOK_MOST 512 /* so far along the queue they are looked for */
+#define BESIDE_MS 20  /* after that a group is slow: nobody waits for it */
 
 /* ---- taking ---- */
 
@@ -77,11 +79,32 @@ static void begin(struct pg_worker *w, int64_t now_ms)
 	w->counted = true;
 }
 
+/* Under the lock: a group that begins with this call, and goes side by side with others, is of
+ * calls of the same procedure if enough of those that wait are: they become one statement
+ * (together.c). NULL: all kinds. */
+static const struct proc *one_kind(const struct pg_database *db, const struct call *first)
+{
+	unsigned looked = 0, alike = 0;
+
+	if (db->takes_turns || !postgres_together_is_for(db, first))
+		return NULL;
+	LIST_EACH (it, &db->queue[PG_WRITER]) {
+		const struct call *c = call_of(it);
+
+		alike += c->kind == CALL_PROC && c->proc == first->proc && c->txn == NULL;
+		if (++looked == PG_GROUP_MAX)
+			break;
+	}
+	return alike >= ALIKE && alike * 3 >= looked ? first->proc : NULL;
+}
+
 /* Under the lock: the first call that need not wait, or a group of those that belong together. */
 static bool take_writes(struct pg_worker *w, int64_t now_ms)
 {
 	struct pg_database *db = w->db;
 	bool free = may_begin(db, PG_WRITER, now_ms);
+	const struct proc *only = NULL;
+	unsigned looked = 0;
 	struct list *next;
 
 	assert(w->kind == PG_WRITER && w->ngroup == 0);
@@ -89,12 +112,16 @@ static bool take_writes(struct pg_worker *w, int64_t now_ms)
 		struct call *c = call_of(it);
 
 		next = it->next;
-		if (w->ngroup == PG_GROUP_MAX)
+		if (w->ngroup == PG_GROUP_MAX || (only != NULL && ++looked > LOOK_MOST))
 			break;
 		if (postgres_txn_blocks(db, c) || (c->txn == NULL && !free))
 			continue;
 		if (c->txn != NULL && w->ngroup > 0)
 			break; /* the group goes first */
+		if (w->ngroup == 0 && c->txn == NULL)
+			only = one_kind(db, c);
+		if (only != NULL && (c->kind != CALL_PROC || c->proc != only))
+			continue;
 		take(w, c);
 		if (c->txn != NULL)
 			break;

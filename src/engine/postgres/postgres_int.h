@@ -14,6 +14,7 @@
 #include "engine/postgres/postgres.h"
 
 #define PG_GROUP_MAX 64     /* calls of one transaction */
+#define PG_SETS_MAX 4       /* procedures whose calls go together in one */
 #define PG_WORKERS_MAX 80   /* threads of a database */
 #define PG_READERS_EXTRA 14 /* of these, readers beside those that the setting allows */
 #define PG_SCHEMA 64        /* of names of schemas, with the NUL */
@@ -229,8 +230,8 @@ enum pg_fixed {
  * one thread at a time. */
 struct pg_conn {
 	struct pg_database *db;
-	PGconn *h;                    /* NULL: not connected */
-	bool *functions, *statements; /* which have been prepared; owned */
+	PGconn *h;                               /* NULL: not connected */
+	bool *functions, *together, *statements; /* which have been prepared; owned */
 	bool fixed[PG_FIXED_COUNT];
 	int timeline;
 	int64_t since_ms;         /* clock_boot_ms() when it had been made */
@@ -346,6 +347,12 @@ MUST_CHECK int postgres_call_send(struct pg_conn *c, struct call *call, bool *re
  * changed nothing. */
 MUST_CHECK int postgres_call_take(struct pg_conn *c, struct call *call, const PGresult *r,
 				  struct err *reterr);
+/* One row of an answer that has those of several calls. */
+MUST_CHECK int postgres_call_take_row(struct pg_conn *c, struct call *call, const PGresult *r, int row,
+				      struct err *reterr);
+/* An argument that is no array. */
+MUST_CHECK int postgres_bind(struct pg_conn *c, struct call *call, const struct pg_arg *arg,
+			     struct pg_params *p, struct err *reterr);
 /* Step by step, inside the transaction of the connection. PG_FAILED: the pipeline is to be mended
  * if *ret_state says so. */
 struct pg_outcome {
@@ -392,8 +399,15 @@ struct pg_worker {
 		struct call *call;
 		size_t mark; /* of its sink */
 		bool dead;   /* it has its result, whatever comes of the others */
+		enum { PG_BY_ITSELF, PG_IN_SET, PG_ANSWERED } way;
+		uint64_t subject; /* of a call that may be in a set: which item it is about */
 	} group[PG_GROUP_MAX];
 	size_t ngroup;
+	struct pg_set {
+		const struct proc *proc;
+		uint8_t slots[PG_GROUP_MAX], n; /* in the order of the arrays */
+	} sets[PG_SETS_MAX];
+	unsigned nsets;
 	enum pg_later later; /* how the group is committed */
 	struct call promise; /* of PG_LATER_PROMISE */
 	struct value promise_value;
@@ -427,6 +441,15 @@ void postgres_pool_sweep(struct pg_database *db, int64_t now_ms);
 void postgres_group_run(struct pg_worker *w);
 void postgres_reader_run(struct pg_worker *w);
 void postgres_txn_run(struct pg_worker *w, struct call *c);
+
+/* ---- together.c: calls of one procedure as one statement ---- */
+
+bool postgres_together_is_for(const struct pg_database *db, const struct call *c);
+/* Which calls of the group go in sets; these are sent. False: the connection is gone. */
+void postgres_sets_choose(struct pg_worker *w);
+bool postgres_sets_send(struct pg_worker *w);
+/* Its answer. Calls that are still PG_IN_SET after that were not done. */
+void postgres_set_take(struct pg_worker *w, const struct pg_set *set, const PGresult *r);
 
 /* ---- promise.c: renewals that are answered before they are durable ---- */
 

@@ -169,7 +169,8 @@ static bool take_all(struct pg_worker *w, PGresult **answers)
 		w->conn->run = NULL;
 		engine_run_end(&w->run);
 	}
-	return s == PG_OK && postgres_synced(w->conn) == PG_OK && !w->conn->cancelled;
+	/* also after a failure, what was sent is read to its end: the next answers are others' */
+	return s != PG_BROKEN && postgres_synced(w->conn) == PG_OK && s == PG_OK && !w->conn->cancelled;
 }
 
 static void give(struct pg_worker *w, struct call *c, const PGresult *r)

@@ -54,6 +54,18 @@ AS
         self.assertEqual(p.params[1].range, (1, 9, 50003, "It's 1 to 9, or so.", 16))
         self.assertEqual((p.params[1].has_default, p.params[1].default), (True, 5))
 
+    def test_together(self):
+        together = read("RUN DELETE FROM t;\nTOGETHER BY @b, @a\n    WITH x AS (SELECT @a FROM calls) SELECT place, 1, 2 FROM x;").together
+        self.assertEqual(together.keys, [1, 0])
+        self.assertEqual((together.ctes.sql, together.ctes.binds), ("x AS (SELECT ?1 FROM calls)", [("BIND_PARAM", 0)]))
+        self.assertEqual(together.select.sql, "SELECT place, 1, 2 FROM x")
+
+    def test_together_is_refused(self):
+        self.refused("RUN DELETE FROM t;\nTOGETHER WITH x AS (SELECT 1) SELECT 1;", 12, "TOGETHER BY @a")
+        self.refused("RUN DELETE FROM t;\nTOGETHER BY @zzz WITH x AS (SELECT 1) SELECT 1;", 12, "@zzz is not declared")
+        self.refused("RUN DELETE FROM t;\nTOGETHER BY @a WITH x AS (SELECT 1);", 12, "ends with a SELECT")
+        self.refused("ROWS (x int) SELECT 1;\nTOGETHER BY @a WITH x AS (SELECT 1) SELECT 1;", 12, "no rows")
+
     def test_variables_get_numbers_and_are_bound_once(self):
         s = read("RUN UPDATE t SET a = @A, b = ':now @a', c = :now /* @zzz */ WHERE x = @a AND y = \"@b\" -- @c\n AND z = @n;").steps[0].stmt
         self.assertEqual(s.sql, "UPDATE t SET a = ?1, b = ':now @a', c = ?2 WHERE x = ?1 AND y = \"@b\" AND z = ?3")
