@@ -27,8 +27,9 @@ class JobServer(Server):
         return self
 
     def call(self, proc, **args):
-        """The rows of the call and its return code."""
-        with pytds.connect(dsn=self.host, port=self.port, user="sa", password=self.password, database=DATABASE, autocommit=True, timeout=60) as conn, conn.cursor() as cur:
+        """The rows of the call and its return code. (Of login_timeout pytds gives one try 8 %.)"""
+        with pytds.connect(dsn=self.host, port=self.port, user="sa", password=self.password, database=DATABASE, autocommit=True, timeout=60,
+                           login_timeout=600) as conn, conn.cursor() as cur:
             cur.callproc(proc, {"@" + name: value for name, value in args.items()})
             names = [d[0] for d in cur.description or []]
             rows = [dict(zip(names, row)) for row in cur.fetchall()] if names else []
