@@ -184,6 +184,27 @@ int scheduler_jobs_remove(struct client *c, const char *id, struct err *reterr)
 	return call_alone(c, "proc_MIP_RemoveScheduledJob", args, ARRAY_LEN(args), reterr);
 }
 
+int scheduler_jobs_ran(struct client *c, const char *id, const char *display_name, const struct job_run *run,
+		       const char *scheduler, struct err *reterr)
+{
+	char due[JOB_TIME_MAX], started[JOB_TIME_MAX], ended[JOB_TIME_MAX];
+	const struct client_arg args[] = {
+		client_text("@JobId", id),
+		client_text("@DueTime", due),
+		client_text("@StartTime", started),
+		client_text("@EndTime", ended),
+		client_text("@Outcome", run->outcome),
+		client_int("@ExitStatus", run->status),
+		client_text("@DisplayName", display_name),
+		client_text("@Scheduler", scheduler),
+	};
+
+	scheduler_job_time_sent(run->due, due);
+	scheduler_job_time_sent(run->started, started);
+	scheduler_job_time_sent(run->ended, ended);
+	return call_alone(c, "procession_run_ended", args, ARRAY_LEN(args), reterr);
+}
+
 static int batch(struct client *c, const char *text, struct err *reterr)
 {
 	struct client_result r;

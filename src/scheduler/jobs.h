@@ -39,6 +39,16 @@ MUST_CHECK int scheduler_jobs_modify(struct client *c, const struct job_row *job
 MUST_CHECK int scheduler_jobs_refresh(struct client *c, const char *id, int64_t due, struct err *reterr);
 MUST_CHECK int scheduler_jobs_remove(struct client *c, const char *id, struct err *reterr);
 
+/* How one occurrence ended. */
+struct job_run {
+	int64_t due, started, ended;
+	const char *outcome; /* one word */
+	int status;          /* of the handler; -1: nothing was run */
+};
+/* Not of the specification: our server keeps the last runs. scheduler: whose run it was. */
+MUST_CHECK int scheduler_jobs_ran(struct client *c, const char *id, const char *display_name,
+				  const struct job_run *run, const char *scheduler, struct err *reterr);
+
 /* What is called between the two is done as a whole or not at all, and no other client comes in
  * between. */
 MUST_CHECK int scheduler_jobs_begin(struct client *c, struct err *reterr);

@@ -59,13 +59,14 @@ struct taken *scheduler_taken_new(const struct job_row *row, int64_t due, int64_
 
 /* ---- the ledger ---- */
 
-int scheduler_ledger_open(const char *dir, struct ledger **ret, struct err *reterr)
+int scheduler_ledger_open(const char *dir, struct reports *reports, struct ledger **ret, struct err *reterr)
 {
 	struct ledger *l = calloc(1, sizeof(*l));
 
 	if (l == NULL)
 		return err_nomem(reterr);
 	l->lock_fd = -1;
+	l->reports = reports;
 	lock_init(&l->mutex);
 	if (dir != NULL && scheduler_journal_open(l, dir, reterr) < 0) {
 		scheduler_ledger_close(l);
@@ -291,6 +292,13 @@ void scheduler_ledger_finish(struct ledger *l, struct taken *t, const char *outc
 	lock_take(&l->mutex);
 	assert(t->state != TAKEN_DOUBT);
 	scheduler_journal_history(l, t, outcome, status, started, ended);
+	if (l->reports != NULL)
+		scheduler_reports_add(l->reports, &t->row,
+				      &(struct job_run){ .due = t->due,
+							 .started = started,
+							 .ended = ended,
+							 .outcome = outcome,
+							 .status = status });
 	for (struct taken **at = &l->list; *at != NULL; at = &(*at)->link) {
 		if (*at == t) {
 			*at = t->link;

@@ -5,7 +5,7 @@
 #define SCHEDULER_LEDGER_H
 
 #include "base/err.h"
-#include "scheduler/jobs.h"
+#include "scheduler/reports.h"
 
 enum taken_state {
 	TAKEN_DOUBT, /* the commit that takes it has not been confirmed */
@@ -28,9 +28,11 @@ struct taken {
 };
 
 struct ledger;
-/* dir NULL: in memory only. Fails when another scheduler uses the folder. Runs that the end of
- * the last scheduler interrupted are written to the history. */
-MUST_CHECK int scheduler_ledger_open(const char *dir, struct ledger **ret, struct err *reterr);
+/* dir NULL: in memory only. reports: where the server's share of the history goes; NULL: nowhere.
+ * Fails when another scheduler uses the folder. Runs that the end of the last scheduler interrupted
+ * are written to the history. */
+MUST_CHECK int scheduler_ledger_open(const char *dir, struct reports *reports, struct ledger **ret,
+				     struct err *reterr);
 void scheduler_ledger_close(struct ledger *l);
 
 struct taken *scheduler_taken_new(const struct job_row *row, int64_t due, int64_t start);

@@ -13,6 +13,7 @@ struct ledger {
 	struct taken *list; /* in the order in which they were taken */
 	char *dir;          /* NULL: memory only */
 	int lock_fd;
+	struct reports *reports; /* lent; NULL: none */
 };
 
 /* Creates the folder, locks it and reads the journal into the list. */

@@ -22,13 +22,14 @@
 struct poller {
 	const struct scheduler_options *options;
 	struct ledger *ledger;
+	struct reports *reports;
 	struct client *client;     /* NULL: not connected */
 	struct settings *settings; /* of the thread */
 	struct settings *pending;  /* under the mutex: what it is to use next; NULL: nothing new */
 	struct lock mutex;
 	pthread_t thread;
 	int wake_fd, stop_fd; /* stop_fd: also for new settings */
-	atomic_bool stopping, ended;
+	atomic_bool stopping, ended, closing;
 	enum poller_round last; /* the thread's, until it has ended */
 	int64_t mono, wall;     /* of the last round's begin */
 	int64_t backoff_ms;
@@ -56,6 +57,13 @@ static int round_once(struct poller *p, struct err *reterr)
 	    scheduler_take_recheck(p->client, p->settings, p->ledger, reterr) < 0)
 		return -1;
 	return scheduler_take_due(p->client, p->settings, p->ledger, reterr);
+}
+
+/* Where there is no connection they wait for the next round. */
+static void report(struct poller *p)
+{
+	if (p->client != NULL && scheduler_reports_deliver(p->reports, p->client) < 0)
+		disconnect(p);
 }
 
 /* Doubles up to the interval; a quarter of chance keeps several schedulers apart. */
@@ -109,22 +117,32 @@ static bool use_pending(struct poller *p)
 	return old != NULL;
 }
 
+/* Until somebody has something for this thread. */
+static void rest(struct poller *p, int ms)
+{
+	struct pollfd fds[] = { { .fd = p->stop_fd, .events = POLLIN },
+				{ .fd = scheduler_reports_fd(p->reports), .events = POLLIN } };
+	uint64_t count;
+
+	if (poll(fds, ARRAY_LEN(fds), ms) <= 0)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+		if (read(fds[i].fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+			LOG(LOG_ERROR, NULL, "wake", F_STR("why", strerror(errno)));
+	}
+}
+
 static void wait_for_round(struct poller *p)
 {
 	int64_t until = p->mono + wait_ms(p);
 
 	while (!atomic_load(&p->stopping)) {
 		int64_t left = until - clock_mono_ms();
-		struct pollfd fd = { .fd = p->stop_fd, .events = POLLIN };
-		uint64_t count;
 
 		if (left <= 0 || wall_passed(p) || use_pending(p))
 			return;
-		if (left > p->settings->clock_check)
-			left = p->settings->clock_check;
-		if (poll(&fd, 1, (int)left) > 0 && read(p->stop_fd, &count, sizeof(count)) < 0 &&
-		    errno != EAGAIN)
-			LOG(LOG_ERROR, NULL, "wake", F_STR("why", strerror(errno)));
+		rest(p, (int)(left > p->settings->clock_check ? p->settings->clock_check : left));
+		report(p);
 	}
 }
 
@@ -153,15 +171,21 @@ static void *run_thread(void *arg)
 		} else {
 			p->backoff_ms = 0;
 			p->last = ROUND_DONE;
+			report(p);
 		}
 		wake(p->wake_fd);
 		if (p->options->once)
 			break;
 		wait_for_round(p);
 	}
-	disconnect(p);
 	atomic_store(&p->ended, true);
 	wake(p->wake_fd);
+	while (!atomic_load(&p->closing)) { /* what was taken still runs */
+		rest(p, -1);
+		report(p);
+	}
+	report(p);
+	disconnect(p);
 	return NULL;
 }
 
@@ -175,8 +199,8 @@ static void poller_free(struct poller *p)
 	free(p);
 }
 
-int scheduler_poller_start(const struct scheduler_options *o, struct ledger *l, int wake_fd,
-			   struct poller **ret, struct err *reterr)
+int scheduler_poller_start(const struct scheduler_options *o, struct ledger *l, struct reports *reports,
+			   int wake_fd, struct poller **ret, struct err *reterr)
 {
 	struct poller *p = calloc(1, sizeof(*p));
 
@@ -184,6 +208,7 @@ int scheduler_poller_start(const struct scheduler_options *o, struct ledger *l, 
 		return err_nomem(reterr);
 	p->options = o;
 	p->ledger = l;
+	p->reports = reports;
 	p->settings = scheduler_settings_ref(o->settings);
 	lock_init(&p->mutex);
 	p->wake_fd = wake_fd;
@@ -235,6 +260,8 @@ enum poller_round scheduler_poller_join(struct poller *p)
 {
 	enum poller_round last;
 
+	atomic_store(&p->closing, true);
+	wake(p->stop_fd);
 	pthread_join(p->thread, NULL);
 	last = p->last;
 	poller_free(p);

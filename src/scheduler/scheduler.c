@@ -24,6 +24,7 @@ struct scheduler {
 	const struct scheduler_options *options;
 	struct settings *settings; /* counted; earlier ones hang on it as long as they are needed */
 	struct ledger *ledger;
+	struct reports *reports;
 	struct poller *poller;
 	struct run *runs;   /* nslots of them, at least max_running */
 	struct pollfd *fds; /* signals, wake, then one a slot */
@@ -401,13 +402,17 @@ static int prepare(struct scheduler *s, struct err *reterr)
 		return err_nomem(reterr);
 	if (make_slots(s, (size_t)s->settings->max_running, reterr) < 0)
 		return -1;
-	return scheduler_ledger_open(s->settings->state[0] != '\0' ? s->settings->state : NULL, &s->ledger,
-				     reterr);
+	s->reports = scheduler_reports_new();
+	if (s->reports == NULL)
+		return err_nomem(reterr);
+	return scheduler_ledger_open(s->settings->state[0] != '\0' ? s->settings->state : NULL, s->reports,
+				     &s->ledger, reterr);
 }
 
 static void clean_up(struct scheduler *s)
 {
 	scheduler_ledger_close(s->ledger);
+	scheduler_reports_free(s->reports);
 	if (s->signal_fd >= 0)
 		close(s->signal_fd);
 	if (s->wake_fd >= 0)
@@ -429,7 +434,7 @@ int scheduler_run(const struct scheduler_options *o, enum scheduler_end *ret, st
 		LOG(LOG_WARN, NULL, "log_writer", F_STR("why", "no thread for it"),
 		    F_STR("effect", "a standard error that nobody reads can stop the scheduler"));
 	if (prepare(&s, reterr) < 0 ||
-	    scheduler_poller_start(o, s.ledger, s.wake_fd, &s.poller, reterr) < 0) {
+	    scheduler_poller_start(o, s.ledger, s.reports, s.wake_fd, &s.poller, reterr) < 0) {
 		clean_up(&s);
 		return -1;
 	}

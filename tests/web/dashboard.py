@@ -82,6 +82,12 @@ def fill(server):
         sql(server, "ScheduledJobs", f"EXEC proc_MIP_AddScheduledJob @JobId = '{SCHEDULED.format(n)}', @Assembly = N'Microsoft.Office.Server, Version=12.0.0.0, "
             "Culture=neutral, PublicKeyToken=71e9bce111e9429c', @Class = N'Microsoft.Office.Server.Audience.AudienceCompilationJob', "
             f"@Recurrence = {text}, @NextDueTime = '{soon:%Y-%m-%dT%H:%M:%S}', @DisplayName = N'{name}'")
+    now = datetime.datetime.utcnow()
+    for n in range(24):
+        due, took = now - datetime.timedelta(hours=24 - n, minutes=3), datetime.timedelta(seconds=40 + 7 * n)
+        sql(server, "ScheduledJobs", f"EXEC procession_run_ended @JobId = '{SCHEDULED.format(n % 3)}', @DueTime = '{due:%Y-%m-%dT%H:%M:%S}', @StartTime = '{due:%Y-%m-%dT%H:%M:%S}', "
+            f"@EndTime = '{due + took:%Y-%m-%dT%H:%M:%S}', @Outcome = N'{'failed' if n == 20 else 'ok'}', @ExitStatus = {3 if n == 20 else 0}, "
+            f"@DisplayName = N'{schedule[n % 3][0]}', @Scheduler = N'host1'")
     state = [f"EXEC proc_AddItem 'session-{n}', 0x{'ab' * (20 + n)}, {20 + n * 17 % 1400}" for n in range(120)]
     state += [f"DECLARE @d varbinary(max), @c int, @l bit, @a int EXEC proc_GetItemWithLock 'session-{n}', @d OUTPUT, @l OUTPUT, @a OUTPUT, @c OUTPUT" for n in range(5)]
     sql(server, "StateService", *state)

@@ -309,9 +309,15 @@ function editor(s, classes) {
     h("label", {}, "Data", h("textarea", { name: "data" }, s.JobData ?? ""))];
 }
 
+// How a run ended: what ran to its end, what was left out on purpose, what went wrong.
+const outcome = (r) => [r.Outcome, r.Outcome === "ok" ? "good" : ["skipped", "withdrawn", "stopped"].includes(r.Outcome) ? "warn" : "bad"];
+const lasted = (s) => (s >= 600 ? `${Math.round(s / 60)} min` : `${s.toFixed(s > 0 && s < 10 ? 1 : 0)} s`);
+const lately = (list) => (list.length ? h("span", { class: "runs", role: "img", "aria-label": `Last runs: ${list.slice(0, 10).map((r) => `${r.Outcome} ${date(r.EndTime).toLocaleString()}`).join("; ")}` },
+  list.slice(0, 10).reverse().map((r) => h("span", { class: `dot ${outcome(r)[1]}`, title: `${r.Outcome}, ${date(r.EndTime).toLocaleString()}` })), ` ${list[0].Outcome} ${age(list[0].EndTime)} ago`) : "–");
+
 function schedules(node, database) {
-  const db = choice(["schedule"], "schedules", database), note = said(), out = card(), times = new Map();
-  let classes = [];
+  const db = choice(["schedule"], "schedules", database), note = said(), out = card(), last = card(), times = new Map();
+  let classes = [], shown = null, runs = [];
   get("classes").then((list) => { classes = list; }, () => {});
   const values = (s, form) => ({ db: db.name, id: s.JobId, assembly: classes.find((c) => c[2] === form.class)[1], class: form.class, recurrence: form.recurrence.trim() || null, data: form.data || null, due: form.due.slice(0, 19), disabled: false, name: form.name });
   const add = async () => { const form = await dialog("Add a scheduled job", editor({}, classes), "Add"); if (form) await act(note, "schedule_add", values({ JobId: guid() }, form), `${form.name} is added.`); };
@@ -323,21 +329,30 @@ function schedules(node, database) {
     await act(note, "schedule_edit", { ...same(s), due: next.slice(0, 19), disabled: false }, `${s.DisplayName} is enabled.`);
   };
   const run = (s) => act(note, "schedule_run", { db: db.name, id: s.JobId, due: iso(new Date(Date.now() + 2000)) }, `${s.DisplayName} is due now: a scheduler takes it.`);
-  node.append(h("div", { class: "row" }, h("h1", {}, "Schedules"), db.label, db.may && h("button", { type: "button", onclick: add }, "Add a job")), note, out);
-  const draw = (list) => fill(out, table("Scheduled jobs", ["Name", "Class", "Recurrence", "Next", "Next ten occurrences", ""], list.map((s) => {
+  node.append(h("div", { class: "row" }, h("h1", {}, "Schedules"), db.label, db.may && h("button", { type: "button", onclick: add }, "Add a job")), note, out, last);
+  const draw = (list) => fill(out, table("Scheduled jobs", ["Name", "Class", "Recurrence", "Next", "Next ten occurrences", "Last runs", ""], list.map((s) => {
     const at = s.Disabled ? [] : times.get(`${s.Recurrence} ${s.NextDueTime}`) ?? [date(s.NextDueTime)], name = s.DisplayName ?? s.JobId;
     return row(wide(h("b", {}, name)), wide(s.Class.split(".").at(-1)), s.Recurrence ?? "once", s.Disabled ? mark("disabled", "warn") : time(s.NextDueTime),
       whole(at.length ? timeline(`Next: ${at.map((t) => t.toLocaleString()).join("; ")}`, at) : "–"),
+      lately(runs.filter((r) => r.JobId === s.JobId)),
       actions(db.may && !s.Disabled && button("Run now", `r${s.JobId}`, () => run(s)), db.may && button("Edit", `e${s.JobId}`, () => edit(s)),
         db.may && (s.Disabled ? button("Enable", `d${s.JobId}`, () => enable(s)) : button("Disable", `d${s.JobId}`, () => disable(s)))));
-  }), "No job is scheduled."), h("p", { class: "soft" }, "Runs and their outcomes are in the journal of the scheduler that took them (docs/scheduler.md)."));
+  }), "No job is scheduled."));
   watch("schedules", { db: db.name }, async (answer) => {
     const list = rows(answer);
+    shown = list;
     draw(list);
     for (const s of list.filter((x) => !x.Disabled && x.Recurrence && !times.has(`${x.Recurrence} ${x.NextDueTime}`)).slice(0, 50))
       times.set(`${s.Recurrence} ${s.NextDueTime}`, await get("occurrences", { recurrence: s.Recurrence, due: s.NextDueTime }).then((a) => a.times.map(date), () => [date(s.NextDueTime)]));
     draw(list);
   }, (problem) => say(note, problem.message));
+  watch("schedule_runs", { db: db.name }, (answer) => {
+    runs = rows(answer);
+    if (shown) draw(shown);
+    fill(last, h("h2", {}, "Last runs"), table("Last runs", ["Ended", "Job", "Outcome", "#Exit status", "#Took", "#Late", "Scheduler"], runs.slice(0, 20).map((r) => row(time(r.EndTime),
+      wide(r.DisplayName ?? r.JobId), mark(...outcome(r)), right(r.ExitStatus === null || r.ExitStatus < 0 ? "–" : r.ExitStatus), right(lasted((date(r.EndTime) - date(r.StartTime)) / 1000)),
+      right(lasted(Math.max(0, date(r.StartTime) - date(r.DueTime)) / 1000)), r.Scheduler ?? "–")), "No scheduler has told of a run yet."));
+  }, () => fill(last));
 }
 
 // ---- State ----

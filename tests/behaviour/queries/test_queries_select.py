@@ -177,7 +177,7 @@ def test_views_of_another_database(server, filled):
 
 
 def test_views_of_every_service(server):
-    for database, views in (("StateService", ("Items",)), ("ScheduledJobs", ("ScheduledJobs",)), ("WordAutomation", ("Jobs", "Groups", "Items")),
+    for database, views in (("StateService", ("Items",)), ("ScheduledJobs", ("ScheduledJobs", "Runs")), ("WordAutomation", ("Jobs", "Groups", "Items")),
                             ("Translation", ("Jobs", "Groups", "Items", "ItemCounts"))):
         with open_path("wire", server, database) as db:
             for view in views:

@@ -54,7 +54,7 @@ static struct ledger *opened(const char *where)
 	struct ledger *l;
 	struct err e = { 0 };
 
-	assert_int_equal(scheduler_ledger_open(where, &l, &e), 0);
+	assert_int_equal(scheduler_ledger_open(where, NULL, &l, &e), 0);
 	return l;
 }
 
@@ -228,7 +228,7 @@ static void a_folder_is_used_by_one(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	assert_int_equal(scheduler_ledger_open(dir, &second, &e), -1);
+	assert_int_equal(scheduler_ledger_open(dir, NULL, &second, &e), -1);
 	assert_non_null(strstr(e.text, "another scheduler"));
 	scheduler_ledger_close(l);
 }

@@ -43,7 +43,7 @@ async function axeAllowed(page) {
 const PAGES = [
   ["Overview", (page) => page.getByRole("region", { name: "Databases" })],
   ["Jobs", (page) => page.getByRole("region", { name: "Jobs" })],
-  ["Schedules", (page) => page.getByRole("region", { name: "Scheduled jobs" })],
+  ["Schedules", (page) => page.getByRole("region", { name: "Last runs" })],
   ["State", (page) => page.getByRole("img", { name: /Items by the hours/ })],
   ["Sessions", (page) => page.getByRole("region", { name: "Sessions" })],
   ["Logins", (page) => page.getByRole("region", { name: "Rights" })],
@@ -174,10 +174,14 @@ module.exports = {
     await enter(page, url, o);
     await open(page, "Schedules");
     const line = (name) => page.getByRole("row").filter({ hasText: name });
-    await line("Night report").getByRole("img", { name: /Next: / }).waitFor();
-    await line("Night report").getByRole("button", { name: "Disable" }).click();
-    await line("Night report").getByText("disabled").waitFor();
-    await line("Weekly digest").getByRole("button", { name: "Run now" }).click();
+    await line("Night report").first().getByRole("img", { name: /Next: / }).waitFor();
+    await line("Weekly digest").getByRole("img", { name: /^Last runs: ok .*; failed / }).waitFor();
+    const runs = page.getByRole("region", { name: "Last runs" });
+    await runs.getByText("failed").first().waitFor();
+    assert.equal(await runs.getByRole("row").count(), 21);
+    await line("Night report").first().getByRole("button", { name: "Disable" }).click();
+    await line("Night report").first().getByText("disabled").waitFor();
+    await line("Weekly digest").first().getByRole("button", { name: "Run now" }).click();
     await seen(page, "Weekly digest is due now");
     await page.getByRole("button", { name: "Add a job" }).click();
     await page.getByLabel("Name").fill("From the browser");
