@@ -115,8 +115,9 @@ static void on_notice(void *arg, const PGresult *r)
 		c->may_be_lost = true;
 }
 
-/* Plans that do not depend on statistics, which change at night; commits that are where they must
- * be before they are answered, whatever the cluster's own setting says (PG_LAZY is the exception);
+/* Plans that do not depend on statistics, which change at night (a client's SELECT has its own
+ * rules for as long as it runs: PG_BE_READER); commits that are where they must be before they are
+ * answered, whatever the cluster's own setting says (PG_LAZY is the exception);
  * PostgreSQL's own names first, so that nobody's function stands in for one of them. */
 static int set_up(struct pg_conn *c, char *why, size_t size)
 {
@@ -132,13 +133,10 @@ static int set_up(struct pg_conn *c, char *why, size_t size)
 		 "SET idle_in_transaction_session_timeout = 0; SET standard_conforming_strings = on; "
 		 "SELECT set_config('synchronous_commit', 'on', false) WHERE "
 		 "current_setting('synchronous_commit') IN ('off', 'local'); "
-		 "%s" PG_TIMELINE_SQL ", "
+		 "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off; "
+		 "SET enable_mergejoin = off; SET enable_material = off; " PG_TIMELINE_SQL ", "
 		 "greatest((SELECT max(floor) FROM clock), (SELECT max(at) FROM mark), 0)",
-		 db->code, db->schema,
-		 c->reads_queries
-			 ? ""
-			 : "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = "
-			   "off; SET enable_mergejoin = off; SET enable_material = off; ");
+		 db->code, db->schema);
 	r = postgres_exec(db->engine, c->h, sql);
 	if (PQresultStatus(r) == PGRES_TUPLES_OK) {
 		timeline = (int)strtol(PQgetvalue(r, 0, 0), NULL, 10);

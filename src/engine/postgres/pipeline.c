@@ -62,6 +62,14 @@ bool postgres_send_prepared(struct pg_conn *c, const char *name, bool *prepared,
 	       expect(c, NULL);
 }
 
+/* Clients' SELECTs may read whole tables, and join as PostgreSQL likes; procedures not (conn.c). */
+#define JOINS(how) \
+	"pg_catalog.set_config('enable_seqscan', '" how "', true), " \
+	"pg_catalog.set_config('enable_bitmapscan', '" how "', true), " \
+	"pg_catalog.set_config('enable_hashjoin', '" how "', true), " \
+	"pg_catalog.set_config('enable_mergejoin', '" how "', true), " \
+	"pg_catalog.set_config('enable_material', '" how "', true)"
+
 static const struct {
 	const char *name, *sql;
 } fixed[PG_FIXED_COUNT] = {
@@ -81,10 +89,13 @@ static const struct {
 	[PG_SAVE] = { "save", "SAVEPOINT one" },
 	[PG_RELEASE] = { "release", "RELEASE SAVEPOINT one" },
 	[PG_BACK] = { "back", "ROLLBACK TO SAVEPOINT one" },
-	[PG_BE_READER] = { "be_reader", "SELECT pg_catalog.set_config('role', 'procession_reader', true), "
-					"pg_catalog.set_config('statement_timeout', $1, true)" },
-	[PG_BE_ONESELF] = { "be_oneself", "SELECT pg_catalog.set_config('role', 'none', true), "
-					  "pg_catalog.set_config('statement_timeout', '0', true)" },
+	[PG_BE_READER] = { "be_reader",
+			   "SELECT " JOINS("on") ", pg_catalog.set_config('role', "
+						 "'procession_reader', true), "
+						 "pg_catalog.set_config('statement_timeout', $1, true)" },
+	[PG_BE_ONESELF] = { "be_oneself",
+			    "SELECT " JOINS("off") ", pg_catalog.set_config('role', 'none', true), "
+						   "pg_catalog.set_config('statement_timeout', '0', true)" },
 	[PG_CLOCK] = { "clock", "SELECT greatest(procession.ticks(), $1::bigint)" },
 };
 

@@ -300,7 +300,6 @@ static int add_worker(struct pg_database *db, enum pg_worker_kind kind, struct e
 	w->run.db = &db->base;
 	if (postgres_conn_new(db, &w->conn, reterr) < 0)
 		goto fail;
-	w->conn->reads_queries = kind == PG_READER;
 	w->conn->reader = kind == PG_READER ? w : NULL;
 	if (thread_start(&w->thread, worker_main, w) < 0) {
 		(void)err_nomem(reterr);

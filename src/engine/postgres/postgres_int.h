@@ -238,7 +238,6 @@ struct pg_conn {
 	char slot[PG_SLOT];       /* of its marks: stays when it connects anew */
 	int64_t seq;              /* of the last mark */
 	bool has_mark;            /* its row is there */
-	bool reads_queries;       /* its plans are those of queries, not of procedures */
 	int64_t answer_by_ms;     /* after that nobody is waited for any more; 0: no limit */
 	bool marked, lazy;        /* its transaction has its mark; waits for no disk */
 	bool may_be_lost;         /* PostgreSQL said that a commit is not on its standby */
