@@ -26,7 +26,7 @@ DISTRIBUTED = {
     "state": {"item": ("n", "id"), "body": ("n", "id"), "gone": ("n", "id"), "promise": None, "forgotten": None},
     "word": {**_JOBS, "item_reserved": ("n", "JobId")},
     "translation": {**_JOBS, "quota": ("part", "PartitionId")},
-    "schedule": {"job": ("id", "JobId")},
+    "schedule": {"job": ("id", "JobId"), "run": ("n", "JobId")},
 }
 
 
