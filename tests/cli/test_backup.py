@@ -16,7 +16,7 @@ from test_cli import Cli
 
 
 def connect(server, database="StateService"):
-    return pytds.connect(server.host, database, "sa", server.password, port=server.port, autocommit=True)
+    return pytds.connect(server.host, database, "sa", server.password, port=server.port, autocommit=True, login_timeout=120)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ def cli(server):
 
 
 def connect(server, login="sa", password=None, database="master"):
-    return pytds.connect(server.host, database, login, password or server.password, port=server.port, autocommit=True)
+    return pytds.connect(server.host, database, login, password or server.password, port=server.port, autocommit=True, login_timeout=120)
 
 
 def login_file(cli, tmp_path, name, *options):

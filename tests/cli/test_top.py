@@ -169,7 +169,7 @@ def test_once_and_json_tell_what_happened_meanwhile(cli, server):
     stop = threading.Event()
 
     def work():
-        with pytds.connect(server.host, "StateService", "sa", server.password, port=server.port, autocommit=True) as db:
+        with pytds.connect(server.host, "StateService", "sa", server.password, port=server.port, autocommit=True, login_timeout=120) as db:
             n = 0
             while not stop.is_set():
                 db.cursor().execute(f"EXEC proc_AddItem 'top-{n}', 0x0102, 20")
@@ -177,7 +177,7 @@ def test_once_and_json_tell_what_happened_meanwhile(cli, server):
 
     thread = threading.Thread(target=work)
     thread.start()
-    idle = [pytds.connect(server.host, "StateService", "sa", server.password, port=server.port) for _ in range(5)]
+    idle = [pytds.connect(server.host, "StateService", "sa", server.password, port=server.port, login_timeout=120) for _ in range(5)]
     try:
         told = cli.json("top", "--once", "--interval", "1")
         shown = cli.ok("top", "--once", "--interval", "0.5")

@@ -24,7 +24,7 @@ MADE = [
 
 
 def connect(server, database, login="sa", password=None):
-    return pytds.connect(server.host, database, login, password or server.password, port=server.port, autocommit=True)
+    return pytds.connect(server.host, database, login, password or server.password, port=server.port, autocommit=True, login_timeout=120)
 
 
 def rows(server, database, text, **login):

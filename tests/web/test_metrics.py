@@ -39,7 +39,7 @@ def metrics(server):
 
 
 def state(server):
-    return pytds.connect("127.0.0.1", port=server.port, user="sa", password=server.password, database="StateService", autocommit=True)
+    return pytds.connect("127.0.0.1", port=server.port, user="sa", password=server.password, database="StateService", autocommit=True, login_timeout=120)
 
 
 def test_promtool_has_no_complaint(server):

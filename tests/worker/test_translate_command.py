@@ -111,7 +111,7 @@ class Queue:
 
     def run(self, text, *args):
         s = self.server
-        with pytds.connect(s.host, "Translation", "sa", s.password, port=s.port, autocommit=True) as db:
+        with pytds.connect(s.host, "Translation", "sa", s.password, port=s.port, autocommit=True, login_timeout=120) as db:
             with db.cursor() as cursor:
                 cursor.execute(text, args or None)
                 return cursor.fetchall() if cursor.description else []

@@ -7,7 +7,7 @@ import pytds
 
 
 def open_as(server, user="sa", password=None, database="master"):
-    return pytds.connect("127.0.0.1", port=server.port, user=user, password=password or server.password, database=database, autocommit=True)
+    return pytds.connect("127.0.0.1", port=server.port, user=user, password=password or server.password, database=database, autocommit=True, login_timeout=120)
 
 
 def test_every_line_is_an_object_in_json(new_server):

@@ -8,7 +8,7 @@ from support.logins import PASSWORD, new_login
 
 
 def open_as(server, user="sa", password=None, database="master"):
-    return pytds.connect("127.0.0.1", port=server.port, user=user, password=password or server.password, database=database, autocommit=True)
+    return pytds.connect("127.0.0.1", port=server.port, user=user, password=password or server.password, database=database, autocommit=True, login_timeout=120)
 
 
 def rows(connection, text):
@@ -66,7 +66,7 @@ def test_a_transaction_that_is_open_is_seen(server, watcher):
     def now(name):
         return stats(watcher)[name, "ScheduledJobs", None, None]
 
-    with pytds.connect("127.0.0.1", port=server.port, user="sa", password=server.password, database="ScheduledJobs") as c:
+    with pytds.connect("127.0.0.1", port=server.port, user="sa", password=server.password, database="ScheduledJobs", login_timeout=120) as c:
         assert now("procession_transactions_open") == 0
         with c.cursor() as k:
             k.execute("BEGIN TRAN")
