@@ -339,6 +339,8 @@ static int slowest_first(const void *a, const void *b)
 	const struct top_procedure *p = a, *q = b;
 	double x = cli_top_quantile_ms(&p->ran, 0.99), y = cli_top_quantile_ms(&q->ran, 0.99);
 
+	if ((p->calls > 0) != (q->calls > 0)) /* calls that failed before they ran have no time */
+		return p->calls > 0 ? -1 : 1;
 	if (x != y)
 		return x < y ? 1 : -1;
 	return p->run_s < q->run_s ? 1 : p->run_s > q->run_s ? -1 : strcmp(p->name, q->name);

@@ -28,6 +28,14 @@ static const char *question_of(enum service s)
 	}
 }
 
+/* A question whose time is over is stopped while it runs, or cancelled while it waits. */
+static void explain(const struct err *e, char *why, size_t size)
+{
+	bool late = err_is(e, ERR_TIMEOUT) || err_is(e, ERR_CANCELLED);
+
+	str_copy(why, size, late ? STR("no answer within a second") : str_of(e->text));
+}
+
 /* True: it has answered. Otherwise why not. */
 static bool answers(struct http *h, struct database *db, char *why, size_t size)
 {
@@ -42,14 +50,12 @@ static bool answers(struct http *h, struct database *db, char *why, size_t size)
 	bool ok;
 
 	if (local_run(&client, &batch, &answer, &e) < 0) {
-		snprintf(why, size, "%s", e.number == 50001 ? "no answer within a second" : e.text);
+		explain(&e, why, size);
 		return false;
 	}
 	ok = answer.error == NULL;
 	if (!ok)
-		str_copy(why, size,
-			 str_of(answer.error->number == 50001 ? "no answer within a second"
-							      : answer.error->text));
+		explain(answer.error, why, size);
 	local_answer_fini(&answer);
 	return ok;
 }

@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 
-from support.server import command_binary
+from support.certificate import certificate
+from support.server import Server, command_binary
 
 
 class Cli:
@@ -38,6 +39,13 @@ def test_status_names_the_server_and_its_databases(cli):
     assert {"StateService", "WordAutomation", "Translation", "ScheduledJobs"} <= {d["name"] for d in answer["databases"]}
     assert "StateService" in cli.ok("status")
     assert answer["certificate"][0]["days_left"] > 30 and not answer["certificate"][0]["warning"]
+
+
+def test_a_certificate_that_expires_soon_is_told_by_status(tmp_path):
+    with Server(settings=certificate(tmp_path, 10)) as server:
+        told = Cli(server).json("status")["certificate"][0]
+        assert 9 <= told["days_left"] <= 10 and told["warning"]
+        assert told["warning"] in Cli(server).ok("status")
 
 
 def test_a_windows_name_needs_no_password(cli):

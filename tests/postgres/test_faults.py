@@ -1,6 +1,8 @@
 """What can be wrong with PostgreSQL, or on the way to it: a clear error or a retry, never a wrong answer."""
 import contextlib
+import http.client
 import os
+import re
 import threading
 import time
 import uuid
@@ -175,6 +177,38 @@ def test_a_function_that_somebody_has_dropped_is_named_in_the_log(pg, name):
         server.restart()
         with open_path("wire", server, STATE) as db:
             assert db.call("proc_AddItem", id="a", item=b"x", timeout=20).error is None
+
+
+def ready(server):
+    line = next(l for l in server.stdout_lines if "http://" in l)
+    host, port = re.search(r"http://([\d.]+):(\d+)", line).groups()
+    connection = http.client.HTTPConnection(host, int(port), timeout=60)
+    with contextlib.closing(connection):
+        connection.request("GET", "/readyz")
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+
+def wait_ready(server, status):
+    until = time.monotonic() + 60
+    while True:
+        told = ready(server)
+        if told[0] == status:
+            return told[1]
+        assert time.monotonic() < until, told
+        time.sleep(0.1)
+
+
+def test_a_database_that_hangs_is_not_ready():
+    """A balancer is told so at once, and not when somebody loses his patience; the process itself lives."""
+    with postgres.Postgres() as pg, server_for(pg.conninfo(), failover_timeout=60, drain_timeout=2, http="127.0.0.1:0") as server:
+        wait_ready(server, 200)
+        pg.freeze()
+        try:
+            assert "StateService: no answer within a second" in wait_ready(server, 503)
+        finally:
+            pg.thaw()
+        wait_ready(server, 200)
 
 
 def test_a_server_stops_although_postgres_is_gone():

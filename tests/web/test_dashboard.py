@@ -9,6 +9,7 @@ import time
 import pytest
 
 from dashboard import PARTITION, READER, Load, available, browse, fill, rows, sql
+from support.certificate import certificate
 from support.server import Server
 from support.wire import Wire
 from test_health import address, get, still_serves
@@ -67,6 +68,11 @@ def test_who_may_select_sees_what_his_database_holds_and_no_other(web):
     assert {n[1]["database"] for n in json.loads(v.get("/api/overview")[1])["numbers"]} == {"WordAutomation"}
     assert v.get("/api/content?db=StateService")[0] == 403
     assert {n[0] for n in json.loads(v.get("/api/content?db=WordAutomation")[1])["numbers"]} == {"procession_job_items", "procession_database_file_bytes"}
+
+
+def test_a_certificate_that_expires_soon_is_told(tmp_path):
+    with Server(settings={"http": "127.0.0.1:0", **certificate(tmp_path, 10)}) as server:
+        assert browse("wrongNow", url(server), password=server.password, until="expires in 10 days").startswith("The server's certificate")
 
 
 @pytest.mark.long

@@ -103,7 +103,7 @@ def test_more_than_can_be_kept(server, key):
 @proves("STATE-Model-11")
 @sqlite_only("looks at the promise in the file; that of PostgreSQL is in tests/postgres/test_renewals.py")
 def test_after_a_crash_the_sweep_keeps_what_lost_renewals_would_have_kept(tmp_path, key):
-    """With its data. The item is given the minute in which it may have expired, and the sweep rests until then."""
+    """With its data, whether it was the one that was renewed or not. The item is given the minute in which it may have expired, and the sweep rests until then."""
     def at(**later):
         return NOON + datetime.timedelta(**later)
 
@@ -111,12 +111,13 @@ def test_after_a_crash_the_sweep_keeps_what_lost_renewals_would_have_kept(tmp_pa
         return ClockServer(moment, data=tmp_path / "data", settings={"sweep_interval": 1})
     with started(NOON) as server:
         with open_path("wire", server, "StateService") as db:
-            add(db, key, b"kept", timeout=10)
+            for name in (key, key + "-b"):
+                add(db, name, b"kept", timeout=10)
             server.set(at(minutes=2))
-            peek(db, key)                       # until 12:12; the promise says until 12:14
+            peek(db, key)                       # until 12:12; the promise says until 12:14, for both
         server.kill()
     with started(at(minutes=13)) as server, open_path("wire", server, "StateService") as db:
         wait_for_rest(db)
-        assert rows(server, "SELECT count(*) FROM item JOIN body ON body.n = item.n") == [(1,)]
-        assert rows(server, f"SELECT sweep - (timeout + lost) / {MINUTE} FROM item, promise") == [(0,)]
-        assert peek(db, key)[0] == b"kept"
+        assert rows(server, "SELECT count(*) FROM item JOIN body ON body.n = item.n") == [(2,)]
+        assert rows(server, f"SELECT sweep - (timeout + lost) / {MINUTE} FROM item, promise") == [(0,), (0,)]
+        assert peek(db, key)[0] == b"kept" and peek(db, key + "-b")[0] == b"kept"

@@ -15,6 +15,7 @@ import time
 
 import pytest
 
+from support.certificate import certificate
 from support import wire as tds
 from support.server import ROOT, Server, ServerFailed
 from support.wire import Wire
@@ -206,15 +207,6 @@ def test_a_long_idle_timeout_is_not_a_short_one(new_server, seconds):
 
 
 # --- files
-
-
-def certificate(folder, days):
-    """A pair that is valid for so many days, from now on."""
-    key, request, cert = folder / "key.pem", folder / "request.pem", folder / "cert.pem"
-    run("openssl", "req", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", request, "-subj", "/CN=localhost")
-    run("openssl", "x509", "-req", "-in", request, "-signkey", key, "-out", cert, "-days", days)
-    key.chmod(0o600)
-    return {"tls_certificate": cert, "tls_key": key}
 
 
 @pytest.mark.parametrize("days, event", [(-1, "certificate_expired"), (10, "certificate_expires"), (100, None)])

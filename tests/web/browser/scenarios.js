@@ -113,6 +113,13 @@ module.exports = {
     return { cells, figures: await page.locator(".figure b").allTextContents() };
   },
 
+  // The words on the Overview, once they tell what is waited for.
+  async wrongNow(page, url, o) {
+    await enter(page, url, o);
+    await seen(page, o.until);
+    return page.getByText(o.until).first().textContent();
+  },
+
   async plotsMove(page, url, o) {
     await enter(page, url, o);
     const plot = page.getByRole("img", { name: /Calls a second/ });
