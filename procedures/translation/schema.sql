@@ -1,4 +1,4 @@
--- Translation: jobs, groups, items, and the counters of the daily limits. Items are two tables: what changes while they are worked on is narrow, their names are apart.
+-- Translation: jobs, groups, items, why items failed, and the counters of the daily limits. Items are two tables: what changes while they are worked on is narrow, their names are apart.
 -- A job has a number n of its own beside its JobId: when a job is deleted, its rows in the other tables are unreachable at once and are removed
 -- later in small steps (garbage), while the JobId can be used again. Times are datetime ticks.
 
@@ -72,3 +72,17 @@ CREATE TABLE garbage (
 -- What proc_JobsExpire must know of a job without looking at its items: the latest stop. NULL: no item has stopped; -1: unknown, the clock has gone back.
 ALTER TABLE job ADD COLUMN last_stop INTEGER;
 UPDATE job SET last_stop = (SELECT max(item.stopped) FROM item WHERE item.n = job.n);
+
+-- MIGRATION 3
+-- Why attempts at items failed, in words, as workers tell it (procession_item_failed): the last of each item, and no more than 10,000 in all.
+CREATE TABLE failure (
+    n           INTEGER PRIMARY KEY AUTOINCREMENT,
+    job         INTEGER NOT NULL,           -- its n
+    grp         INTEGER NOT NULL,
+    id          INTEGER NOT NULL,           -- ItemId
+    told        INTEGER NOT NULL,
+    error       INTEGER NOT NULL,           -- of this attempt; the item has one only when it is not tried again
+    reason      TEXT NOT NULL,
+    worker      TEXT                        -- the machine of the worker
+);
+CREATE UNIQUE INDEX failure_item ON failure (job, grp, id);

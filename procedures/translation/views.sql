@@ -52,3 +52,17 @@ SUMMARY How many items were counted, by partition and hour; all zeros stand for 
 AS
 SELECT quota.part, quota.slot * 1080000, quota.items
 FROM quota;
+
+VIEW dbo.Failures (
+    JobId      bigint NOT NULL,
+    GroupId    smallint NOT NULL,
+    ItemId     int NOT NULL,
+    FailTime   datetime NOT NULL,
+    ErrorCode  int NOT NULL,
+    Reason     nvarchar(1024) NOT NULL,
+    Worker     nvarchar(128)
+)
+SUMMARY Why the last attempt at an item failed, as its worker told it; of items that were tried again with success, too.
+AS
+SELECT job.id, failure.grp, failure.id, failure.told, failure.error, failure.reason, failure.worker
+FROM job JOIN failure ON failure.job = job.n;

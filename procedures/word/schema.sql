@@ -1,4 +1,4 @@
--- WordAutomation: jobs, groups, items. Items are two tables: what changes while they are worked on is narrow, their names are apart.
+-- WordAutomation: jobs, groups, items, and why items failed. Items are two tables: what changes while they are worked on is narrow, their names are apart.
 -- A job has a number n of its own beside its JobId: when a job is deleted, its rows in the other tables are unreachable at once and are removed
 -- later in small steps (garbage), while the JobId can be used again. Times are datetime ticks.
 
@@ -64,3 +64,17 @@ CREATE TABLE item_reserved (
 CREATE TABLE garbage (
     n           INTEGER PRIMARY KEY         -- of a deleted job
 );
+
+-- MIGRATION 2
+-- Why attempts at items failed, in words, as workers tell it (procession_item_failed): the last of each item, and no more than 10,000 in all.
+CREATE TABLE failure (
+    n           INTEGER PRIMARY KEY AUTOINCREMENT,
+    job         INTEGER NOT NULL,           -- its n
+    grp         INTEGER NOT NULL,
+    id          INTEGER NOT NULL,           -- ItemId
+    told        INTEGER NOT NULL,
+    error       INTEGER NOT NULL,           -- of this attempt; the item has one only when it is not tried again
+    reason      TEXT NOT NULL,
+    worker      TEXT                        -- the machine of the worker
+);
+CREATE UNIQUE INDEX failure_item ON failure (job, grp, id);

@@ -44,3 +44,17 @@ SELECT job.id, item.grp, item.id, item_text.input, item_text.output, item.starte
 FROM job JOIN item ON item.n = job.n
      JOIN item_text ON item_text.n = item.n AND item_text.grp = item.grp AND item_text.id = item.id
      LEFT JOIN item_reserved ON item_reserved.n = item.n AND item_reserved.grp = item.grp AND item_reserved.id = item.id;
+
+VIEW dbo.Failures (
+    JobId      bigint NOT NULL,
+    GroupId    smallint NOT NULL,
+    ItemId     int NOT NULL,
+    FailTime   datetime NOT NULL,
+    ErrorCode  int NOT NULL,
+    Reason     nvarchar(1024) NOT NULL,
+    Worker     nvarchar(128)
+)
+SUMMARY Why the last attempt at an item failed, as its worker told it; of items that were tried again with success, too.
+AS
+SELECT job.id, failure.grp, failure.id, failure.told, failure.error, failure.reason, failure.worker
+FROM job JOIN failure ON failure.job = job.n;

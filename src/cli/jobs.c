@@ -308,18 +308,14 @@ static void add_item(void *arg, const struct client_table *t, size_t row, int gr
 }
 
 /* Where this user's commands and the worker of the machine keep their history. */
-static int read_history(const struct cli *cli, const struct queue_service *s, int64_t job,
+static int read_history(const struct cli *cli, struct client *c, const struct queue_service *s, int64_t job,
 			struct history **ret, struct err *reterr)
 {
 	char home[4096];
 
-	if (cli->state != NULL)
-		return worker_history_read(cli->state, s->name, job, ret, reterr);
-	if (!cli_home_state(s->name, home, sizeof(home)))
+	if (cli->state == NULL && !cli_home_state(s->name, home, sizeof(home)))
 		home[0] = '\0';
-	if (worker_history_read(home, s->name, job, ret, reterr) < 0)
-		return -1;
-	return 0;
+	return cli_jobs_history(c, cli->state != NULL ? cli->state : home, s->name, job, ret, reterr);
 }
 
 static int items(struct cli *cli, struct client *c, const struct queue_service *s, int64_t job,
@@ -329,7 +325,7 @@ static int items(struct cli *cli, struct client *c, const struct queue_service *
 					     "Started", "Stopped", "#Error", "Name",  "Why" };
 	struct items l = { 0 };
 	struct history *history;
-	int rc = read_history(cli, s, job, &history, reterr);
+	int rc = read_history(cli, c, s, job, &history, reterr);
 
 	if (rc < 0)
 		return rc;

@@ -19,6 +19,11 @@ struct cli_job_summary {
 int cli_jobs_summary(const struct cli *cli, struct client *c, const struct cli_job_summary *s,
 		     struct err *reterr);
 
+/* Why its items failed: what the history in the folder says, and what the server was told by
+ * workers elsewhere, if it keeps that and shows it to us. */
+MUST_CHECK int cli_jobs_history(struct client *c, const char *dir, const char *service, int64_t job,
+				struct history **ret, struct err *reterr);
+
 /* The items of a job, group by group; classes of enum queue_class. f is called with each row. */
 typedef void cli_item_fn(void *arg, const struct client_table *t, size_t row, int group);
 MUST_CHECK int cli_jobs_each_item(struct client *c, int64_t job, const char *partition, unsigned classes,

@@ -7,6 +7,36 @@
 #include "cli/rows.h"
 #include "document/errors.h"
 
+static int add_reasons(struct client *c, int64_t job, struct history *h, struct err *reterr)
+{
+	struct client_result r;
+	int rc = worker_queue_reasons(c, job, &r, reterr);
+	const struct client_table *t = rc == 0 ? &r.tables[0] : NULL;
+
+	for (size_t n = 0; rc == 0 && n < t->nrows; n++) {
+		const char *reason = worker_queue_cell(t, n, "Reason");
+		int64_t group, item;
+
+		if (reason != NULL &&
+		    worker_queue_number(worker_queue_cell(t, n, "GroupId"), INT16_MIN, INT16_MAX, &group) &&
+		    worker_queue_number(worker_queue_cell(t, n, "ItemId"), INT32_MIN, INT32_MAX, &item))
+			rc = worker_history_add(h, (int)group, (int)item, reason, reterr);
+	}
+	client_result_fini(&r);
+	return rc < 0 ? -1 : 0;
+}
+
+int cli_jobs_history(struct client *c, const char *dir, const char *service, int64_t job,
+		     struct history **ret, struct err *reterr)
+{
+	if (worker_history_read(dir, service, job, ret, reterr) < 0)
+		return -1;
+	if (add_reasons(c, job, *ret, reterr) == 0)
+		return 0;
+	worker_history_free(*ret);
+	return -1;
+}
+
 int cli_jobs_each_item(struct client *c, int64_t job, const char *partition, unsigned classes, cli_item_fn *f,
 		       void *arg, struct err *reterr)
 {
@@ -56,7 +86,7 @@ static int show_failures(const struct cli *cli, struct client *c, const struct c
 	struct history *history;
 	int rc;
 
-	if (worker_history_read(s->history, s->service->name, s->job, &history, reterr) < 0)
+	if (cli_jobs_history(c, s->history, s->service->name, s->job, &history, reterr) < 0)
 		return -1;
 	f.history = history;
 	cli_rows_init(&f.rows, names, ARRAY_LEN(names));

@@ -128,7 +128,8 @@ static bool begin(struct convert_nursery *n, const struct convert_request *r, in
 	for (unsigned i = 1; i < n->hello.slots && c->pid != 0; i++)
 		c++;
 	if (c->pid != 0 || pipe2(report, O_CLOEXEC) < 0)
-		_exit(1); /* the engine sends no more than there are places for */
+		_exit(1);       /* the engine sends no more than there are places for */
+	assert(n->job == NULL); /* a child has one document, and begins no other: invariant 5 */
 	pid = fork();
 	if (pid == 0) {
 		close(n->socket);
@@ -270,6 +271,7 @@ int convert_nursery_poll(void *nursery, int timeout_ms)
 		convert_job_step(n->job, timeout_ms);
 		return 0;
 	}
+	assert(n->socket >= 0 && n->hello.slots > 0);
 	warm_up(n);
 	serve(n);
 	return 0;

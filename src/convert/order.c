@@ -1,6 +1,7 @@
 /* order.c — see order.h. */
 #include "convert/order.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -134,6 +135,7 @@ static int make_options(const struct convert_settings *s, struct convert_order *
 		put_flag(&b, "ReduceImageResolution", true);
 		put_option(&b, "MaxImageResolution", "long", "150");
 	}
+	assert(strspn(s->pages, "0123456789-,") == strlen(s->pages)); /* invariant 2 */
 	if (s->pages[0] != '\0')
 		put_option(&b, "PageRange", "string", s->pages);
 	buf_put_u8(&b, '}');

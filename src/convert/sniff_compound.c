@@ -7,6 +7,8 @@
  * length of the file, and a chain is followed at most as far as there are sectors. */
 #include "convert/sniff_int.h"
 
+#include <assert.h>
+
 #define HEADER 512
 #define IN_HEADER 109 /* locations of the table's sectors that the header itself has */
 #define ENTRY 128
@@ -36,6 +38,7 @@ static const uint8_t *sector_at(const struct compound *c, uint32_t number)
 {
 	if (number >= c->sectors)
 		return NULL;
+	assert((number + (size_t)2) * c->sector <= c->n);
 	return c->p + (number + (size_t)1) * c->sector;
 }
 

@@ -24,6 +24,14 @@ static bool is_text_name(const char *name)
 	return false;
 }
 
+/* A piece of HTML, or a page whose <html> was left out, begins with a tag that many may have. */
+static bool is_html_name(const char *name)
+{
+	const struct str extension = str_of(extension_of(name));
+
+	return str_eq_nocase(extension, STR("html")) || str_eq_nocase(extension, STR("htm"));
+}
+
 /* Control characters that texts have: tab, line feed, vertical tab, form feed, return, and the
  * end mark of DOS. */
 static bool has_binary(const uint8_t *p, size_t n)
@@ -44,7 +52,8 @@ static size_t lower_head(const uint8_t *p, size_t n, uint8_t *ret)
 	return len;
 }
 
-static int markup(const uint8_t *head, size_t n, struct convert_sniffed *ret, struct err *reterr)
+static int markup(const uint8_t *head, size_t n, bool named_html, struct convert_sniffed *ret,
+		  struct err *reterr)
 {
 	if (convert_sniff_has(head, n, "office/word/2003/wordml"))
 		*ret = (struct convert_sniffed){ .type = CONVERT_IS_WORD2003, .extension = "xml" };
@@ -56,6 +65,8 @@ static int markup(const uint8_t *head, size_t n, struct convert_sniffed *ret, st
 		return err_raise(reterr, DOCUMENT_INPUT_UNSUPPORTED, 16, 1,
 				 "it is a Word document as flat XML, which LibreOffice does not read; save "
 				 "it as docx");
+	else if (named_html && !(n > 5 && memcmp(head, "<?xml", 5) == 0))
+		*ret = (struct convert_sniffed){ .type = CONVERT_IS_HTML, .extension = "html" };
 	else
 		return err_raise(reterr, DOCUMENT_INPUT_UNSUPPORTED, 16, 1,
 				 "it is XML of another kind than documents have");
@@ -77,7 +88,7 @@ int convert_sniff_plain(const uint8_t *p, size_t n, const char *name, struct con
 		skip++;
 	len = lower_head(p + skip, n - skip, head);
 	if (!utf16 && len > 0 && head[0] == '<' && !str_eq_nocase(str_of(extension_of(name)), STR("txt")))
-		return markup(head, len, ret, reterr);
+		return markup(head, len, is_html_name(name), ret, reterr);
 	if (!utf16 && convert_sniff_has(head, len, "mime-version:") &&
 	    convert_sniff_has(head, len, "multipart/related"))
 		return err_raise(

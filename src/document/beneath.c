@@ -1,6 +1,7 @@
 /* beneath.c — paths that stay below a folder. The kernel resolves them (openat2 with
  * RESOLVE_BENEATH): no link and no ".." leads out, also when somebody changes the tree
  * meanwhile. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -49,6 +50,7 @@ int document_beneath_open(int dir, const char *path, int flags)
 				.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
 	int fd;
 
+	assert(dir >= 0); /* never the working folder: invariant 3 */
 	/* EAGAIN: the tree was changed while it was looked at. */
 	do {
 		fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));

@@ -8,7 +8,7 @@
 #define HOSTS_MAX 256
 
 struct root {
-	char *given, *real; /* absolute, tidy; the second with all links resolved */
+	char *given, *real; /* absolute, normalised; the second with all links resolved */
 	int fd;
 };
 

@@ -1,6 +1,7 @@
 /* location.c — see location.h. */
 #include "document/location.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,11 +66,12 @@ static bool unescape(char *s)
 }
 
 /* Empty and "." parts go; ".." stays, since only the file system knows where it leads. In place. */
-static void tidy(char *path)
+static void normalise(char *path)
 {
 	char *dst = path;
 	const char *p = path;
 
+	assert(path[0] == '/');
 	while (*p != '\0') {
 		size_t n;
 
@@ -122,7 +124,7 @@ int document_locate(const char *root, const char *name, struct document_location
 		return error;
 	}
 	if (!remote)
-		tidy(joined);
+		normalise(joined);
 	*ret = (struct document_location){ remote, joined };
 	return DOCUMENT_OK;
 }

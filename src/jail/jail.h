@@ -5,7 +5,7 @@
  *
  * jail_spawn() is for the program outside. jail_private_tmp() and jail_confine() are for a
  * program inside that serves many documents and gives each a process of its own
- * (src/convert/program). */
+ * (src/convert/nursery.c). */
 #ifndef JAIL_JAIL_H
 #define JAIL_JAIL_H
 

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -40,7 +41,7 @@ struct start {
 	struct jail_plan plan;
 	struct jail_filter *filter; /* of a program that is confined before it begins */
 	int link[2];                /* 0: outside, 1: inside */
-	bool root;                  /* started by root: becomes nobody */
+	bool root;                  /* started by root, and there is a nobody that it can become */
 	pid_t parent;
 };
 
@@ -252,6 +253,26 @@ static int run(struct start *s, struct jail_process *ret, struct err *reterr)
 	return raise_failure(reterr, &f, s);
 }
 
+/* Whether the numbers of users (or groups) that this process can see have nobody's among them. In a
+ * container without other users root is the one who started it, and is worked with like anybody. */
+static bool has_nobody(const char *map)
+{
+	FILE *f = fopen(map, "re");
+	char line[128];         /* first number inside, outside, how many */
+	bool found = f == NULL; /* no /proc: as on a machine */
+
+	while (f != NULL && !found && fgets(line, sizeof(line), f) != NULL) {
+		char *p = line;
+		unsigned long first = strtoul(p, &p, 10);
+
+		(void)strtoul(p, &p, 10);
+		found = first <= NOBODY && NOBODY - first < strtoul(p, &p, 10);
+	}
+	if (f != NULL)
+		fclose(f);
+	return found;
+}
+
 int jail_spawn(const struct jail_spec *spec, const char *const *argv, const char *const *env, const int *fds,
 	       size_t nfds, struct jail_process *ret, struct err *reterr)
 {
@@ -264,7 +285,7 @@ int jail_spawn(const struct jail_spec *spec, const char *const *argv, const char
 	if (nfds > FDS_MAX)
 		return err_raise(reterr, 50000, 16, 1,
 				 "a program in a jail can be given %d descriptors at most", FDS_MAX);
-	s.root = geteuid() == 0;
+	s.root = geteuid() == 0 && has_nobody("/proc/self/uid_map") && has_nobody("/proc/self/gid_map");
 	s.parent = getpid();
 	if (!spec->off && jail_plan_make(&s.plan, spec, reterr) < 0)
 		return -1;

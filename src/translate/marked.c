@@ -1,6 +1,7 @@
 /* marked.c — writing and reading marked text. */
 #include "translate/marked.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { OPEN = 0x01, CLOSE = 0x02, ALONE = 0x03, END = 0x04 };
@@ -32,6 +33,7 @@ void translate_put_text(struct buf *b, struct str text)
 
 void translate_put_open(struct buf *b, unsigned mark)
 {
+	assert(mark >= 1 && mark <= TRANSLATE_MARKS_MAX);
 	buf_printf(b, "%c%u%c", OPEN, mark, END);
 }
 
@@ -42,6 +44,7 @@ void translate_put_close(struct buf *b)
 
 void translate_put_alone(struct buf *b, unsigned mark)
 {
+	assert(mark >= 1 && mark <= TRANSLATE_MARKS_MAX);
 	buf_printf(b, "%c%u%c", ALONE, mark, END);
 }
 

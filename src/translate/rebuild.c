@@ -91,6 +91,7 @@ static void take_runs(struct rebuild *r, const struct translate_run *runs, size_
 		} else if (m->alone) {
 			run.mark = m->parent; /* text inside of what has none */
 		}
+		assert(r->nruns < r->cap && run.mark <= TRANSLATE_MARKS_MAX);
 		r->runs[r->nruns++] = run;
 	}
 }

@@ -1,5 +1,5 @@
 /* work.h — one document translated: taken apart, its texts through a channel, put together. Runs
- * inside the jail (program/main.c). */
+ * inside the jail (program_document.c). */
 #ifndef TRANSLATE_WORK_H
 #define TRANSLATE_WORK_H
 

@@ -173,6 +173,11 @@ int worker_history_read(const char *dir, const char *service, int64_t job, struc
 	return 0;
 }
 
+int worker_history_add(struct history *h, int group, int item, const char *text, struct err *reterr)
+{
+	return remember(h, group, item, text) ? 0 : err_nomem(reterr);
+}
+
 const char *worker_history_text(const struct history *h, int group, int item)
 {
 	for (size_t i = 0; i < h->n; i++)

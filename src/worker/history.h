@@ -19,6 +19,9 @@ void worker_history_append(const char *dir, const struct history_line *l);
 struct history;
 MUST_CHECK int worker_history_read(const char *dir, const char *service, int64_t job, struct history **ret,
 				   struct err *reterr);
+/* One more, from elsewhere: newer than what was read. */
+MUST_CHECK int worker_history_add(struct history *h, int group, int item, const char *text,
+				  struct err *reterr);
 const char *worker_history_text(const struct history *h, int group, int item); /* NULL: none */
 void worker_history_free(struct history *h);
 

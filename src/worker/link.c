@@ -43,6 +43,8 @@ struct link {
 	struct claims *claims;
 	bool settled; /* since the connection was opened */
 	bool deaf;    /* this server does not tell of new work */
+	bool mute;    /* nor does it want to hear why something failed */
+	char machine[65];
 	int64_t seen; /* what it told last; -1: nothing yet */
 	int64_t look_at, connect_at;
 	unsigned backoff_ms;
@@ -101,6 +103,7 @@ static bool connected(struct link *l)
 		}
 		l->deaf = l->o->once || l->o->one_job;
 		l->seen = -1;
+		l->mute = false;
 	}
 	if (!l->settled && worker_take_settle(l->client, l->o, l->claims, &e) < 0) {
 		lose_connection(l, &e);
@@ -152,6 +155,25 @@ static void forget_claim(struct link *l, const struct item *i)
 		LOG(LOG_ERROR, NULL, "journal", F_STR("why", e.text));
 }
 
+/* For people who look at the server. Nothing depends on it: the history has it, too. */
+static void tell_why(struct link *l, const struct item *i)
+{
+	struct err e = { 0 };
+	int rc;
+
+	assert(l->client != NULL);
+	if (l->mute || i->error == DOCUMENT_OK || i->give_back)
+		return;
+	rc = worker_queue_why(l->client, &i->key, i->error, i->text, l->machine, &e);
+	l->mute = rc == 1;
+	if (rc < 0 && client_is_lost(&e))
+		lose_connection(l, &e);
+	else if (rc != 0)
+		LOG(rc == 1 ? LOG_INFO : LOG_WARN, NULL, "reason-not-told",
+		    F_STR("service", l->o->service->name), F_STR("why", e.text),
+		    F_STR("effect", "the server does not know why items failed; the history does"));
+}
+
 /* Too late: somebody else may have the item already, and a report would be taken for theirs. */
 static bool too_late(const struct link *l, const struct item *i)
 {
@@ -184,6 +206,8 @@ static void report(struct link *l, struct item *i)
 		i->out = NULL;
 	}
 	forget_claim(l, i);
+	if (!i->lost)
+		tell_why(l, i);
 	if (l->o->once || l->o->one_job)
 		l->look_at = 0; /* it may have been the last, or wait again */
 	lock_take(&l->lock);
@@ -394,6 +418,7 @@ int worker_link_start(const struct worker_options *o, int wake_fd, struct link *
 	l->wake_fd = wake_fd;
 	l->eager = true;
 	l->room = o->engine.slots;
+	(void)gethostname(l->machine, sizeof(l->machine) - 1);
 	l->stir_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	list_init(&l->reports);
 	list_init(&l->claimed);

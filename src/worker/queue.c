@@ -184,10 +184,12 @@ int worker_queue_batch(struct client *c, const char *proc, int count, int64_t th
 	return worker_queue_call_rows(c, proc, args, ARRAY_LEN(args), ret, reterr);
 }
 
-/* There is no such procedure, or it may not be called. */
-static bool has_no_bell(const struct err *e)
+/* There is no such procedure or view, or it is not for us: a server with the procedures of the
+ * specifications only. */
+bool worker_queue_is_unknown(const struct err *e)
 {
-	return e->number == 2812 || e->number == 229;
+	return e->number == ERR_NO_PROC_NUMBER || e->number == ERR_NO_OBJECT_NUMBER ||
+	       e->number == ERR_PERMISSION_NUMBER;
 }
 
 static int read_awaited(const struct client_result *r, int64_t *seen, enum queue_await *ret,
@@ -215,12 +217,12 @@ int worker_queue_await(struct client *c, const char *proc, int ms, int64_t thres
 	rc = client_batch_unless(c, text, stir, ms + SILENCE_MS, &r, reterr);
 	if (rc == 1)
 		*ret = QUEUE_STIRRED;
-	else if (rc < 0 && has_no_bell(reterr))
+	else if (rc < 0 && worker_queue_is_unknown(reterr))
 		*ret = QUEUE_NO_BELL;
 	else if (rc == 0)
 		rc = read_awaited(&r, seen, ret, reterr);
 	client_result_fini(&r);
-	return rc < 0 && !has_no_bell(reterr) ? -1 : 0;
+	return rc < 0 && !worker_queue_is_unknown(reterr) ? -1 : 0;
 }
 
 void worker_queue_update_start(struct buf *xml, const struct queue_service *s)
@@ -278,4 +280,15 @@ int worker_queue_failed(struct client *c, const struct queue_key *k, bool retry,
 					   client_int("@ErrorCode", error) };
 
 	return worker_queue_call_alone(c, "proc_UpdateFailedItem", args, ARRAY_LEN(args), reterr);
+}
+
+int worker_queue_why(struct client *c, const struct queue_key *k, int error, const char *text,
+		     const char *machine, struct err *reterr)
+{
+	const struct client_arg args[] = { client_bigint("@JobId", k->job), client_int("@GroupId", k->group),
+					   client_int("@ItemId", k->item),  client_int("@ErrorCode", error),
+					   client_text("@Reason", text),    client_text("@Worker", machine) };
+	int rc = worker_queue_call_alone(c, "procession_item_failed", args, ARRAY_LEN(args), reterr);
+
+	return rc < 0 && worker_queue_is_unknown(reterr) ? 1 : rc;
 }

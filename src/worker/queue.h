@@ -66,6 +66,11 @@ MUST_CHECK int worker_queue_succeeded(struct client *c, const struct queue_key *
 MUST_CHECK int worker_queue_failed(struct client *c, const struct queue_key *k, bool retry, int error,
 				   struct err *reterr);
 
+/* Why it failed, in words, for people who look at the server: nothing depends on it. 0: told; 1:
+ * the server has no place for it (procession_item_failed), which is no error. */
+MUST_CHECK int worker_queue_why(struct client *c, const struct queue_key *k, int error, const char *text,
+				const char *machine, struct err *reterr);
+
 /* --- jobs, for those who add and watch them --- */
 
 struct queue_counts {
@@ -107,6 +112,10 @@ enum queue_class {
 };
 MUST_CHECK int worker_queue_items(struct client *c, int64_t job, int group, const char *partition,
 				  unsigned classes, struct client_result *ret, struct err *reterr);
+/* What the server was told by worker_queue_why of one job: GroupId, ItemId, Reason. 1: it keeps no
+ * such thing, or not for us. */
+MUST_CHECK int worker_queue_reasons(struct client *c, int64_t job, struct client_result *ret,
+				    struct err *reterr);
 /* Text of a cell; NULL: SQL NULL or no such column. */
 const char *worker_queue_cell(const struct client_table *t, size_t row, const char *name);
 /* A whole number from text; false: it is none, or outside of the bounds. */

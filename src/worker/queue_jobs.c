@@ -1,4 +1,4 @@
-/* worker_queue_jobs.c — see queue.h: adding jobs and looking at them, the part that people need. */
+/* queue_jobs.c — see queue.h: adding jobs and looking at them, the part that people need. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,4 +193,21 @@ int worker_queue_items(struct client *c, int64_t job, int group, const char *par
 	};
 
 	return worker_queue_call_rows(c, "proc_GetItems", args, ARRAY_LEN(args), ret, reterr);
+}
+
+int worker_queue_reasons(struct client *c, int64_t job, struct client_result *ret, struct err *reterr)
+{
+	char text[128];
+	int rc;
+
+	snprintf(text, sizeof(text), "SELECT GroupId, ItemId, Reason FROM dbo.Failures WHERE JobId = %lld",
+		 (long long)job);
+	rc = client_batch(c, text, ret, reterr);
+	if (rc < 0 && worker_queue_is_unknown(reterr)) {
+		memset(reterr, 0, sizeof(*reterr));
+		return 1;
+	}
+	if (rc == 0 && ret->ntables == 0)
+		return err_raise(reterr, 50000, 16, 1, "dbo.Failures gave no result set");
+	return rc;
 }

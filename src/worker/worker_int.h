@@ -13,13 +13,15 @@
 #define QUEUE_TIME_MAX 32
 #define TAG_MAX 64
 
-/* queue.c, for worker_queue_jobs.c */
+/* queue.c, for queue_jobs.c */
 MUST_CHECK int worker_queue_call(struct client *c, const char *proc, const struct client_arg *args,
 				 size_t nargs, struct client_result *r, struct err *reterr);
 MUST_CHECK int worker_queue_call_alone(struct client *c, const char *proc, const struct client_arg *args,
 				       size_t nargs, struct err *reterr);
 MUST_CHECK int worker_queue_call_rows(struct client *c, const char *proc, const struct client_arg *args,
 				      size_t nargs, struct client_result *ret, struct err *reterr);
+
+bool worker_queue_is_unknown(const struct err *e);
 
 enum item_stage { ITEM_OPENING, ITEM_WORKING, ITEM_CLOSING, ITEM_REPORTING };
 

@@ -7,8 +7,8 @@ import zipfile
 import pytest
 
 from support import documents as made
-from support.converter import (OK, OUTPUT_UNSUPPORTED, SETTING_UNSUPPORTED, SETTINGS_INVALID, Converter, job, pdf_info, pdf_text,
-                               tool)
+from support.converter import (CORRUPT, OK, OUTPUT_UNSUPPORTED, SETTING_UNSUPPORTED, SETTINGS_INVALID, UNSUPPORTED, Converter, job,
+                               pdf_info, pdf_text, tool)
 
 TEXT = "Grüße aus der Prozession"
 PLAIN = made.docx(made.paragraph(TEXT))
@@ -124,6 +124,18 @@ def test_every_kind_of_input_is_known_by_its_bytes(converter, tmp_path, extensio
         result = converter.convert(tmp_path, name, INPUTS[extension], "a.pdf", attempt=attempt)
         assert result.error == OK, result
         assert pdf_text(result.output) == TEXT
+
+
+@pytest.mark.parametrize("content", ["<p>from the <b>Procession</b></p>", "<!-- c --><div>from the Procession</div>"])
+def test_a_piece_of_html_is_known_by_its_name(converter, tmp_path, content):
+    """Without <html> it begins with a tag that XML may have as well. What begins with words is text, for LibreOffice, too."""
+    for name, attempt in ("a.html", 1), ("a.HTM", 1), ("a.html", 2):
+        result = converter.convert(tmp_path, name, content.encode(), "a.pdf", attempt=attempt)
+        assert result.error == OK, result
+        assert pdf_text(result.output) == "from the Procession"
+    assert converter.convert(tmp_path, "a.docx", content.encode(), "a.pdf").error in (CORRUPT, UNSUPPORTED)
+    assert converter.convert(tmp_path, "a.html", b"from the <i>Procession</i>", "a.pdf").error == CORRUPT
+    assert converter.convert(tmp_path, "a.html", b"<?xml version='1.0'?><svg/>", "a.pdf").error == UNSUPPORTED
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])

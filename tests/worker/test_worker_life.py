@@ -1,11 +1,16 @@
 """A worker from its start to its end: it finds work, reports, gives back, and waits for its server."""
+import http.server
 import itertools
+import json
 import signal
+import socket
+import threading
 import time
 
+from support import documents
 from support.logins import PASSWORD, new_login
 from support.withoutbell import without_bell
-from support.workers import KEEP, is_whole_pdf, wait_for
+from support.workers import KEEP, LIMIT, is_whole_pdf, procession, wait_for
 
 JOBS = itertools.count(1)
 
@@ -53,8 +58,109 @@ def test_a_server_that_tells_nothing_is_asked_once_an_interval(queue, own_server
             job = next(JOBS)
             queue.add(job, [name], folder.path)
             assert queue.wait(job)["succeeded"] == 1
-        assert len(other.asked) == 1 and len(worker.events("connected")) == 1 and not worker.events("server")
+        job = next(JOBS)
+        queue.add(job, ["missing.docx", "neither.docx"], folder.path)
+        assert queue.wait(job)["failed"] == 2
         worker.stop()
+        assert sorted(other.asked) == ["procession_item_failed", "procession_wait_for_work"]
+        assert len(worker.events("connected")) == 1 and not worker.events("server") and len(worker.events("reason-not-told")) == 1
+        assert len(worker.history()) == 2
+
+
+def calls(queue):
+    """How often which procedure of the database was called, since the server began."""
+    rows = queue.run("EXEC procession_stats")
+    return {row[2]: row[4] for row in rows if row[0] == "procession_calls_total" and row[1] == "WordAutomation" and row[2]}
+
+
+def test_a_worker_asks_little_while_idle_and_nothing_while_busy(queue, folder, new_worker):
+    """At most once an interval, with one cheap call; and with no place free it does not ask."""
+    (folder.path / "long.docx").write_bytes(documents.endless())
+    worker = new_worker(slots=1, interval=200, time_limit=4).start()
+    wait_for("the connection", lambda: worker.events("connected"))
+    begun, before = time.monotonic(), calls(queue)
+    wait_for("ten questions", lambda: asked(queue, before) >= 10)
+    assert asked(queue, before) <= (time.monotonic() - begun) / 0.2 + 2
+    assert {name for name, n in calls(queue).items() if n > before.get(name, 0)} <= {"proc_GetConversionBatch"}
+    job = next(JOBS)
+    queue.add(job, ["long.docx"], folder.path, attempts=1)
+    wait_for("the document", lambda: worker.events("begun"))
+    before = calls(queue)
+    assert queue.wait(job)["failed"] == 1 and queue.errors(job) == {1: 11}
+    assert worker.history()[0]["name"] == "Timeout"
+    assert asked(queue, before) < 10, "some three seconds would be fifteen questions"
+    worker.stop()
+
+
+def asked(queue, before):
+    return calls(queue).get("proc_GetConversionBatch", 0) - before.get("proc_GetConversionBatch", 0)
+
+
+def test_a_server_that_is_away_is_tried_ever_more_seldom(new_server, folder, new_worker):
+    server = new_server()
+    worker = new_worker(server=server).start()
+    wait_for("the connection", lambda: worker.events("connected"))
+    server.kill()
+    with socket.create_server((server.host, server.port)) as nobody:        # counts who comes, and answers nothing
+        came = []
+        for _ in range(4):
+            nobody.settimeout(LIMIT)
+            nobody.accept()[0].close()
+            came.append(time.monotonic())
+    waited = [later - earlier for earlier, later in zip(came, came[1:])]
+    assert waited[-1] > 1.5 * waited[0] and waited[-1] >= 0.9, waited
+    worker.kill()
+
+
+def test_who_is_too_late_reports_nothing(queue, folder, new_worker):
+    """What it had is another's by then: neither the output nor the report may be its own."""
+    held, short = threading.Event(), documents.docx(documents.paragraph("from elsewhere"))
+    seen = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            seen.append(self.path)
+            if len(seen) == 1:
+                held.wait(LIMIT)
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(short)))
+            self.end_headers()
+            self.wfile.write(short)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        settings = {"time_limit": 4, "stale_after": 5, "hosts": f"127.0.0.1:{site.server_port}"}
+        late, other = new_worker(**settings), new_worker(**settings)
+        job = next(JOBS)
+        queue.add(job, ["some.docx"], f"http://127.0.0.1:{site.server_port}", out_root=folder.path, attempts=5)
+        late.start()
+        wait_for("the first to fetch it", lambda: seen)
+        other.start()
+        assert queue.wait(job)["succeeded"] == 1
+        made = (folder.path / "some.pdf").stat().st_mtime_ns
+        held.set()
+        wait_for("the first to notice", lambda: late.events("too-late"))
+        assert "how=\"too late\"" in late.events("ended")[0] and late.history() == []
+        assert queue.counts(job)["succeeded"] == 1 and queue.errors(job) == {1: None}
+        assert (folder.path / "some.pdf").stat().st_mtime_ns == made and not folder.parts()
+        late.stop()
+        other.stop()
+        site.shutdown()
+
+
+def test_why_it_failed_is_told_to_the_server(queue, own_server, folder, new_worker, tmp_path):
+    """Those who look are elsewhere than the worker and its history: the command of somebody else, and the dashboard (tests/web)."""
+    (folder.path / "broken.docx").write_bytes(b"no document at all")
+    job, worker = next(JOBS), new_worker()
+    queue.add(job, ["broken.docx"], folder.path)
+    assert worker.start("--once").process.wait(180) == 0
+    why = worker.history()[0]["text"]
+    assert queue.run("SELECT ItemId, ErrorCode, Reason, Worker FROM dbo.Failures WHERE JobId = %s", job) == [(1, 17, why, socket.gethostname())]
+    items = json.loads(procession("jobs", "items", job, "--json", server=own_server, home=tmp_path, check=0).stdout)
+    assert [item["Why"] for item in items] == [why]
 
 
 def test_once_ends_when_nothing_waits(queue, folder, new_worker):
@@ -188,3 +294,12 @@ def test_settings_that_cannot_be_are_refused(own_server, folder, new_worker):
     worker = new_worker(time_limit=100, stale_after=101)
     assert worker.start().process.wait(60) == 2
     assert "stale_after" in worker.log()
+
+
+def test_the_file_may_be_that_of_a_translation_worker_as_well(folder, new_worker):
+    """Their units read one. Other sections are mistakes."""
+    for section, status in ("engines", 0), ("engine", 2):
+        worker = new_worker()
+        worker.config.write_text(worker.config.read_text() + f"[{section}]\nen-de = none\n")
+        assert worker.start("--once").process.wait(180) == status, worker.log()
+    assert "unknown section [engine]" in worker.log()

@@ -2,10 +2,14 @@
 import http.server
 import itertools
 import os
+import socket
+import ssl
 import threading
+import time
 
 import pytest
 
+from support.certificate import certificate
 from support.workers import KEEP, REPLACE, is_whole_pdf, short_docx
 
 JOBS = itertools.count(1)
@@ -102,3 +106,25 @@ def test_no_redirect_leads_to_a_private_address(queue, folder, new_worker, site)
     worker = new_worker(hosts=f"127.0.0.1:{site.server_port}")
     assert run(queue, worker, ["moved.docx", "far.docx", "file.docx"], site.url, out_root=folder.path) == [103, 103, 103]
     assert ("GET", "/a%20b.docx") not in site.seen
+
+
+def test_a_host_must_prove_who_it_is(queue, folder, new_worker, site, tmp_path):
+    """https: nobody whom the machine trusts has signed its certificate."""
+    files = certificate(tmp_path, 2)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(files["tls_certificate"], files["tls_key"])
+    site.socket = context.wrap_socket(site.socket, server_side=True)
+    worker = new_worker(hosts=f"127.0.0.1:{site.server_port}")
+    assert run(queue, worker, ["a%20b.docx"], site.url.replace("http:", "https:"), out_root=folder.path, attempts=1) == [7]
+    assert "certificate" in worker.history()[0]["text"] and site.seen == []
+
+
+def test_a_host_that_is_slow_is_given_up(queue, folder, new_worker):
+    """transfer_limit: it takes the connection and answers nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        worker = new_worker(hosts=f"127.0.0.1:{port}", transfer_limit=1)
+        begun = time.monotonic()
+        assert run(queue, worker, ["a.docx"], f"http://127.0.0.1:{port}", out_root=folder.path, attempts=1) == [7]
+        assert time.monotonic() - begun < 60
+        assert "timed out" in worker.history()[0]["text"]

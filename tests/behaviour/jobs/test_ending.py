@@ -173,9 +173,10 @@ def test_the_rows_of_deleted_jobs_leave_the_store(one_way):
         db.add_group(job, 2)
         if db.word:
             db.succeed(1, 2, job=job, Reserved=b"\x07")
+        db.ok("procession_item_failed", JobId=job, GroupId=2, ItemId=1, ErrorCode=7, Reason="why")
     assert expire(db, JobId=1) == [2, 3] and expire(db, JobId=3) == [2]
     tables = ("item", "item_text", "grp", "job_text") + (("item_reserved",) if db.word else ())
-    left = "SELECT (SELECT count(*) FROM garbage)" + "".join(f" + (SELECT count(*) FROM {t} WHERE n NOT IN (SELECT n FROM job))" for t in tables)
+    left = "SELECT (SELECT count(*) FROM garbage) + (SELECT count(*) FROM failure WHERE job NOT IN (SELECT n FROM job))" + "".join(f" + (SELECT count(*) FROM {t} WHERE n NOT IN (SELECT n FROM job))" for t in tables)
     with stored(db.server, db.database) as store:
         until = time.monotonic() + 60
         while store.rows(left) != [(0,)]:
