@@ -1,4 +1,5 @@
 /* metadata.c — the table of functions; and those that need no more than the facts of who asks. */
+#include <assert.h>
 #include <string.h>
 
 #include "metadata/metadata_int.h"
@@ -89,6 +90,7 @@ static const struct {
 	{ "OBJECT_ID", metadata_object_id },
 	{ "OBJECT_NAME", metadata_object_name },
 	{ "OBJECT_SCHEMA_NAME", metadata_object_schema_name },
+	{ "OBJECT_DEFINITION", metadata_object_definition },
 	{ "OBJECTPROPERTY", metadata_object_property },
 	{ "OBJECTPROPERTYEX", metadata_object_property_ex },
 	{ "COL_NAME", metadata_col_name },
@@ -134,6 +136,7 @@ int metadata_value(const struct metadata_client *client, const char *name, const
 		.client = client, .args = args, .nargs = nargs, .arena = a, .ret = ret, .err = reterr
 	};
 
+	assert(client->ops != NULL && client->login != NULL && client->database != NULL);
 	for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
 		if (strcmp(name, functions[i].name) == 0)
 			return functions[i].fn(&c);

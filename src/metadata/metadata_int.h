@@ -29,8 +29,8 @@ int metadata_variant(const struct metadata_call *c, struct value inner);
 
 /* names.c: databases, schemas, objects. */
 metadata_fn metadata_db_id, metadata_db_name, metadata_schema_id, metadata_schema_name, metadata_object_id,
-	metadata_object_name, metadata_object_schema_name, metadata_object_property,
-	metadata_object_property_ex;
+	metadata_object_name, metadata_object_schema_name, metadata_object_definition,
+	metadata_object_property, metadata_object_property_ex;
 /* What a name means here; neither procedure nor view: nothing that the client may see. ret_db:
  * where it is. */
 void metadata_object(const struct metadata_call *c, struct str name, struct object *ret,

@@ -2,6 +2,8 @@
  * views show them. */
 #include "metadata/metadata_int.h"
 
+#include <assert.h>
+
 bool metadata_may_enter(const struct metadata_client *s, const struct database *db)
 {
 	return db->service == SERVICE_SYSTEM || metadata_rights_in(s, db) != 0;
@@ -140,6 +142,7 @@ int metadata_numbered(const struct metadata_call *c, size_t database_arg, struct
 	if (rc == 0 || id != (int32_t)id || db == NULL || !metadata_may_enter(c->client, db))
 		return 0;
 	*ret = catalogue_object(db->service, (int32_t)id);
+	assert(ret->proc == NULL || ret->view == NULL);
 	return ret->proc != NULL || ret->view != NULL;
 }
 
@@ -157,6 +160,19 @@ int metadata_object_schema_name(const struct metadata_call *c)
 	int rc = metadata_numbered(c, 1, &o);
 
 	return rc < 0 ? -1 : rc == 0 ? metadata_null(c) : metadata_name(c, catalogue_object_schema(&o));
+}
+
+int metadata_object_definition(const struct metadata_call *c)
+{
+	struct object o;
+	int rc = metadata_numbered(c, c->nargs, &o);
+
+	if (rc <= 0)
+		return rc < 0 ? -1 : metadata_null(c);
+	/* generated texts: they outlive every call */
+	*c->ret = value_text(TYPE_LEN(TYPE_NVARCHAR, TYPE_MAX),
+			     str_of(o.proc != NULL ? o.proc->source : o.view->definition));
+	return 1;
 }
 
 int metadata_object_property(const struct metadata_call *c)

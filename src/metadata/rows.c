@@ -174,6 +174,7 @@ int metadata_rows(const struct metadata_client *client, const char *name, struct
 	else
 		assert(!"a view is declared OVER rows that nobody makes");
 	buf_put_u8(&b, ']');
+	assert(b.len <= ROWS_MAX); /* invariant 5 */
 	if (rc == 0 && !b.failed)
 		copy = arena_strndup(a, (const char *)b.data, b.len);
 	if (rc == 0 && copy == NULL)

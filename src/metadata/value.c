@@ -1,6 +1,7 @@
 /* value.c — arguments and answers of the functions in this folder. */
 #include "metadata/metadata_int.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "value/convert.h"
@@ -71,6 +72,7 @@ int metadata_variant(const struct metadata_call *c, struct value inner)
 
 	if (box == NULL)
 		return err_nomem(c->err);
+	assert(inner.type.id != TYPE_VARIANT); /* a variant holds no variant */
 	*box = inner;
 	*c->ret = (struct value){ .type = TYPE_OF(TYPE_VARIANT), .u.variant = box };
 	return 1;

@@ -18,6 +18,7 @@ struct query_check {
 	unsigned sources;     /* so far: numbers them, and bounds them */
 	bool any_system;      /* reads system views */
 	struct str service;   /* the database whose own views it reads; empty: none */
+	uint8_t sql;          /* enum query_sql: in which that one wants it */
 	bool windows_allowed; /* ROW_NUMBER may stand here */
 	int line;             /* of what is being checked, for messages */
 	struct str database;  /* the current one's name; asked for once */
@@ -35,14 +36,22 @@ struct str query_current_database(struct query_check *c);
  * and query_as_text do it, too; this is for places that know more. */
 MUST_CHECK int query_suggest(struct query_check *c, const struct query_node *n, const struct type *want,
 			     enum suggestion how);
-/* A constant as it meets values of another type (NULL: as it is); anything else as it is. */
+/* A constant as it meets values of another type (NULL: as NULL of that type); anything else as it
+ * is. */
 MUST_CHECK int query_meet(struct query_check *c, const struct query_node *n, const struct type *want,
 			  const struct query_node **ret);
-/* The same where text is wanted: a constant as the text that it converts to; a column of whole
- * numbers is left to the database, which makes the same text of it. */
+/* One of several values under a common type (in CASE, ISNULL, UNION): the database brings a column
+ * to it, or the SELECT is refused. */
+MUST_CHECK int query_settle(struct query_check *c, const struct query_node *n, const struct type *type,
+			    const struct query_node **ret);
+bool query_types_meet(const struct type *a, const struct type *b);
+bool query_can_cast(const struct query_node *n, const struct type *to);
+/* As query_meet, where text is wanted: a constant as the text that it converts to; a column of
+ * whole numbers is left to the database, which makes the same text of it. */
 MUST_CHECK int query_as_text(struct query_check *c, const struct query_node *n,
 			     const struct query_node **ret);
 bool query_is_number(const struct type *t);
+bool query_is_float(const struct type *t);
 bool query_is_whole(const struct query_node *n);
 
 /* scope.c */

@@ -8,7 +8,7 @@ static int settle(struct query_check *c, struct query_node *n, const struct type
 	for (size_t i = 0; i < n->nargs; i++) {
 		if (i % 2 == 0 && !(n->has_else && i + 1 == n->nargs))
 			continue; /* a condition */
-		if (query_meet(c, n->args[i], type, &n->args[i]) < 0)
+		if (query_settle(c, n->args[i], type, &n->args[i]) < 0)
 			return -1;
 		if (query_is_text(n) && n->args[i]->order > n->order)
 			n->order = n->args[i]->order;

@@ -1,6 +1,6 @@
 /* emit.h — what an emitter is: the one place that knows a database's dialect. It writes a checked
- * SELECT (tree.h) as SQL with the values that are bound to it. A second dialect is a second file
- * with a struct query_dialect. */
+ * SELECT (tree.h) as SQL with the values that are bound to it. Each dialect is a
+ * file with a struct query_dialect. */
 #ifndef QUERY_EMIT_H
 #define QUERY_EMIT_H
 

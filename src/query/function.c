@@ -48,7 +48,7 @@ static int use_as(struct query_check *c, const struct query_node *n, char kind, 
 	case 'q':
 	case 't': return query_as_text(c, n, ret);
 	case 'n': return query_meet(c, n, &number, ret);
-	case '=': return query_meet(c, n, result, ret);
+	case '=': return query_settle(c, n, result, ret);
 	default: return query_meet(c, n, NULL, ret);
 	}
 }
@@ -197,26 +197,6 @@ int query_call(struct query_check *c, const struct query_scope *sc, const struct
 	return unsupported(c, e);
 }
 
-static bool is_float(const struct type *t)
-{
-	return t->id == TYPE_FLOAT || t->id == TYPE_REAL;
-}
-
-static bool is_decimal(const struct type *t)
-{
-	return t->id == TYPE_DECIMAL || t->id == TYPE_NUMERIC;
-}
-
-/* Text and numbers lie in a column as they are: the database converts them as the evaluator
- * would. Dates and GUIDs are not for it. */
-static bool can_cast(const struct query_node *n, const struct type *to)
-{
-	const struct type_info *info = type_info(to->id);
-	bool from = query_is_text(n) || query_is_whole(n) || is_float(&n->type) || is_decimal(&n->type);
-
-	return from && (info->is_text || info->is_integer || to->id == TYPE_BIT || is_float(to));
-}
-
 int query_cast(struct query_check *c, const struct query_scope *sc, const struct expr *e,
 	       const struct query_node **ret)
 {
@@ -227,7 +207,7 @@ int query_cast(struct query_check *c, const struct query_scope *sc, const struct
 		return -1;
 	n->type = *to;
 	n->order = type_info(to->id)->is_text ? n->args[0]->order : ORDER_PLAIN;
-	if (e->nargs == 1 && can_cast(n->args[0], to))
+	if (e->nargs == 1 && query_can_cast(n->args[0], to))
 		*ret = n;
 	else if (to->id == n->args[0]->type.id && !type_info(to->id)->is_text)
 		*ret = n->args[0];
@@ -265,7 +245,8 @@ int query_aggregate(struct query_check *c, const struct query_scope *sc, const s
 		if (query_expr(c, sc, e->args[0], &n->args[0]) < 0)
 			return -1;
 		type = n->args[0]->type;
-		if ((e->op == AGG_SUM || e->op == AGG_AVG) && !query_is_whole(n->args[0]) && !is_float(&type))
+		if ((e->op == AGG_SUM || e->op == AGG_AVG) && !query_is_whole(n->args[0]) &&
+		    !query_is_float(&type))
 			return query_refuse(c, e->line, "SUM or AVG of a column that is not a number");
 		if (e->op == AGG_MIN || e->op == AGG_MAX || e->op == AGG_STRING)
 			n->order = n->args[0]->order;

@@ -7,6 +7,7 @@
  * catalogue. */
 #include "query/postgres.h"
 
+#include <assert.h>
 #include <string.h>
 
 static void quoted(struct query_text *t, const char *name)
@@ -19,6 +20,7 @@ static void quoted(struct query_text *t, const char *name)
 
 void query_postgres_column(struct query_postgres *w, const struct query_source *src, size_t column)
 {
+	assert(src->id > 0 && column < src->ncolumns);
 	if (src->derived != NULL) {
 		query_text_format(w->t, "t%u.c%zu", src->id, column);
 		return;
@@ -44,6 +46,7 @@ static void inline_view(struct query_postgres *w, const struct query_source *src
 {
 	const char *sql = src->view->postgres_sql, *mark = strstr(sql, "$rows");
 
+	assert(src->view->store_name == NULL && (mark == NULL || !src->rows.null));
 	query_text_put(w->t, STR("("));
 	if (mark != NULL) {
 		query_text_put(w->t, (struct str){ sql, (size_t)(mark - sql) });
@@ -114,6 +117,15 @@ static const char *type_of(const struct type *type)
 	return "text";
 }
 
+/* A variant's type is that of its value where all rows have this one; otherwise it comes as
+ * text. */
+static const struct type *type_of_item(const struct query_node *n, const struct type *type, bool alone)
+{
+	bool constant = alone && type->id == TYPE_VARIANT && n->kind == NODE_VALUE && !n->value.null;
+
+	return constant ? &n->value.u.variant->type : type;
+}
+
 /* One of several rows that are the same but for case and blanks is shown as its key shows it, or,
  * of names, as the first of them. */
 static void item(struct query_postgres *w, const struct query_node *n, const struct type *type, bool compared)
@@ -132,9 +144,11 @@ static void list(struct query_postgres *w, const struct query_term *term, const 
 		 bool compared)
 {
 	for (size_t i = 0; i < term->n; i++) {
+		const struct query_node *n = term->items[i];
+
 		if (i > 0)
 			query_text_put(w->t, STR(", "));
-		item(w, term->items[i], &first->columns[i].type, compared);
+		item(w, n, type_of_item(n, &first->columns[i].type, first->next == NULL), compared);
 		query_text_format(w->t, " AS c%zu", i);
 	}
 }

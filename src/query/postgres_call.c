@@ -41,6 +41,8 @@ static const char *const calls[FUNCTION_COUNT] = {
 					"s.schema_id = o.schema_id AND "
 					"s.database_name = o.database_name WHERE o.object_id = "
 					"tsql_a_number($1) AND " IN_DATABASE("o.database_name", "$2") ")",
+	[FUNCTION_OBJECT_DEFINITION] = "(SELECT definition FROM sys_all_sql_modules WHERE object_id = "
+				       "tsql_a_number($1) AND " IN_DATABASE("database_name", "$2") ")",
 	[FUNCTION_OBJECT_ID] =
 		"(SELECT o.object_id FROM sys_all_objects o JOIN sys_schemas s ON s.schema_id = "
 		"o.schema_id AND s.database_name = o.database_name WHERE tsql_fold(o.database_name) "

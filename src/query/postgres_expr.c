@@ -39,13 +39,22 @@ void query_postgres_rank(struct query_postgres *w, const struct query_node *n, u
 	query_text_put(w->t, STR(")"));
 }
 
-/* A decimal comes as text; a number is what is meant. */
+/* Decimals travel and are kept as texts; a number is what is meant. */
+static bool is_decimal(const struct type *t)
+{
+	return t->id == TYPE_DECIMAL || t->id == TYPE_NUMERIC;
+}
+
+/* Of a variant that which it holds. */
 static void value(struct query_postgres *w, const struct query_node *n)
 {
-	size_t number = query_text_bind(w->t, &n->value);
-	bool decimal = n->value.type.id == TYPE_DECIMAL || n->value.type.id == TYPE_NUMERIC;
+	const struct value *v = &n->value;
+	size_t number;
 
-	query_text_format(w->t, decimal ? "CAST($%zu AS numeric)" : "$%zu", number);
+	if (v->type.id == TYPE_VARIANT && !v->null)
+		v = v->u.variant;
+	number = query_text_bind(w->t, v);
+	query_text_format(w->t, is_decimal(&v->type) ? "CAST($%zu AS numeric)" : "$%zu", number);
 }
 
 static bool is_bytes(const struct query_node *n)
@@ -61,7 +70,11 @@ static void column(struct query_postgres *w, const struct query_node *n)
 		query_text_put(w->t, is_bytes(n)               ? STR("tsql_min(")
 				     : n->order == ORDER_PLAIN ? STR("min(")
 							       : STR("min(CAST("));
+	if (is_decimal(&n->type))
+		query_text_put(w->t, STR("CAST("));
 	query_postgres_column(w, n->source, n->column);
+	if (is_decimal(&n->type))
+		query_text_put(w->t, STR(" AS numeric)"));
 	if (w->grouped)
 		query_text_put(w->t, n->order == ORDER_PLAIN ? STR(")") : STR(" AS text) COLLATE \"C\")"));
 }
@@ -99,16 +112,29 @@ static void join_text(struct query_postgres *w, const struct query_node *n)
 	query_text_put(w->t, STR(")"));
 }
 
+/* What a CASE may be: values of different types, whose common one here is text, when it is a
+ * variant. */
+static void outcome(struct query_postgres *w, const struct query_node *whole, const struct query_node *n)
+{
+	if (whole->type.id == TYPE_VARIANT)
+		query_postgres_as_text(w, n);
+	else
+		query_postgres_expr(w, n);
+}
+
 static void choice(struct query_postgres *w, const struct query_node *n)
 {
 	query_text_put(w->t, STR("CASE"));
 	for (size_t i = 0; i + 1 < n->nargs; i += 2) {
 		query_text_put(w->t, STR(" WHEN "));
 		query_postgres_condition(w, n->args[i]);
-		around(w, STR(" THEN "), n->args[i + 1], STR(""));
+		query_text_put(w->t, STR(" THEN "));
+		outcome(w, n, n->args[i + 1]);
 	}
-	if (n->has_else)
-		around(w, STR(" ELSE "), n->args[n->nargs - 1], STR(""));
+	if (n->has_else) {
+		query_text_put(w->t, STR(" ELSE "));
+		outcome(w, n, n->args[n->nargs - 1]);
+	}
 	query_text_put(w->t, STR(" END"));
 }
 

@@ -37,6 +37,9 @@ int query_compare(struct query_check *c, const struct query_node *a, enum compar
 	struct query_node *n = query_node_new(c, NODE_COMPARE, 2);
 	struct type number = TYPE_OF(TYPE_FLOAT);
 
+	if (!left && !right && a->kind != NODE_VALUE && b->kind != NODE_VALUE &&
+	    !query_types_meet(&a->type, &b->type))
+		return query_refuse(c, c->line, "A comparison of columns whose types do not meet");
 	if (n == NULL || query_meet(c, a, right ? &number : &b->type, &n->args[0]) < 0 ||
 	    query_meet(c, b, left ? &number : &a->type, &n->args[1]) < 0)
 		return -1;

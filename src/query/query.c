@@ -56,9 +56,10 @@ static int check(struct query_check *c, const struct select *s, int64_t most, co
 	return 0;
 }
 
-static const struct query_dialect *dialect_of(const struct query_check *c)
+/* Of the engine that will run it. */
+static enum query_sql sql_of(const struct query_check *c)
 {
-	return c->host->sql == QUERY_POSTGRES ? &query_dialect_postgres : &query_dialect_sqlite;
+	return (enum query_sql)(c->service.n == 0 ? c->host->sql : c->sql);
 }
 
 static int finish(struct query_check *c, const struct query_select *checked, bool assign,
@@ -70,7 +71,9 @@ static int finish(struct query_check *c, const struct query_select *checked, boo
 	assert(checked != NULL);
 	if (q == NULL)
 		return err_nomem(c->ev->err);
-	dialect_of(c)->write(&text, checked);
+	q->dialect = sql_of(c);
+	(q->dialect == QUERY_POSTGRES ? &query_dialect_postgres : &query_dialect_sqlite)
+		->write(&text, checked);
 	query_text_put(&text, (struct str){ "", 1 }); /* its end */
 	if (text.failed)
 		return query_fail(c, c->line);

@@ -1,6 +1,7 @@
 /* scope.c — FROM: which views and derived tables there are, and whose column a name means. */
 #include "query/check.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #define SOURCES_MAX 500 /* of a statement: WITH may name the same SELECT again and again */
@@ -65,6 +66,7 @@ static int reads_service(struct query_check *c, const struct from_item *f, const
 		return query_fail(c, f->line);
 	}
 	c->service = str_of(db->name);
+	c->sql = db->sql;
 	return 0;
 }
 
@@ -75,13 +77,14 @@ static int view_source(struct query_check *c, const struct from_item *f, struct 
 
 	if (c->host->ops->database != NULL &&
 	    c->host->ops->database(c->host, f->database, &db, c->ev->err) < 0)
-		return c->ev->err->number == 208 ? no_object(c, f) : query_fail(c, f->line);
+		return c->ev->err->number == ERR_NO_OBJECT_NUMBER ? no_object(c, f) : query_fail(c, f->line);
 	v = find_view(db.service, f);
 	if (v == NULL || v->function != f->called)
 		return no_object(c, f);
 	src->view = v;
 	if (query_view_rows(c, v, src) < 0)
 		return query_fail(c, f->line);
+	assert(src->derived == NULL);
 	src->columns = v->columns;
 	src->ncolumns = v->ncolumns;
 	src->name = f->alias.n > 0 ? f->alias : f->name;
@@ -152,6 +155,7 @@ int query_sources(struct query_check *c, const struct select *s, const struct qu
 		if (one_source(c, &s->from[i], outer, &term->sources[i]) < 0)
 			return -1;
 	}
+	assert(c->sources <= SOURCES_MAX);
 	term->nsources = s->nfrom;
 	ret->sources = term->sources;
 	ret->nsources = term->nsources;
@@ -214,6 +218,7 @@ const struct query_node *query_source_column(struct query_check *c, const struct
 
 	if (n == NULL)
 		return NULL;
+	assert(column < src->ncolumns && (src->view == NULL) != (src->derived == NULL));
 	n->source = src;
 	n->column = column;
 	n->type = src->columns[column].type;

@@ -33,8 +33,6 @@ static int add_column(struct query_check *c, struct query_term *t, const char *n
 	if (t->n == 4096)
 		return query_refuse(c, line, "A result set of more than 4096 columns");
 	t->columns[t->n] = (struct column){ .name = name, .type = n->type, .nullable = n->nullable };
-	if (n->type.id == TYPE_NULL)
-		t->columns[t->n].type = TYPE_OF(TYPE_INT);
 	t->items[t->n++] = n;
 	return 0;
 }
@@ -175,6 +173,7 @@ static int order_item(struct query_check *c, const struct order_item *o, const s
 			  "UNION, INTERSECT or EXCEPT operator.");
 	if (k == SIZE_MAX || (k == 0 && !alone))
 		return query_fail(c, o->expr->line);
+	assert(k <= t->n); /* a place in the list, or 0 */
 	ret->ordinal = k;
 	ret->expr = k > 0 ? t->items[k - 1] : NULL;
 	return k > 0 ? 0 : query_expr(c, sc, o->expr, &ret->expr);
@@ -232,6 +231,24 @@ static int merge_columns(struct query_check *c, struct query_term *first, const 
 	return 0;
 }
 
+/* The items of all terms as values of their columns. What is NULL everywhere is an int. */
+static int settle(struct query_check *c, const struct query_select *q)
+{
+	struct query_term *first = q->terms;
+
+	for (size_t i = 0; i < first->n; i++) {
+		if (first->columns[i].type.id == TYPE_NULL)
+			first->columns[i].type = TYPE_OF(TYPE_INT);
+	}
+	for (struct query_term *t = first->next == NULL ? NULL : first; t != NULL; t = t->next) {
+		for (size_t i = 0; i < t->n; i++) {
+			if (query_settle(c, t->items[i], &first->columns[i].type, &t->items[i]) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
 int query_select(struct query_check *c, const struct select *s, const struct query_scope *outer, int64_t most,
 		 const struct query_select **ret)
 {
@@ -240,6 +257,7 @@ int query_select(struct query_check *c, const struct select *s, const struct que
 	bool windows = c->windows_allowed;
 	struct query_scope scope, first = { 0 };
 
+	assert(s != NULL);
 	if (q == NULL)
 		return err_nomem(c->ev->err);
 	for (const struct select *r = s; r != NULL; r = r->next) {
@@ -251,7 +269,7 @@ int query_select(struct query_check *c, const struct select *s, const struct que
 			return -1;
 		next = &(*next)->next;
 	}
-	if (order_by(c, s, &first, q) < 0 || limit(c, s, most, q) < 0)
+	if (settle(c, q) < 0 || order_by(c, s, &first, q) < 0 || limit(c, s, most, q) < 0)
 		return -1;
 	c->windows_allowed = windows;
 	*ret = q;

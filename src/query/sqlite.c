@@ -7,6 +7,7 @@
  * catalogue. */
 #include "query/sqlite.h"
 
+#include <assert.h>
 #include <string.h>
 
 static void quoted(struct query_text *t, const char *name)
@@ -19,6 +20,7 @@ static void quoted(struct query_text *t, const char *name)
 
 void query_sqlite_column(struct query_text *t, const struct query_source *src, size_t column)
 {
+	assert(src->id > 0 && column < src->ncolumns);
 	if (src->derived != NULL) {
 		query_text_format(t, "t%u.c%zu", src->id, column);
 		return;
@@ -57,6 +59,7 @@ static void inline_view(struct query_text *t, const struct query_source *src)
 {
 	const char *sql = src->view->inline_sql, *mark = strstr(sql, "$rows");
 
+	assert(src->view->store_name == NULL && (mark == NULL || !src->rows.null));
 	query_text_put(t, STR("("));
 	if (mark != NULL) {
 		query_text_put(t, (struct str){ sql, (size_t)(mark - sql) });

@@ -34,6 +34,9 @@ static const char *const calls[FUNCTION_COUNT] = {
 		"(SELECT s.name FROM sys_all_objects o JOIN sys_schemas s ON s.schema_id = o.schema_id AND "
 		"s.database_name = o.database_name WHERE o.object_id = $1 AND o.database_name = $2 COLLATE "
 		"NOCASE)",
+	[FUNCTION_OBJECT_DEFINITION] =
+		"(SELECT definition FROM sys_all_sql_modules WHERE object_id = $1 AND database_name = $2 "
+		"COLLATE NOCASE)",
 	/* No name of an object has a bracket or a quotation mark in it: those around its parts are
 	 * left out. */
 	[FUNCTION_OBJECT_ID] =

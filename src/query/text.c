@@ -47,6 +47,7 @@ void query_text_put(struct query_text *t, struct str more)
 {
 	if (more.n == 0 || !reserve(t, more.n))
 		return;
+	assert(!t->failed && more.n <= t->cap - t->n);
 	memcpy(t->p + t->n, more.p, more.n);
 	t->n += more.n;
 }
@@ -88,6 +89,7 @@ size_t query_text_bind(struct query_text *t, const struct value *v)
 		t->values = grown;
 		t->values_cap = cap;
 	}
+	assert(t->nvalues < t->values_cap && t->nvalues < MAX_VALUES); /* invariant 2 */
 	t->values[t->nvalues++] = *v;
 	return t->nvalues;
 }

@@ -71,13 +71,14 @@ struct tsql_host {
 	struct tsql_session *vars;
 	const struct tsql_host_ops *ops;
 	size_t max_value; /* no expression makes a larger one; 0: no bound */
-	uint8_t sql;      /* enum query_sql: of the engine that runs queries over views */
+	uint8_t sql;      /* enum query_sql: of the engine that has the system database */
 };
 /* A database as names in a statement see it. */
 struct tsql_database {
 	const char *name;
 	enum service service;
 	bool may_select; /* the session may read its views: RIGHT_SELECT */
+	uint8_t sql;     /* enum query_sql: of the engine that has it */
 };
 struct tsql_host_ops {
 	/* A statement has ended: becomes DONE or DONEINPROC. error: an ERROR message went

@@ -1,6 +1,7 @@
 /* compare.c — which type two values meet in, and their order there. */
 #include "value/compare.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "value/datetime.h"
@@ -36,6 +37,7 @@ static struct type common_decimal(const struct type *a, const struct type *b)
 	struct type x = type_as_decimal(a), y = type_as_decimal(b);
 	int scale = max_int(x.scale, y.scale), whole = max_int(x.precision - x.scale, y.precision - y.scale);
 
+	assert(whole <= DECIMAL_DIGITS);
 	if (whole + scale > DECIMAL_DIGITS)
 		scale = DECIMAL_DIGITS - whole;
 	return TYPE_NUM(TYPE_NUMERIC, (uint8_t)(whole + scale), (uint8_t)scale);
@@ -166,6 +168,7 @@ static int same_type_compare(const struct value *a, const struct value *b)
 {
 	const struct type_info *info = type_info(a->type.id);
 
+	assert(a->type.id == b->type.id || (info->is_text && type_info(b->type.id)->is_text));
 	if (info->is_text)
 		return text_compare(a->u.s, b->u.s);
 	if (info->is_binary)

@@ -2,6 +2,7 @@
  * and which number a failure has. */
 #include "value/convert.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "value/value_int.h"
@@ -179,6 +180,7 @@ static int conv_check_rule(const struct conv *c)
 	const char *from_name = conv_type_name(c->v->type.id), *to_name = conv_type_name(c->to->id);
 	char rule = rules[from][to];
 
+	assert(rule == 'i' || rule == 'e' || rule == 'n'); /* the table is complete */
 	if (rule == 'i' || (rule == 'e' && c->mode == CONVERT_CAST))
 		return 0;
 	if (conv_is_call(c)) {
@@ -217,6 +219,7 @@ static int conv_wrap(struct conv *c, struct value *ret)
 
 	if (inner == NULL)
 		return err_nomem(c->err);
+	assert(c->v->type.id != TYPE_VARIANT); /* invariant 4 */
 	*inner = *c->v;
 	value_set_null(ret, *c->to);
 	ret->null = false;
@@ -238,6 +241,7 @@ static int conv_run(struct conv *c, struct value *ret)
 	c->out.null = false;
 	if (conv_dispatch(c) < 0)
 		return -1;
+	assert(c->out.type.id == c->to->id);
 	*ret = c->out;
 	return 0;
 }

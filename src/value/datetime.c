@@ -17,6 +17,7 @@ static int month_days(int year, int month)
 {
 	static const uint8_t days[13] = { 0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
 
+	assert(month >= 1 && month <= 12);
 	return month == 2 && leap(year) ? 29 : days[month];
 }
 
@@ -113,6 +114,7 @@ bool moment_from_civil(const struct civil *c, struct moment *ret)
 	ret->tick = ((int64_t)c->hour * 3600 + c->minute * 60 + c->second) * MOMENT_SECOND +
 		    c->nanosecond / 100;
 	ret->offset = (int16_t)c->offset;
+	assert(ret->day >= 0 && ret->day <= DAY_LAST && ret->tick >= 0 && ret->tick < MOMENT_DAY); /* 3 */
 	return true;
 }
 

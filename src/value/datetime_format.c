@@ -1,8 +1,9 @@
 /* datetime_format.c — dates as text. A style is a pattern of letters for its date and its time
  * half; a date shows the first only, a time the second.
- *   Y year  y two digits of it  N month name  M month  D day  d day, blank-padded
- *   H hour K hour of 12, blank-padded I minute S second F fraction behind '.' f fraction behind
- *   ':' P AM or PM X fraction only if there is one */
+ *   Y year    y two digits of it            N month name   M month
+ *   D day     d day, blank-padded
+ *   H hour    K hour of 12, blank-padded    I minute       S second      P AM or PM
+ *   F fraction behind '.'    f fraction behind ':'    X fraction only if there is one */
 #include "value/datetime.h"
 
 #include <stdio.h>

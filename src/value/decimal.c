@@ -2,6 +2,7 @@
  * at the end. */
 #include "value/decimal.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,7 @@ bool decimal_from_double(double f, int scale, struct decimal *ret)
 /* A wide magnitude as a decimal of at most precision digits. */
 static bool narrow(struct wide w, bool negative, int precision, struct decimal *ret)
 {
+	assert(precision >= 1 && precision <= DECIMAL_DIGITS); /* invariant 2 */
 	if (w.high != 0 || w.low >= pow10_u128(precision))
 		return false;
 	*ret = decimal_of(w.low, negative);

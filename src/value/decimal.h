@@ -29,6 +29,8 @@ bool decimal_parse(struct str s, struct decimal *ret, int *ret_precision, int *r
 #define DECIMAL_TEXT 48
 size_t decimal_format(const struct decimal *d, int scale, char *dst, size_t size);
 
+/* The decimal type that holds every value of an exact type (compare.c). */
+struct type type_as_decimal(const struct type *t);
 /* T-SQL's precision and scale of a result; op is '+' (and '-'), '*', '/' or '%'. */
 struct type decimal_result(char op, const struct type *a, const struct type *b);
 /* The result in the given type (from decimal_result). False: overflow. Division by zero is the

@@ -1,5 +1,5 @@
-/* text.h — what T-SQL's functions of text compute, for the evaluator (tsql/eval/tsql_fn_text.c) and
- * for the store, which computes over rows (store/sqlite/tsql.c). Lengths and positions count
+/* text.h — what T-SQL's functions of text compute, for the evaluator (tsql/eval/fn_text.c) and
+ * for the store, which computes over rows (engine/sqlite/store/tsql.c). Lengths and positions count
  * UTF-16 code units; a text may contain any character, U+0000 too. */
 #ifndef VALUE_TEXT_H
 #define VALUE_TEXT_H

@@ -1,6 +1,7 @@
 /* value.c — making and copying values. */
 #include "value/value.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/utf.h"
@@ -54,6 +55,7 @@ static int variant_copy(const struct value *v, struct arena *a, struct value *re
 
 	if (inner == NULL)
 		return err_nomem(reterr);
+	assert(v->u.variant != NULL);
 	*inner = *v->u.variant;
 	if (inner->type.id == TYPE_VARIANT) /* a variant holds no variant: nothing deeper to copy */
 		inner->null = true;

@@ -56,7 +56,4 @@ bool number_of(const struct value *v, struct number *ret); /* bit … float only
  * unknown style. */
 size_t number_format(const struct value *v, int style, char *dst, size_t size);
 
-/* The decimal type that holds every value of an exact type. */
-struct type type_as_decimal(const struct type *t);
-
 #endif

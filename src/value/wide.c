@@ -2,10 +2,13 @@
  * full quotient have up to 77 digits. */
 #include "value/wide.h"
 
+#include <assert.h>
+
 u128 pow10_u128(int n)
 {
 	u128 v = 1;
 
+	assert(n <= 38);
 	while (n-- > 0)
 		v *= 10;
 	return v;
@@ -87,6 +90,7 @@ static struct wide wide_div_slow(struct wide a, struct wide b, struct wide *ret_
 
 struct wide wide_div(struct wide a, struct wide b, struct wide *ret_rest)
 {
+	assert(b.high != 0 || b.low != 0); /* whoever divides has looked */
 	if (a.high == 0 && b.high == 0) {
 		*ret_rest = wide_of(a.low % b.low);
 		return wide_of(a.low / b.low);

@@ -62,9 +62,10 @@ def prose(text, indent=""):
 def tools():
     """The graphical tools themselves are not run: what they send is (tools/statements.sql)."""
     answered, listed, refused = statements.summary(statements.read())
-    text = (f"Of {listed} statements that SQL Server Management Studio, Azure Data Studio, DBeaver, mssql-jdbc, SQLAlchemy and others send "
-            f"at connect and for their trees, after their public sources, {answered} are answered with the columns and rows that they need "
-            "(`tests/drivers/test_tools.py`). The tools themselves were not run. Refused:")
+    text = (f"Of {listed} statements as SQL Server Management Studio, Azure Data Studio, DBeaver, mssql-jdbc, SQLAlchemy, EF Core, Prisma, Adminer and others send "
+            f"them at connect and for their trees, {answered} are answered with the columns and rows that they need on either engine "
+            "(`tests/drivers/test_tools.py`). They were written after the public sources of the first five and of Adminer, those of the others after what is known "
+            "of them. The tools themselves were not run. Refused:")
     return [prose(text), ""] + [prose(f"- {s}: {s.refused}.", "  ") for s in refused] + ["", prose(
         "SQLAlchemy (Debian python3-sqlalchemy) over pymssql and pyodbc: engines with every isolation level, the inspector, reflected "
         "views, pages, texts with parameters (`tests/drivers/test_sqlalchemy.py`).")]

@@ -1,11 +1,14 @@
-"""Clients of whole desktops and languages: Qt, Lazarus, SOCI, Erlang, R, LibreOffice Base, Hibernate. Their packages are those of tools/setup.sh clients."""
+"""Clients of whole desktops and languages: Qt, Lazarus, SOCI, Erlang, R, Ruby, Tcl, PostgreSQL, LibreOffice Base, Hibernate. Their packages are those of tools/setup.sh clients."""
+import contextlib
 import pathlib
 import shutil
 import subprocess
 
+import pytds
 import pytest
 
 from harness import check, must, run_program
+from support import postgres
 
 HERE = pathlib.Path(__file__).resolve().parent
 pytestmark = pytest.mark.long
@@ -98,6 +101,69 @@ def rodbc(env):
 @pytest.mark.parametrize("part", ("connect", "pages", "transactions", "procedures", "metadata"))
 def test_rodbc(rodbc, part):
     check(rodbc, part)
+
+
+# Ruby: Sequel. Its ODBC module binds to functions of its own that have the names of ODBC's, unless the driver manager is loaded first.
+
+UNIXODBC = "/usr/lib/x86_64-linux-gnu/libodbc.so.2"
+
+
+@pytest.fixture(scope="module")
+def sequel(env):
+    if shutil.which("ruby") is None or subprocess.run(["ruby", "-e", "require 'sequel'; require 'odbc'"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("ruby-odbc and ruby-sequel are not installed (tools/setup.sh clients)")
+    return run_program(["ruby", str(HERE / "ruby" / "sequel.rb")], env.environment(PT_ODBC=odbc(env), LD_PRELOAD=UNIXODBC))
+
+
+@pytest.mark.parametrize("part", ("connect", "pages", "conditions", "transactions", "procedures", "metadata"))
+def test_sequel(sequel, part):
+    check(sequel, part)
+
+
+# Tcl
+
+@pytest.fixture(scope="module")
+def tcl(env):
+    if not list(pathlib.Path("/usr/lib").glob("**/libtdbcodbc*.so")):
+        pytest.skip("tcl8.6-tdbc-odbc is not installed (tools/setup.sh clients)")
+    return run_program(["tclsh8.6", str(HERE / "tcl" / "tdbc.tcl")], env.environment(PT_ODBC=odbc(env)))
+
+
+@pytest.mark.parametrize("part", ("connect", "rows", "transactions", "procedures", "metadata"))
+def test_tcl(tcl, part):
+    check(tcl, part)
+
+
+# PostgreSQL: a database that reads our views as foreign tables
+
+@pytest.fixture(scope="module")
+def foreign(env):
+    if not pathlib.Path("/usr/share/postgresql/15/extension/tds_fdw.control").exists():
+        pytest.skip("postgresql-15-tds-fdw is not installed (tools/setup.sh clients)")
+    with postgres.Postgres() as pg, contextlib.closing(pg.connect()) as connection:
+        connection.autocommit = True
+        cursor = connection.cursor()
+        cursor.execute("CREATE EXTENSION tds_fdw")
+        cursor.execute("CREATE SERVER procession FOREIGN DATA WRAPPER tds_fdw OPTIONS "
+                       f"(servername '{env.server.host}', port '{env.server.port}', database 'StateService', tds_version '7.4')")
+        cursor.execute(f"CREATE USER MAPPING FOR CURRENT_USER SERVER procession OPTIONS (username 'sa', password '{env.password}')")
+        yield cursor
+
+
+def test_postgresql_imports_and_reads_our_views(env, foreign):
+    key = env.key("fdw")
+    with pytds.connect(env.server.host, "StateService", "sa", env.password, port=env.server.port, autocommit=True) as db, db.cursor() as cursor:
+        cursor.execute(f"EXEC proc_AddItem '{key}', 0x616263, 20")
+    foreign.execute("CREATE SCHEMA ours")
+    foreign.execute("IMPORT FOREIGN SCHEMA dbo FROM SERVER procession INTO ours")
+    foreign.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = 'ours'")
+    assert foreign.fetchall() == [("Items",)]
+    foreign.execute('SELECT "Bytes", "LockTime", "Expires" > now() FROM ours."Items" WHERE "Id" = %s', (key,))
+    assert foreign.fetchall() == [(3, None, True)]
+    foreign.execute("CREATE FOREIGN TABLE databases (name text, database_id int) SERVER procession OPTIONS "
+                    "(query 'SELECT name, database_id FROM sys.databases WHERE database_id > 4')")
+    foreign.execute("SELECT name FROM databases")       # a WHERE or ORDER BY here is lost by tds_fdw 2.0.3 itself
+    assert sorted(name for name, in foreign.fetchall()) == ["ScheduledJobs", "StateService", "Translation", "WordAutomation"]
 
 
 # LibreOffice Base

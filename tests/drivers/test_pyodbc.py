@@ -171,3 +171,14 @@ def test_metadata(env, version):
         assert sum(name.startswith("proc_") for name in names) >= 8
         rows = cur.procedureColumns(procedure="proc_GetItemWithLock").fetchall()
         assert [row.column_name for row in rows] == ["@RETURN_VALUE", "@id", "@item", "@locked", "@lockAgeInSeconds", "@lockCookie"]
+
+
+def test_what_is_in_dbo_is_the_databases_own(env):
+    """A system view is found as dbo.sysobjects, too; no list shows it there."""
+    with connect(env) as conn:
+        assert [row.table_name for row in conn.cursor().tables(schema="dbo")] == ["Items"]
+        assert "sysobjects" in [row.table_name for row in conn.cursor().tables(schema="sys")]
+        assert [name for name, in conn.execute("SELECT name FROM sys.all_views WHERE schema_id = SCHEMA_ID('dbo')").fetchall()] == ["Items"]
+        assert conn.execute("SELECT COUNT(*) FROM dbo.sysobjects WHERE name = 'Items' AND OBJECT_ID('dbo.sysobjects') IS NOT NULL").fetchone()[0] == 1
+    with connect(env, DATABASE="master") as conn:
+        assert [row.table_name for row in conn.cursor().tables(schema="dbo")] == ["spt_values"]

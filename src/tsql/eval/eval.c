@@ -166,7 +166,7 @@ static int cast(struct eval *ev, const struct expr *e, struct value *ret)
 		rc = value_convert(&v, &e->cast, CONVERT_CAST, NULL, ev->arena, ret, ev->err);
 	}
 	if (rc < 0 && e->try_cast && !meter_gave_up(ev->meter) &&
-	    (ev->err == NULL || ev->err->number != 529)) {
+	    (ev->err == NULL || ev->err->number != ERR_EXPLICIT_NUMBER)) {
 		err_clear(ev->err);
 		value_set_null(ret, e->cast);
 		return 0;
@@ -179,6 +179,7 @@ static int call(struct eval *ev, const struct expr *e, struct value *ret)
 	struct fn_args f = { .ev = ev, .fn = e->fn, .expr = e, .n = e->nargs };
 	struct value few[4], *v = few;
 
+	assert(e->fn != NULL);
 	if (e->fn->lazy)
 		return e->fn->call(&f, ret);
 	if (e->nargs > ARRAY_LEN(few)) {
@@ -253,6 +254,7 @@ static int compare_values(struct eval *ev, enum comparison op, const struct valu
 	if (eval_spend(ev, tsql_eval_size(a) + tsql_eval_size(b)) < 0 ||
 	    value_compare(a, b, ev->arena, &cmp, ev->err) < 0)
 		return -1;
+	assert(!a->null && !b->null);
 	*ret = holds(op, cmp) ? TRI_TRUE : TRI_FALSE;
 	return 0;
 }
@@ -266,6 +268,7 @@ static int compare(struct eval *ev, const struct expr *e, enum tri *ret)
 {
 	struct value a, b;
 
+	assert(e->nargs == 2);
 	if (tsql_eval_value(ev, e->args[0], &a) < 0 || tsql_eval_value(ev, e->args[1], &b) < 0)
 		return -1;
 	return compare_values(ev, e->op, &a, &b, ret);
@@ -323,6 +326,7 @@ static int like(struct eval *ev, const struct expr *e, enum tri *ret)
 	struct value v;
 	int rc;
 
+	assert(e->nargs == 2 || e->nargs == 3);
 	for (size_t i = 0; i < e->nargs; i++) {
 		if (tsql_eval_value(ev, e->args[i], &v) < 0 || eval_spend(ev, tsql_eval_size(&v)) < 0)
 			return -1;

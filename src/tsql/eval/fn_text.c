@@ -1,4 +1,4 @@
-/* tsql_fn_text.c — functions of text. Positions count UTF-16 code units, as T-SQL's do; the text
+/* fn_text.c — functions of text. Positions count UTF-16 code units, as T-SQL's do; the text
  * itself is UTF-8. */
 #include "tsql/eval/functions.h"
 

@@ -2,6 +2,7 @@
  * Values are brought to it on their way out. */
 #include "tsql/ast.h"
 #include "tsql/eval/functions.h"
+#include "value/decimal.h"
 
 static bool is_text(const struct type *t)
 {
@@ -47,56 +48,14 @@ static struct type concatenated(const struct type *a, const struct type *b)
 	return TYPE_LEN(id, smaller(larger(1, a->length) + larger(0, b->length), unicode ? 4000 : 8000));
 }
 
-/* An operand of decimal arithmetic: integers count as decimals of their widest value. */
-static struct type as_decimal(const struct type *t)
+/* The rule is value's, which computes by it. */
+static struct type decimal_type(uint8_t op, const struct type *a, const struct type *b)
 {
-	switch (t->id) {
-	case TYPE_BIT: return TYPE_NUM(TYPE_NUMERIC, 1, 0);
-	case TYPE_TINYINT: return TYPE_NUM(TYPE_NUMERIC, 3, 0);
-	case TYPE_SMALLINT: return TYPE_NUM(TYPE_NUMERIC, 5, 0);
-	case TYPE_INT: return TYPE_NUM(TYPE_NUMERIC, 10, 0);
-	case TYPE_BIGINT: return TYPE_NUM(TYPE_NUMERIC, 19, 0);
-	case TYPE_SMALLMONEY: return TYPE_NUM(TYPE_NUMERIC, 10, 4);
-	case TYPE_MONEY: return TYPE_NUM(TYPE_NUMERIC, 19, 4);
-	default: return *t;
-	}
-}
+	const char symbol = op == OP_MUL ? '*' : op == OP_DIV ? '/' : op == OP_MOD ? '%' : '+';
+	struct type x = type_as_decimal(a), y = type_as_decimal(b), t = decimal_result(symbol, &x, &y);
 
-/* T-SQL's table of precision and scale; more than 38 digits cost scale, down to 6. */
-static struct type decimal_result(uint8_t op, const struct type *a, const struct type *b)
-{
-	struct type x = as_decimal(a), y = as_decimal(b);
-	int p1 = x.precision, s1 = x.scale, p2 = y.precision, s2 = y.scale, p, s;
-
-	switch (op) {
-	case OP_MUL:
-		p = p1 + p2 + 1;
-		s = s1 + s2;
-		break;
-	case OP_DIV:
-		s = larger(6, s1 + p2 + 1);
-		p = p1 - s1 + s2 + s;
-		break;
-	case OP_MOD:
-		s = larger(s1, s2);
-		p = smaller(p1 - s1, p2 - s2) + s;
-		break;
-	default:
-		s = larger(s1, s2);
-		p = s + larger(p1 - s1, p2 - s2) + 1;
-		break;
-	}
-	if (p > 38) {
-		int whole = p - s;
-
-		s = (op == OP_MUL || op == OP_DIV) ? (whole < 32 ? smaller(s, 38 - whole) : smaller(s, 6))
-						   : larger(0, smaller(s, 38 - whole));
-		p = 38;
-	}
-	if (p < 1)
-		p = 1;
-	return TYPE_NUM(x.id == TYPE_DECIMAL || y.id == TYPE_DECIMAL ? TYPE_DECIMAL : TYPE_NUMERIC,
-			(uint8_t)p, (uint8_t)s);
+	t.id = x.id == TYPE_DECIMAL || y.id == TYPE_DECIMAL ? TYPE_DECIMAL : TYPE_NUMERIC;
+	return t;
 }
 
 static bool is_decimal(const struct type *t)
@@ -120,7 +79,7 @@ static struct type arithmetic(uint8_t op, const struct type *a, const struct typ
 	t = type_common(a, b);
 	if (is_decimal(&t) && (is_decimal(a) || type_info(a->id)->is_exact) &&
 	    (is_decimal(b) || type_info(b->id)->is_exact))
-		return decimal_result(op, a, b);
+		return decimal_type(op, a, b);
 	return t;
 }
 

@@ -2,6 +2,7 @@
  * step compares with the end of the text. */
 #include "tsql/parse/lexer.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define NAME_LIMIT 128
@@ -71,6 +72,7 @@ static int skip_comment(struct lexer *lx, struct err *reterr)
 			depth++;
 			lx->p += 2;
 		} else if (lx->p[0] == '*' && lx->p[1] == '/') {
+			assert(depth > 0); /* the first thing that was seen opened one */
 			depth--;
 			lx->p += 2;
 		} else {

@@ -1,4 +1,4 @@
-/* parser.h — private to the parse_*.c files: the state of a compilation and the steps they
+/* parser.h — private to this folder: the state of a compilation and the steps they
  * share. Every function returns 0, or -1 with p->err filled. */
 #ifndef TSQL_PARSE_PARSER_H
 #define TSQL_PARSE_PARSER_H

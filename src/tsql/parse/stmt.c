@@ -2,6 +2,7 @@
  * target is known. */
 #include "tsql/parse/parser.h"
 
+#include <assert.h>
 #include <string.h>
 
 static int patched_jump(struct parser *p, enum insn_op op, int line, const struct expr *e, uint32_t *ret)
@@ -17,6 +18,7 @@ static int patched_jump(struct parser *p, enum insn_op op, int line, const struc
 
 static void patch(struct parser *p, uint32_t at)
 {
+	assert(at < p->prog->ninsns);
 	p->prog->insns[at].target = (uint32_t)p->prog->ninsns;
 }
 
@@ -83,6 +85,7 @@ static int while_statement(struct parser *p)
 	p->loop = loop;
 	if (tsql_parse_statement(p, false) < 0)
 		return -1;
+	assert(p->loop == loop); /* each loop within has ended */
 	p->loop = loop->outer;
 	if (tsql_parse_emit(p, I_JUMP, line, NULL) < 0)
 		return -1;
@@ -273,6 +276,7 @@ static int compile(struct parser *p, struct str text, const struct tsql_session 
 	p->prog->nparams = nparams;
 	if (batch(p) < 0)
 		return -1;
+	assert(p->depth == 0 && p->loop == NULL && p->tok.kind == T_END);
 	*ret = p->prog;
 	return 0;
 }

@@ -58,6 +58,7 @@ void tsql_run_end(struct tsql_run *r)
 
 enum flow tsql_run_stop(struct tsql_run *r, enum tsql_wants how)
 {
+	assert(!r->state->waiting); /* what was handed out has come back */
 	r->state->over = true;
 	r->state->wants = how;
 	return FLOW_STOP;
@@ -65,7 +66,7 @@ enum flow tsql_run_stop(struct tsql_run *r, enum tsql_wants how)
 
 enum flow tsql_run_hand_out(struct tsql_run *r, enum tsql_wants what)
 {
-	assert(!r->state->over && !r->state->waiting); /* invariant 6 */
+	assert(!r->state->over && !r->state->waiting); /* invariant 6 of src/tsql */
 	r->state->waiting = true;
 	r->state->wants = what;
 	return FLOW_HAND_OUT;
@@ -200,6 +201,7 @@ static enum flow step(struct tsql_run *r)
 	const struct insn *in = &st->prog->insns[st->pc];
 	enum flow s = FLOW_NEXT;
 
+	assert(st->pc < st->prog->ninsns && !st->waiting && st->scratch_live);
 	r->line = in->line;
 	if ((!vars->noexec && !vars->parseonly && !vars->fmtonly) || in->op == I_SET ||
 	    (vars->fmtonly && !vars->noexec && !vars->parseonly && shown_in_fmtonly(in->op))) {

@@ -153,7 +153,8 @@ enum flow tsql_run_tran(struct tsql_run *r, const struct insn *in)
  * transaction is gone, and what follows must not run as if it were not. */
 static bool ends_statement_only(int32_t number)
 {
-	return number == 3902 || number == 3903 || number == 628 || number == 6401;
+	return number == ERR_COMMIT_NO_TRAN_NUMBER || number == ERR_ROLLBACK_NO_TRAN_NUMBER ||
+	       number == ERR_SAVE_NO_TRAN_NUMBER || number == ERR_NO_SAVEPOINT_NUMBER;
 }
 
 void tsql_tran_done(struct tsql_run *r, int rc, const struct err *e)

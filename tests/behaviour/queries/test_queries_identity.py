@@ -310,8 +310,17 @@ def test_connections_are_counted(granted):
 
 
 def test_functions_that_are_not_known(db):
-    for text in ("OBJECT_DEFINITION(1)", "NOTHING(1)"):
-        assert db.batch("SELECT " + text).error == 195, text
+    assert db.batch("SELECT NOTHING(1)").error == 195
+
+
+def test_definitions(db):
+    """Of a name, and of all objects, as sys.sql_modules shows them."""
+    for name in ("proc_AddItem", "Items", "sys.views", "sp_tables"):
+        both = db.batch(f"SELECT OBJECT_DEFINITION(OBJECT_ID('{name}')), (SELECT definition FROM sys.all_sql_modules WHERE object_id = OBJECT_ID('{name}'))").rows
+        assert both[0][0] == both[0][1] and len(both[0][0]) > 20, name
+    assert db.batch("SELECT OBJECT_DEFINITION(1), OBJECT_DEFINITION(NULL)").rows == [(None, None)]
+    rows = db.batch("SELECT o.name, OBJECT_DEFINITION(o.object_id), m.definition FROM sys.objects o JOIN sys.sql_modules m ON m.object_id = o.object_id").rows
+    assert len(rows) > 8 and all(text == shown for _, text, shown in rows)
 
 
 # the same of columns

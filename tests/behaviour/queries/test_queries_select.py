@@ -177,8 +177,8 @@ def test_views_of_another_database(server, filled):
 
 
 def test_views_of_every_service(server):
-    for database, views in (("StateService", ("Items",)), ("ScheduledJobs", ("ScheduledJobs", "Runs")), ("WordAutomation", ("Jobs", "Groups", "Items")),
-                            ("Translation", ("Jobs", "Groups", "Items", "ItemCounts"))):
+    for database, views in (("StateService", ("Items",)), ("ScheduledJobs", ("ScheduledJobs", "Runs")), ("WordAutomation", ("Jobs", "Groups", "Items", "Failures")),
+                            ("Translation", ("Jobs", "Groups", "Items", "ItemCounts", "Failures"))):
         with open_path("wire", server, database) as db:
             for view in views:
                 assert db.batch(f"SELECT * FROM dbo.{view}").error is None

@@ -1,7 +1,6 @@
 """Reads statements.sql: what tools send, and what must come back."""
 import ast
 import pathlib
-import re
 
 FILE = pathlib.Path(__file__).with_name("statements.sql")
 
@@ -77,4 +76,4 @@ if __name__ == "__main__":
     done, all_, refused = summary(read())
     print(f"{done} of {all_}")
     for s in refused:
-        print(f"{s}: {re.sub(r'^.', str.upper, s.refused)}")
+        print(f"{s}: {s.refused}")

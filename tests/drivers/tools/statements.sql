@@ -1,5 +1,5 @@
 --: What graphical tools and frameworks send at connect and for their trees, after their public sources (SMO's and SQL Tools Service's
---: for SSMS and Azure Data Studio, DBeaver, mssql-jdbc, SQLAlchemy). Long texts are shortened to what they ask for.
+--: for SSMS and Azure Data Studio, DBeaver, mssql-jdbc, SQLAlchemy, EF Core, Prisma, Adminer). Long texts are shortened to what they ask for.
 --: A head is "--- tool | what | database | rows | columns": rows some, none or any; columns of the first result set that has these,
 --: "…" at the end: and others. "--? 1, 'x'" gives the values for the question marks. "--! reason": is refused, and why.
 
@@ -569,3 +569,36 @@ exec sp_configure
 exec sp_who2
 --- oledb | help of columns | StateService | some | Name, Owner, Object_type
 exec sp_help
+
+--: ---- Entity Framework's scaffolding, Prisma, Adminer, Power Query, and what migrations ask
+
+--- ef | tables and views | StateService | some | schema, name, comment, type
+SELECT SCHEMA_NAME(t.schema_id) AS [schema], t.name, CAST(e.value AS nvarchar(MAX)) AS comment, 'table' AS type FROM sys.tables AS t LEFT JOIN sys.extended_properties AS e ON e.major_id = t.object_id AND e.minor_id = 0 AND e.class = 1 AND e.name = 'MS_Description' WHERE t.is_ms_shipped = 0 AND NOT EXISTS (SELECT * FROM sys.extended_properties AS ep WHERE ep.major_id = t.object_id AND ep.minor_id = 0 AND ep.class = 1 AND ep.name = N'microsoft_database_tools_support') UNION SELECT SCHEMA_NAME(v.schema_id), v.name, NULL, 'view' FROM sys.views AS v WHERE v.is_ms_shipped = 0
+--- ef | columns | StateService | some | table_schema, table_name, column_name, …
+SELECT SCHEMA_NAME(o.schema_id) AS table_schema, o.name AS table_name, c.name AS column_name, c.column_id AS ordinal, SCHEMA_NAME(tp.schema_id) AS type_schema, tp.name AS type_name, CAST(c.max_length AS int) AS max_length, CAST(c.precision AS int) AS precision, CAST(c.scale AS int) AS scale, c.is_nullable, c.is_identity, dc.definition AS default_sql, cc.definition AS computed_sql, cc.is_persisted FROM (SELECT v.name, v.object_id, v.schema_id FROM sys.views v UNION ALL SELECT t.name, t.object_id, t.schema_id FROM sys.tables t) o JOIN sys.columns AS c ON o.object_id = c.object_id JOIN sys.types AS tp ON c.user_type_id = tp.user_type_id LEFT JOIN sys.computed_columns AS cc ON c.object_id = cc.object_id AND c.column_id = cc.column_id LEFT JOIN sys.default_constraints AS dc ON c.object_id = dc.parent_object_id AND c.column_id = dc.parent_column_id ORDER BY table_schema, table_name, c.column_id
+--- ef | types | StateService | some | , name, name, , , 
+SELECT SCHEMA_NAME(t.schema_id), t.name, t2.name, CAST(t.max_length AS int), CAST(t.precision AS int), CAST(t.scale AS int) FROM sys.types AS t JOIN sys.types AS t2 ON t.system_type_id = t2.user_type_id WHERE t.is_user_defined = 1 OR t.system_type_id <> t.user_type_id
+--- ef | sequences | StateService | none | schema_name, name, type_name, …
+SELECT OBJECT_SCHEMA_NAME(s.object_id) AS schema_name, s.name, TYPE_NAME(s.user_type_id) AS type_name, CAST(s.precision AS int) AS precision, CAST(s.start_value AS bigint) AS start_value, s.is_cycling FROM sys.sequences AS s
+--- ef | its own table | StateService | some | x
+IF OBJECT_ID(N'[__EFMigrationsHistory]') IS NULL SELECT 0 AS x ELSE SELECT 1 AS x
+--- prisma | columns | StateService | some | column_name, data_type, character_maximum_length, column_default, …
+SELECT c.name AS column_name, CASE typ.is_assembly_type WHEN 1 THEN TYPE_NAME(c.user_type_id) ELSE TYPE_NAME(c.system_type_id) END AS data_type, COLUMNPROPERTY(c.object_id, c.name, 'charmaxlen') AS character_maximum_length, OBJECT_DEFINITION(c.default_object_id) AS column_default, c.is_nullable, COLUMNPROPERTY(c.object_id, c.name, 'IsIdentity') AS is_identity, OBJECT_NAME(c.object_id) AS table_name, OBJECT_NAME(c.default_object_id) AS constraint_name, convert(tinyint, CASE WHEN c.system_type_id IN (48, 52, 56, 59, 60, 62, 106, 108, 122, 127) THEN c.precision END) AS numeric_precision FROM sys.columns c INNER JOIN sys.objects obj ON c.object_id = obj.object_id INNER JOIN sys.types typ ON c.user_type_id = typ.user_type_id WHERE OBJECT_SCHEMA_NAME(c.object_id) = 'dbo' ORDER BY COLUMNPROPERTY(c.object_id, c.name, 'ordinal')
+--- prisma | procedures and views | StateService | some | name, body
+SELECT name, OBJECT_DEFINITION(object_id) AS body FROM sys.objects WHERE SCHEMA_NAME(schema_id) = 'dbo' AND type IN ('P', 'V') ORDER BY name
+--- adminer | what is in a schema | StateService | some | name, type_desc
+SELECT name, type_desc FROM sys.all_objects WHERE schema_id = SCHEMA_ID('dbo') AND type IN ('S', 'U', 'V') ORDER BY name
+--- adminer | columns | StateService | some | max_length, precision, name, is_nullable, type, default
+SELECT c.max_length, c.precision, c.name, c.is_nullable, t.name type, d.definition [default] FROM sys.all_columns c JOIN sys.all_objects o ON c.object_id = o.object_id JOIN sys.types t ON c.user_type_id = t.user_type_id LEFT JOIN sys.default_constraints d ON c.default_object_id = d.object_id WHERE o.schema_id = SCHEMA_ID('dbo') AND o.type IN ('S','U','V') AND o.name = 'Items'
+--- adminer | triggers | StateService | none | Trigger, Event, text
+SELECT s.name [Trigger], CASE WHEN OBJECTPROPERTY(s.id, 'ExecIsInsertTrigger') = 1 THEN 'INSERT' WHEN OBJECTPROPERTY(s.id, 'ExecIsUpdateTrigger') = 1 THEN 'UPDATE' END [Event], c.text FROM sysobjects s JOIN syscomments c ON s.id = c.id WHERE s.xtype = 'TR'
+--- routines | with parameters | StateService | some | ROUTINE_SCHEMA, ROUTINE_NAME, ROUTINE_TYPE, PARAMETER_NAME, …
+SELECT r.ROUTINE_SCHEMA, r.ROUTINE_NAME, r.ROUTINE_TYPE, p.PARAMETER_NAME, p.DATA_TYPE, p.CHARACTER_MAXIMUM_LENGTH, p.PARAMETER_MODE FROM INFORMATION_SCHEMA.ROUTINES r LEFT JOIN INFORMATION_SCHEMA.PARAMETERS p ON p.SPECIFIC_NAME = r.SPECIFIC_NAME ORDER BY r.ROUTINE_NAME, p.ORDINAL_POSITION
+--- powerquery | a page | StateService | any | Id, Bytes
+select top 1000 [_].[Id], [_].[Bytes] from [dbo].[Items] as [_] order by [_].[Id]
+--- powerquery | a group over a derived table | StateService | any | Id, n
+select * from (select [rows].[Id] as [Id], count(distinct([rows].[Bytes])) + max(case when [rows].[Bytes] is null then 1 else 0 end) as [n] from (select [Id],[Bytes] from [dbo].[Items] as [$Table]) as [rows] group by [Id]) as [_]
+--- flyway | its own table | StateService | some | 
+SELECT COUNT(*) FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_NAME = 'flyway_schema_history' AND TABLE_SCHEMA = SCHEMA_NAME()
+--- session | where it stands | StateService | some | s, u, l, h, a, d, n, …
+SELECT SCHEMA_NAME() AS s, USER_NAME() AS u, ORIGINAL_LOGIN() AS l, HOST_NAME() AS h, APP_NAME() AS a, DB_NAME() AS d, @@SERVERNAME AS n, @@LANGUAGE AS lang, @@DATEFIRST AS df, @@LOCK_TIMEOUT AS lt, @@OPTIONS & 512 AS nc
