@@ -37,6 +37,15 @@ CREATE UNLOGGED TABLE IF NOT EXISTS event (     -- of logins; for some seconds
     PRIMARY KEY (server, seq)
 );
 
+-- ---- what each database holds, as the server that cleans up has counted it (engine/postgres/counter.c)
+CREATE UNLOGGED TABLE IF NOT EXISTS counted (
+    identity    text COLLATE "C" PRIMARY KEY,
+    at          timestamptz NOT NULL,
+    took_ms     int8 NOT NULL,
+    bytes       int8 NOT NULL,                  -- of its tables and their indexes
+    numbers     int8[]                          -- those of its service; NULL: they could not be counted
+) WITH (fillfactor = 10);
+
 -- ---- the clock: ticks of 1/300 s since 1900-01-01 UTC
 CREATE OR REPLACE FUNCTION ticks() RETURNS int8 LANGUAGE sql VOLATILE PARALLEL SAFE AS
 $$ SELECT floor((date_part('epoch', clock_timestamp()) + 2208988800) * 300)::int8 $$;
@@ -87,6 +96,10 @@ CREATE OR REPLACE FUNCTION damaged_value() RETURNS bytea LANGUAGE plpgsql STABLE
 $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'PC824', MESSAGE = 'the checksum of a stored value is wrong'; END $$;
 CREATE OR REPLACE FUNCTION verified(bytea, int8) RETURNS bytea LANGUAGE sql STABLE AS
 $$ SELECT CASE WHEN checksum($1) = $2 THEN $1 ELSE damaged_value() END $$;
+
+-- ---- SQLite's lower() and upper(), which know ASCII: the database's locale has its own idea of letters
+CREATE OR REPLACE FUNCTION ascii_lower(text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT lower($1 COLLATE "C") $$;
+CREATE OR REPLACE FUNCTION ascii_upper(text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT upper($1 COLLATE "C") $$;
 
 -- ---- SQLite's GLOB and LIKE, as operators
 CREATE OR REPLACE FUNCTION glob_pattern(p text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $procession$

@@ -179,6 +179,7 @@ BEGIN
     RETURN v::float8;
 EXCEPTION WHEN data_exception THEN
     PERFORM tsql_raise(8114, 16, 5, 'Error converting data type ' || source || ' to ' || type_name || '.');
+    RETURN NULL;                                -- it has raised
 END $procession$;
 CREATE OR REPLACE FUNCTION tsql_to_float(v int8, type_name text, source text) RETURNS float8 LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT v::float8 $$;
 CREATE OR REPLACE FUNCTION tsql_to_float(v float8, type_name text, source text) RETURNS float8 LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT v $$;

@@ -172,3 +172,9 @@ ALTER TABLE database ADD COLUMN damage TEXT;            -- why it was not served
 
 -- MIGRATION 5
 ALTER TABLE database ADD COLUMN renewal_slack INTEGER NOT NULL DEFAULT 0;           -- seconds that a renewal stores ahead
+
+-- MIGRATION 6
+-- Of databases that were moved from one engine to the other.
+ALTER TABLE database ADD COLUMN engine TEXT;            -- that it is in; NULL: the one of this system database
+ALTER TABLE database ADD COLUMN server TEXT;            -- in whose data folder it, or its rest, is; NULL: it was never moved
+ALTER TABLE database ADD COLUMN rest TEXT;              -- its place in the engine in which it is not (any more, or yet), to be discarded; NULL: none

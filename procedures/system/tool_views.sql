@@ -332,7 +332,8 @@ SELECT name, object_id, system_type_id, 0, user_type_id, max_length, precision, 
        CASE system_type_id WHEN 104 THEN 50 WHEN 127 THEN 63 WHEN 108 THEN 63 WHEN 106 THEN 55 WHEN 98 THEN 39 WHEN 167 THEN 39 WHEN 231 THEN 39 WHEN 175 THEN 47 WHEN 239 THEN 47
             WHEN 36 THEN 37 WHEN 165 THEN 37 WHEN 173 THEN 45 WHEN 189 THEN 45 WHEN 99 THEN 35 ELSE system_type_id END,
        user_type_id, NULL, precision, scale, 0, is_output, is_nullable, NULL, NULL, database_name
-FROM sys_parameters;
+FROM sys_parameters
+ORDER BY 2, 9;                  -- as they are kept there: Qt's driver for TDS reads the columns of a table without asking for an order
 
 VIEW sys.syscomments ALSO dbo.syscomments PER DATABASE (
     id int NOT NULL, number smallint, colid smallint NOT NULL, status smallint NOT NULL, ctext varbinary(8000), texttype smallint, language smallint, encrypted bit NOT NULL,

@@ -44,6 +44,8 @@ SUMMARY The schemas: dbo for the procedures and views of the database, sys and I
 AS
 SELECT s.column1, s.column2, 1, d.name FROM database d, (VALUES ('dbo', 1), ('guest', 2), ('INFORMATION_SCHEMA', 3), ('sys', 4)) s;
 
+-- A system view is dbo's, too, where a name without a schema must find it (sysobjects). No list shows these second names: a tool that
+-- shows what is in dbo would show them among the database's own views.
 VIEW sys.all_objects PER DATABASE (
     name sysname NOT NULL, object_id int NOT NULL, principal_id int, schema_id int NOT NULL, parent_object_id int NOT NULL, type char(2), type_desc nvarchar(60),
     create_date datetime, modify_date datetime, is_ms_shipped bit, is_published bit, is_schema_published bit
@@ -56,7 +58,8 @@ FROM callable p
 UNION ALL
 SELECT v.name, v.object_id, NULL, CASE v.schema_name WHEN 'sys' THEN 4 WHEN 'INFORMATION_SCHEMA' THEN 3 ELSE 1 END, 0, 'V ', 'VIEW', nullif(v.created, 0),
        nullif(v.created, 0), v.service = 'system', 0, 0, v.database_name
-FROM viewable v;
+FROM viewable v
+WHERE v.service <> 'system' OR v.schema_name <> 'dbo' OR v.name = 'spt_values' AND v.database_name = 'master';
 
 VIEW sys.objects PER DATABASE (LIKE sys.all_objects)
 SUMMARY Procedures and views of the database.
@@ -83,7 +86,8 @@ SUMMARY The views of the database and of the system.
 AS
 SELECT v.name, v.object_id, NULL, CASE v.schema_name WHEN 'sys' THEN 4 WHEN 'INFORMATION_SCHEMA' THEN 3 ELSE 1 END, 0, 'V ', 'VIEW', nullif(v.created, 0),
        nullif(v.created, 0), v.service = 'system', 0, 0, 0, 0, 0, 0, 0, 0, 0, v.database_name
-FROM viewable v;
+FROM viewable v
+WHERE v.service <> 'system' OR v.schema_name <> 'dbo' OR v.name = 'spt_values' AND v.database_name = 'master';
 
 VIEW sys.views PER DATABASE (LIKE sys.all_views)
 SUMMARY The views of the database.

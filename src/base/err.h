@@ -13,6 +13,15 @@ enum err_id {
 	ERR_COUNT
 };
 
+/* Their numbers as clients see them, for those who compare: ERR_CANCELLED_NUMBER. Several errors
+ * may have one number; they differ in state. */
+enum err_number {
+#define ERR(id, number, severity, state, text) id##_NUMBER = (number),
+#include "base/errors.def"
+#undef ERR
+	ERR_OWN_NUMBER = 50000 /* of our own programs, which say it in words only */
+};
+
 struct err {
 	int32_t number;
 	uint8_t severity;

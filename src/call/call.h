@@ -88,7 +88,7 @@ struct call {
 
 	/* engine: where it was submitted, and when, and when it first began to run, in microseconds
 	 * of the monotonic clock; 0: it has not */
-	struct engine_database *submitted_to;
+	_Atomic(struct engine_database *) submitted_to;
 	int64_t submitted_us, began_us;
 	struct list link; /* the engine's queue */
 	/* engine: asked by a sink that waits for its receiver, now and then; true: the call is

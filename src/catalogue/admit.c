@@ -3,6 +3,8 @@
  * twice, missing, OUTPUT for an input, then conversions, NULLs and ranges. */
 #include "catalogue/catalogue.h"
 
+#include <assert.h>
+
 #include "value/convert.h"
 
 struct binding {
@@ -18,6 +20,7 @@ struct binding {
 /* Errors of the gate belong to the procedure, as SQL Server reports them. */
 static int refuse(struct binding *b, int rc)
 {
+	assert(rc < 0);
 	if (b->err != NULL)
 		str_copy(b->err->proc, sizeof(b->err->proc), str_of(b->proc->name));
 	return rc;
@@ -69,6 +72,7 @@ static int match_arguments(struct binding *b)
 			str_copy(shown, sizeof(shown), b->args[i].name);
 			return err_set(b->err, ERR_NOT_A_PARAM, shown, b->proc->name);
 		}
+		assert(to < b->proc->nparams); /* there are no more arguments than parameters: check_count */
 		if (b->origin[to] >= 0 && twice < 0)
 			twice = to;
 		b->origin[to] = (int)i;
@@ -116,7 +120,7 @@ static int convert_all(struct binding *b)
 
 		value_set_null(v, p->type);
 		if (p->output)
-			continue;
+			continue; /* invariant 3 */
 		if (!is_given(b, i)) {
 			if (!p->default_is_null)
 				*v = value_int((enum type_id)p->type.id, p->default_int);
@@ -124,10 +128,11 @@ static int convert_all(struct binding *b)
 		}
 		if (value_convert(&b->args[b->origin[i]].value, &as, CONVERT_ARGUMENT, p->name,
 				  b->call->arena, v, b->err) < 0) {
-			if (b->err != NULL && b->err->number == 8114)
+			if (b->err != NULL && b->err->number == ERR_CONVERT_ARG_NUMBER)
 				b->err->state = b->from_rpc ? 1 : 5;
 			return -1;
 		}
+		assert(v->type.id == p->type.id); /* invariant 2 */
 	}
 	return 0;
 }
@@ -184,11 +189,13 @@ int catalogue_admit(struct call *call, const struct argument *args, size_t nargs
 	};
 	struct binding b = { call, call->proc, args, nargs, from_rpc, NULL, reterr };
 
+	assert(call->kind == CALL_PROC && call->proc != NULL && call->arena != NULL);
 	for (size_t i = 0; i < ARRAY_LEN(gates); i++) {
 		int rc = gates[i](&b);
 		if (rc < 0)
 			return refuse(&b, rc);
 	}
+	assert(call->nvalues == (size_t)call->proc->nparams + call->proc->nlocals);
 	if (ret_origin != NULL)
 		*ret_origin = b.origin;
 	return 0;

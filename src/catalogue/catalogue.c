@@ -3,6 +3,8 @@
  * lacks is looked for in the system's. */
 #include "catalogue/catalogue.h"
 
+#include <assert.h>
+
 const char *catalogue_service_name(enum service s)
 {
 	return s >= 0 && s < SERVICE_COUNT ? catalogue_service_procs[s].name : "";
@@ -21,8 +23,10 @@ bool catalogue_service_by_name(struct str name, enum service *ret)
 
 static const struct proc *find_in(enum service s, struct str name)
 {
-	size_t low = 0, high = catalogue_service_procs[s].nprocs;
+	size_t low = 0, high;
 
+	assert((unsigned)s < SERVICE_COUNT);
+	high = catalogue_service_procs[s].nprocs;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 		const struct proc *p = &catalogue_service_procs[s].procs[mid];
@@ -58,6 +62,7 @@ const struct proc *catalogue_find(enum service s, struct str schema, struct str 
  * meant. */
 static const struct view *find_view_in(enum service s, struct str schema, struct str name)
 {
+	assert(s >= 0 && s < SERVICE_COUNT);
 	for (size_t i = 0; i < catalogue_service_procs[s].nviews; i++) {
 		const struct view *v = &catalogue_service_procs[s].views[i];
 

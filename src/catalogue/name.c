@@ -4,6 +4,8 @@
  * is none. */
 #include "catalogue/catalogue.h"
 
+#include <assert.h>
+
 #define NAME_PARTS 4
 #define NAME_UNITS 128 /* sysname */
 
@@ -136,6 +138,7 @@ static int parse_parts(struct str text, struct arena *a, struct proc_name *ret, 
 	}
 	if (r.p != r.end || parts[n - 1].n == 0 || (n == NAME_PARTS && parts[0].n != 0))
 		return bad_name(&r);
+	assert(n >= 1 && n <= NAME_PARTS && r.p == r.end); /* the whole text was read */
 	ret->name = parts[n - 1];
 	ret->schema = n > 1 ? parts[n - 2] : (struct str){ "", 0 };
 	ret->database = n > 2 ? parts[n - 3] : (struct str){ "", 0 };

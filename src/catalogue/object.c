@@ -2,6 +2,8 @@
  * walk will do. */
 #include "catalogue/catalogue.h"
 
+#include <assert.h>
+
 static struct object find_in(enum service s, int32_t id)
 {
 	const struct service_procs *sp = &catalogue_service_procs[s];
@@ -29,12 +31,14 @@ struct object catalogue_object(enum service s, int32_t id)
 
 const char *catalogue_object_name(const struct object *o)
 {
+	assert((o->proc == NULL) != (o->view == NULL)); /* one of the two, never both */
 	return o->proc != NULL ? o->proc->name : o->view->name;
 }
 
 /* The generator puts the system's sp_ procedures into sys, all others into dbo. */
 const char *catalogue_object_schema(const struct object *o)
 {
+	assert((o->proc == NULL) != (o->view == NULL));
 	if (o->view != NULL)
 		return o->view->schema;
 	return o->proc->service == SERVICE_SYSTEM &&

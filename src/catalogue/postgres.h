@@ -66,7 +66,7 @@ struct pg_service {
 	/* scripts that may be run again, after the migrations: when hash differs from what the
 	 * store remembers */
 	const char *functions_sql, *views_sql, *hash;
-	const char *numbers_sql; /* as service_procs.numbers_sql */
+	const char *numbers_sql; /* as service_procs.numbers_sql, but one array of int8 */
 	const struct pg_constraint *constraints;
 	uint16_t nconstraints;
 };

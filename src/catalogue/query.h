@@ -1,5 +1,5 @@
-/* query.h — SELECT … FROM over the readable views. tsql parses and translates; the store runs it
- * on a read-only, sandboxed connection. */
+/* query.h — SELECT … FROM over the readable views, in the SQL of an engine. tsql parses it, query
+ * checks and writes it, the engine runs it where nothing can be changed. */
 #ifndef CATALOGUE_QUERY_H
 #define CATALOGUE_QUERY_H
 
@@ -14,6 +14,7 @@ struct view {
 	const char *schema;     /* "dbo", "sys", "INFORMATION_SCHEMA" */
 	const char *name;       /* "Items", "procedures" */
 	const char *store_name; /* "view_items", "sys_procedures"; NULL: it is not in the store */
+	const char *definition; /* what it is declared as: OBJECT_DEFINITION */
 	/* This text stands in the place of a view that is not in the store; $rows in it are those
 	 * that the session makes under the name rows, one text */
 	const char *inline_sql, *rows;
@@ -32,7 +33,8 @@ struct view {
 
 /* A translated SELECT: lives in the request's arena. */
 struct query {
-	const char *sql; /* the store's SQL, ?1 … are the values */
+	const char *sql;        /* the store's SQL, ?1 … are the values */
+	enum query_sql dialect; /* which that is */
 	const struct value *values;
 	size_t nvalues;
 	const struct column *columns;

@@ -11,9 +11,11 @@
 
 #include "cli/answer.h"
 #include "cli/backupfile.h"
+#include "cli/outside.h"
 
 #define LOOK_NS 100000000 /* between two looks whether the copy is ready */
 #define NAME_PREFIX "procession-"
+#define KEPT_ELSEWHERE 50023 /* the server's error: base/errors.def */
 
 /* ---- calls ---- */
 
@@ -237,6 +239,7 @@ static bool read_keep(const char *text, size_t *ret)
 
 static void show(const struct cli *cli, const char *path, const struct archive_manifest *m, const char *what)
 {
+	const char *things = cli_archive_is_outside(m) ? "files" : "databases";
 	unsigned long long bytes = 0;
 
 	for (size_t i = 0; i < m->n; i++)
@@ -246,11 +249,11 @@ static void show(const struct cli *cli, const char *path, const struct archive_m
 		json_put_string(stdout, path);
 		fputs(", \"taken\": ", stdout);
 		json_put_string(stdout, m->taken);
-		printf(", \"databases\": %zu, \"bytes\": %llu}\n", m->n, bytes);
+		printf(", \"%s\": %zu, \"bytes\": %llu}\n", things, m->n, bytes);
 		return;
 	}
 	cli_output_text(stdout, path);
-	printf(": %s, %zu databases as of %s, %llu bytes\n", what, m->n, m->taken, bytes);
+	printf(": %s, %zu %s as of %s, %llu bytes\n", what, m->n, things, m->taken, bytes);
 }
 
 static int take(struct cli *cli, const char *path, struct archive_manifest *m, struct err *reterr)
@@ -269,6 +272,12 @@ static int take(struct cli *cli, const char *path, struct archive_manifest *m, s
 		end(c, id);
 	}
 	client_close(c);
+	if (rc < 0 && reterr->number == KEPT_ELSEWHERE && cli->data != NULL && cli->database == NULL) {
+		cli_output_note(
+			"procession: the databases are in PostgreSQL, to be saved with pg_basebackup or "
+			"pgBackRest; the archive has what is outside of them");
+		rc = cli_backup_outside(cli->data, path, m, reterr);
+	}
 	return rc < 0 ? EXIT_REFUSED : EXIT_OK;
 }
 

@@ -3,6 +3,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -53,11 +54,13 @@ static int put_header(struct archive_writer *w, const char *name, uint64_t bytes
 
 int cli_archive_put(struct archive_writer *w, const void *p, size_t n, struct err *reterr)
 {
+	assert(w->fd >= 0);
 	return archive_write_data(w->a, p, n) == (la_ssize_t)n ? 0 : write_failed(w, reterr);
 }
 
 int cli_archive_begin(struct archive_writer *w, const struct archive_database *d, struct err *reterr)
 {
+	assert(strchr(d->file, '/') == NULL && d->file[0] != '.'); /* it is unpacked into a folder */
 	return put_header(w, d->file, d->bytes, reterr);
 }
 

@@ -9,6 +9,7 @@
 #define ARCHIVE_FORMAT 1
 #define ARCHIVE_DATABASES_MAX 1100
 
+#define ARCHIVE_NO_DATABASE "none" /* as its service: a file that a server has beside databases */
 struct archive_database {
 	char name[129], service[33], file[261];
 	uint64_t bytes;
@@ -21,6 +22,8 @@ struct archive_manifest {
 	size_t n;
 };
 void cli_archive_manifest_fini(struct archive_manifest *m);
+/* Whether it has no database, only what is outside of PostgreSQL (outside.h). */
+bool cli_archive_is_outside(const struct archive_manifest *m);
 
 /* ---- writing ---- */
 

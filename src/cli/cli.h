@@ -70,7 +70,8 @@ enum option_group {
 	OF_SQL = 1 << 19,
 	OF_BACKUP = 1 << 20,
 	OF_TOP = 1 << 21,
-	OF_DROP = 1 << 22
+	OF_DROP = 1 << 22,
+	OF_MOVE = 1 << 23
 };
 struct option {
 	const char *flag;  /* "--server" */
@@ -107,6 +108,7 @@ int cli_run_state_delete(struct cli *cli, const struct command *cmd);
 int cli_run_sql(struct cli *cli, const struct command *cmd);
 int cli_run_config_check(struct cli *cli, const struct command *cmd);
 int cli_run_database_drop(struct cli *cli, const struct command *cmd); /* drop.c */
+int cli_run_database_move(struct cli *cli, const struct command *cmd); /* move.c */
 int cli_run_top(struct cli *cli, const struct command *cmd);           /* top.c */
 /* commands.c: what a command calls on the server. */
 int cli_run_login_remove(struct cli *cli, const struct command *cmd);

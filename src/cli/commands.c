@@ -198,7 +198,7 @@ static int judge_states(const struct client_result *r)
 
 		for (size_t row = 0; column >= 0 && row < t->nrows; row++) {
 			const char *state = t->cells[row * t->ncols + (size_t)column];
-			if (state != NULL && strcmp(state, "online") != 0)
+			if (state != NULL && strcmp(state, "online") != 0 && strcmp(state, "elsewhere") != 0)
 				return EXIT_REFUSED;
 		}
 	}

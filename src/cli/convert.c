@@ -93,9 +93,23 @@ int cli_run_convert(struct cli *cli, const struct command *cmd)
 	return cli_batch_run(cli, &kind);
 }
 
+/* The rules of translation may stand in the same file: the units of both workers read one. */
+static int other_section(void *arg, const char *section, const char *name, const char *value,
+			 struct err *reterr)
+{
+	(void)arg;
+	(void)name;
+	(void)value;
+	if (strcmp(section, "engines") == 0)
+		return 0;
+	return err_raise(reterr, 50000, 16, 1, "unknown section [%.60s]", section);
+}
+
 int cli_run_worker_convert(struct cli *cli, const struct command *cmd)
 {
-	static const struct cli_worker_kind kind = { .service = &worker_queue_convert, .start = start };
+	static const struct cli_worker_kind kind = { .service = &worker_queue_convert,
+						     .section = other_section,
+						     .start = start };
 
 	(void)cmd;
 	return cli_worker_run(cli, &kind);

@@ -1,4 +1,5 @@
 /* gather.c — which documents the paths of the command line name, and what becomes of each. */
+#include <assert.h>
 #include <errno.h>
 #include <fts.h>
 #include <limits.h>
@@ -67,6 +68,7 @@ static int keep(struct gathering *g, struct cli_document *d)
 		g->d->list = grown;
 		g->d->room = room;
 	}
+	assert(g->d->n < g->d->room);
 	g->d->list[g->d->n++] = *d;
 	return 0;
 }
@@ -115,6 +117,7 @@ static int add_folder(struct gathering *g, char *base)
 	FTSENT *e;
 	int rc = 0;
 
+	assert(base[0] == '/'); /* a job means the same for a worker that stands elsewhere */
 	if (walk == NULL)
 		return err_raise(g->reterr, 50000, 16, 1, "cannot read '%s': %s", base, strerror(errno));
 	while (rc == 0 && (e = fts_read(walk)) != NULL) {

@@ -1,5 +1,6 @@
 /* main.c — the command `procession`: reads the arguments by the tables and runs the command they
  * name. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +84,7 @@ static int parse_argument(struct parsed *p, int argc, char **argv, int *i)
 		return 0;
 	}
 	if (p->only_words || arg[0] != '-' || arg[1] == '\0') {
+		assert(p->nwords < (size_t)argc);
 		p->words[p->nwords++] = arg;
 		return 0;
 	}
@@ -93,6 +95,7 @@ static int parse_argument(struct parsed *p, int argc, char **argv, int *i)
 	o = strcmp(arg, "-c") == 0 ? find_option("--command", strlen("--command")) : find_option(arg, n);
 	if (o == NULL)
 		return unknown_option(arg, n);
+	assert(o->offset < sizeof(p->cli));
 	field = (char *)&p->cli + o->offset;
 	if (o->group != OF_ALL && p->nspecial < ARRAY_LEN(p->special))
 		p->special[p->nspecial++] = o;
@@ -159,6 +162,7 @@ static int dispatch(struct parsed *p)
 	for (size_t i = 0; i < p->nspecial; i++)
 		if ((p->special[i]->group & c->takes) == 0)
 			return usage(group, "%s is no option of this command", p->special[i]->flag);
+	assert(used <= p->nwords && (c->nargs == ARGS_ANY || c->nargs <= ARGS_MAX));
 	p->cli.paths = p->words + used;
 	p->cli.npaths = p->nwords - used;
 	if (c->nargs == ARGS_ANY)

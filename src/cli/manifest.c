@@ -68,11 +68,24 @@ static bool take(const json_t *from, const char *key, char *dst, size_t size)
 	return s != NULL && snprintf(dst, size, "%s", s) < (int)size;
 }
 
-/* A name that stays in the folder it is put into. */
-static bool is_file_name(const char *s)
+bool cli_archive_is_outside(const struct archive_manifest *m)
 {
+	for (size_t i = 0; i < m->n; i++)
+		if (strcmp(m->databases[i].service, ARCHIVE_NO_DATABASE) != 0)
+			return false;
+	return m->n > 0;
+}
+
+/* A name that stays in the folder it is put into. */
+static bool is_file_name(const struct archive_database *d)
+{
+	static const char *const others[] = { "server.crt", "server.key", "sa-password", "processiond.ini" };
+	const char *s = d->file;
 	size_t n = strlen(s);
 
+	for (size_t i = 0; strcmp(d->service, ARCHIVE_NO_DATABASE) == 0 && i < ARRAY_LEN(others); i++)
+		if (strcmp(s, others[i]) == 0)
+			return true;
 	return n > 3 && s[0] != '.' && strchr(s, '/') == NULL && strcmp(s + n - 3, ".db") == 0;
 }
 
@@ -84,7 +97,7 @@ static bool take_database(const json_t *from, struct archive_database *d)
 	    !take(from, "service", d->service, sizeof(d->service)) ||
 	    !take(from, "file", d->file, sizeof(d->file)) ||
 	    !take(from, "sha256", d->sha256, sizeof(d->sha256)) || !json_is_integer(bytes) ||
-	    json_integer_value(bytes) < 0 || !is_file_name(d->file) || strlen(d->sha256) != 64)
+	    json_integer_value(bytes) < 0 || !is_file_name(d) || strlen(d->sha256) != 64)
 		return false;
 	d->bytes = (uint64_t)json_integer_value(bytes);
 	return true;

@@ -2,6 +2,7 @@
  * server and may hold anything: what could steer a terminal is shown as an escape. */
 #include "cli/cli.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* One character of UTF-8 text: its length in bytes, 0 at the end. */
@@ -54,6 +55,8 @@ static size_t print_text(FILE *f, const char *s)
 static const char *cell(const struct client_table *t, size_t row, size_t column)
 {
 	const char *s = t->cells[row * t->ncols + column];
+
+	assert(row < t->nrows && column < t->ncols);
 	return s != NULL ? s : "NULL";
 }
 
@@ -73,6 +76,7 @@ static void print_cell(const struct client_table *t, size_t column, const char *
 {
 	size_t blanks = width - print_text(NULL, text);
 
+	assert(blanks <= width); /* nothing in a column is wider than the column */
 	if (column > 0)
 		fputs("  ", stdout);
 	if (t->numeric[column])
@@ -182,7 +186,7 @@ void cli_output_error(const struct err *e, bool json)
 	}
 	fputs("procession: ", stderr);
 	print_text(stderr, e->text);
-	if (e->number != 50000)
+	if (e->number != ERR_OWN_NUMBER)
 		fprintf(stderr, " (error %d)", (int)e->number);
 	fputc('\n', stderr);
 }

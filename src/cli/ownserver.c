@@ -1,6 +1,7 @@
 /* ownserver.c — a server for those who have none: processiond on a folder in the user's home, on
  * a free port of the loopback address. It is started by the first command that needs it and
  * stopped by the last one; every command holds a shared lock on DIR/commands meanwhile. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -260,6 +261,7 @@ static void stop(const struct cli_own_server *s)
 	pid_t pid = read_pid(s);
 	int64_t until = clock_mono_ms() + STOP_MS;
 
+	assert(s->lock_fd >= 0); /* it has the lock alone: no command needs the server */
 	if (pid <= 1 || !is_processiond(pid) || kill(pid, SIGTERM) < 0)
 		return;
 	while (clock_mono_ms() < until) {

@@ -72,6 +72,7 @@ static int generate(char dst[PASSWORD_MAX], struct err *reterr)
 	static const char alphabet[64] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 	unsigned char bytes[24];
 
+	_Static_assert(sizeof(alphabet) == 64 && sizeof(bytes) < PASSWORD_MAX, "six bits a character");
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
 		return err_raise(reterr, 50000, CLI_USAGE_SEVERITY, 1,
 				 "the kernel gave no random numbers: %s", strerror(errno));

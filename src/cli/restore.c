@@ -1,5 +1,6 @@
 /* restore.c — `procession restore`: the databases of an archive into an empty folder. The whole
  * archive is read and compared before the first byte is written. */
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +28,7 @@ static int begin_file(void *arg, const struct archive_database *d, struct err *r
 {
 	struct restore *r = arg;
 
+	assert(r->fd < 0 && strchr(d->file, '/') == NULL); /* cli_manifest_parse has looked */
 	if (snprintf(r->path, sizeof(r->path), "%s/%s", r->folder, d->file) >= (int)sizeof(r->path))
 		return err_raise(reterr, 50000, 16, 1, "the name of the folder is too long");
 	r->fd = open(r->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -42,6 +44,7 @@ static int put_data(void *arg, const void *p, size_t n, struct err *reterr)
 	struct restore *r = arg;
 	const char *at = p;
 
+	assert(r->fd >= 0);
 	while (n > 0) {
 		ssize_t done = write(r->fd, at, n);
 
@@ -136,6 +139,8 @@ int cli_run_restore(struct cli *cli, const struct command *cmd)
 	struct archive_manifest m = { .n = 0 };
 	struct err e = { 0 };
 	int rc = restore(cli->args[0], &r, &m, &e);
+	bool outside = rc == 0 && cli_archive_is_outside(&m);
+	const char *things = outside ? "files" : "databases";
 	size_t n = m.n;
 	char taken[40];
 
@@ -145,10 +150,11 @@ int cli_run_restore(struct cli *cli, const struct command *cmd)
 	if (rc < 0)
 		return cli_answer_failed(cli, &e, EXIT_REFUSED);
 	if (cli->json) {
-		printf("{\"ok\": true, \"databases\": %zu, \"taken\": \"%s\"}\n", n, taken);
+		printf("{\"ok\": true, \"%s\": %zu, \"taken\": \"%s\"}\n", things, n, taken);
 		return EXIT_OK;
 	}
-	printf("%zu databases as of %s restored; start the server with --data ", n, taken);
+	printf("%zu %s as of %s restored; %sstart the server with --data ", n, things, taken,
+	       outside ? "restore PostgreSQL, then " : "");
 	cli_output_text(stdout, cli->args[1]);
 	putchar('\n');
 	return EXIT_OK;

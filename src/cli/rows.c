@@ -1,6 +1,7 @@
 /* rows.c — see rows.h. */
 #include "cli/rows.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,7 @@ int cli_rows_show(struct cli_rows *r, bool json, struct err *reterr)
 {
 	bool failed = r->failed;
 
+	assert(failed || r->next % r->table.ncols == 0); /* rows are whole */
 	if (!failed)
 		cli_output_table(&r->table, json);
 	cli_rows_fini(r);

@@ -1,6 +1,7 @@
 /* sqltext.c — see sqltext.h. */
 #include "cli/sqltext.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,7 @@ static bool is_go(const char *line, unsigned *ret_times)
 /* Inside of a comment; gives where to go on. */
 static const char *step_comment(struct cli_sqltext *t, const char *p)
 {
+	assert(t->inside == '*' && t->depth > 0);
 	if (p[0] == '/' && p[1] == '*') {
 		t->depth++;
 		return p + 2;
@@ -80,6 +82,7 @@ static const char *step_comment(struct cli_sqltext *t, const char *p)
 /* Outside of everything: whether something begins here. NULL: the rest of the line is a comment. */
 static const char *step_outside(struct cli_sqltext *t, const char *p)
 {
+	assert(t->inside == 0 && t->depth == 0);
 	if (p[0] == '-' && p[1] == '-')
 		return NULL;
 	if (p[0] == '/' && p[1] == '*') {

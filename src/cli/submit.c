@@ -1,5 +1,6 @@
 /* submit.c — documents become a job: a group for each pair of folders, at most a thousand items
  * each, so that no call is large. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ static int add_group(struct client *c, const struct queue_service *s, int64_t jo
 	struct buf xml;
 	int rc;
 
+	assert(n > 0 && n <= GROUP_ITEMS && group > 0 && group <= GROUPS_MAX);
 	buf_init(&xml, XML_MAX);
 	worker_queue_group_start(&xml, s);
 	for (size_t i = 0; i < n; i++)

@@ -68,10 +68,10 @@ const struct option cli_options[] = {
 	{ "--once", NULL, OF_SCHEDULER | OF_WORKER | OF_TOP, FIELD(once),
 	  "ask once, run what is due, end; status 1 when a handler failed; top: one screen, of one "
 	  "interval" },
-	{ "--to", "FORMAT|LANGUAGE", OF_DOCUMENTS, FIELD(to),
+	{ "--to", "FORMAT|LANGUAGE|ENGINE", OF_DOCUMENTS | OF_MOVE, FIELD(to),
 	  "what the documents become; convert: pdf (default), pdfa, docx, docm, doc, dotx, dotm, dot, rtf, "
 	  "odt, "
-	  "xml, mht; translate: a language, such as es" },
+	  "xml, mht; translate: a language, such as es; database move: postgres or sqlite" },
 	{ "--out", "DIR", OF_DOCUMENTS, FIELD(out),
 	  "folder for what is made; default: beside each document" },
 	{ "--recursive", NULL, OF_DOCUMENTS, FIELD(recursive),
@@ -127,6 +127,8 @@ const struct command cli_commands[] = {
 	  "creates a database of one service" },
 	{ "database", "set", "NAME", 1, OF_DATABASE, cli_run_database_set,
 	  "changes the settings of a database, at once and for good" },
+	{ "database", "move", "NAME", 1, OF_MOVE, cli_run_database_move,
+	  "moves a database to PostgreSQL, or back, while it is used; broken off it is where it was" },
 	{ "database", "drop", "NAME", 1, OF_DROP, cli_run_database_drop,
 	  "deletes a database with all that is in it, after asking for its name; its sessions end" },
 	{ "database", "list", "", 0, 0, cli_run_database_list, "shows the databases" },

@@ -1,4 +1,5 @@
 /* topsample.c — looks at a server's numbers, and what is between two of them. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -241,9 +242,10 @@ int cli_top_look(struct client *c, struct top_sample *ret, struct err *reterr)
 	if (rc == 0)
 		rc = take_all(ret, &r, reterr);
 	client_result_fini(&r);
-	if (rc < 0 && reterr->number == 229) /* the server says which procedure; here is what helps */
+	/* the server says which procedure; here is what helps */
+	if (rc < 0 && reterr->number == ERR_PERMISSION_NUMBER)
 		rc = err_raise(
-			reterr, 229, 14, 1,
+			reterr, ERR_PERMISSION_NUMBER, 14, 1,
 			"top needs the right monitor: an administrator grants it by procession grant LOGIN "
 			"master monitor");
 	return rc;
@@ -308,6 +310,7 @@ static void compare_procedure(struct top_sample *now, struct top_procedure *p, c
 {
 	struct top_database *d = database_of(now, p->database);
 
+	assert(now->elapsed_s > 0);
 	p->calls = (p->calls - (b == NULL ? 0 : b->calls)) / now->elapsed_s;
 	p->errors = (p->errors - (b == NULL ? 0 : b->errors)) / now->elapsed_s;
 	p->run_s = (p->run_s - (b == NULL ? 0 : b->run_s)) / now->elapsed_s;

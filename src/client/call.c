@@ -2,6 +2,7 @@
  * text. */
 #include "client/client_int.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -48,6 +49,7 @@ static bool send_call(DBPROCESS *db, const char *proc, const struct client_arg *
 	DBBIGINT large[ARGS_MAX];
 	DBBIT bits[ARGS_MAX];
 
+	assert(db != NULL && nargs <= ARGS_MAX);
 	if (dbrpcinit(db, proc, 0) == FAIL)
 		return false;
 	for (size_t i = 0; i < nargs; i++)
@@ -62,6 +64,7 @@ static int finish(struct client *c, struct report *report, bool sent, struct cli
 {
 	bool nomem = false, ok = sent && client_result_read(c->db, ret, &nomem);
 
+	assert(!ok || !nomem);
 	if (!ok)
 		dbcancel(c->db);
 	if (client_report_end(report, !ok && !nomem, c->address, reterr) < 0)
@@ -84,6 +87,7 @@ static int wait_for_answer(DBPROCESS *db, int stir, int limit_ms)
 	struct pollfd fds[] = { { .fd = dbiordesc(db), .events = POLLIN }, { .fd = stir, .events = POLLIN } };
 	int n;
 
+	assert(fds[0].fd >= 0 && limit_ms >= 0); /* nobody waits for a server without a limit */
 	do
 		n = poll(fds, ARRAY_LEN(fds), limit_ms);
 	while (n < 0 && errno == EINTR);

@@ -9,6 +9,10 @@
 
 #include "base/str.h"
 
+/* The numbers of the library's own errors. */
+#define DBLIB_FIRST 20000
+#define DBLIB_END 21000
+
 /* global: db-lib gives its handlers nothing by which they could find the receiver */
 static _Thread_local struct report *current;
 
@@ -16,8 +20,8 @@ static int on_error(DBPROCESS *db, int severity, int number, int os_error, char 
 {
 	(void)db;
 	(void)severity;
-	/* 20018: "check messages from the server", which have been recorded with their own text. */
-	if (current != NULL && current->trouble.number == 0 && number != 20018) {
+	/* SYBESMSG: "check messages from the server", which have been recorded with their text */
+	if (current != NULL && current->trouble.number == 0 && number != SYBESMSG) {
 		if (number == SYBECONN)
 			err_raise(&current->trouble, number, 16, 1, "cannot connect: %s",
 				  os_error > 0 && os_text != NULL ? os_text : "no answer");
@@ -38,7 +42,7 @@ static int on_error(DBPROCESS *db, int severity, int number, int os_error, char 
 
 bool client_is_lost(const struct err *e)
 {
-	return e->number >= 20000 && e->number < 21000;
+	return e->number >= DBLIB_FIRST && e->number < DBLIB_END;
 }
 
 static int on_message(DBPROCESS *db, DBINT number, int state, int severity, char *text, char *server,
@@ -57,7 +61,7 @@ static int on_message(DBPROCESS *db, DBINT number, int state, int severity, char
 	if (severity > 10) {
 		if (current->error.number == 0)
 			current->error = e;
-	} else if (current->result != NULL && number != 5701 && number != 5703) {
+	} else if (current->result != NULL && number != ERR_CONTEXT_NUMBER && number != ERR_LANGUAGE_NUMBER) {
 		/* without memory a remark is lost, nothing more */
 		if (!client_result_add_message(current->result, &e))
 			return 0;
@@ -87,6 +91,7 @@ int client_report_init(struct err *reterr)
 
 void client_report_begin(struct report *r, struct client_result *result)
 {
+	assert(current == NULL); /* one function at a time on this thread: invariant 3 */
 	memset(r, 0, sizeof(*r));
 	r->result = result;
 	current = r;

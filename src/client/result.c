@@ -1,6 +1,7 @@
 /* result.c — result sets as text. */
 #include "client/client_int.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,30 @@ static char *format_binary(const BYTE *data, size_t n)
 	return text;
 }
 
+/* The fewest digits that are read as the same number again: 0.1, where all 17 would be
+ * 0.10000000000000001. */
+static char *format_float(const BYTE *data, bool is_double)
+{
+	int digits = is_double ? 15 : 6, most = is_double ? 17 : 9;
+	char *text = malloc(32);
+	double d;
+	float f;
+
+	if (text == NULL)
+		return NULL;
+	if (is_double) {
+		memcpy(&d, data, sizeof(d));
+	} else {
+		memcpy(&f, data, sizeof(f));
+		d = (double)f;
+	}
+	for (;; digits++) {
+		snprintf(text, 32, "%.*g", digits, d);
+		if (digits == most || (is_double ? strtod(text, NULL) == d : strtof(text, NULL) == (float)d))
+			return text;
+	}
+}
+
 /* The library's text has no end mark of its own. */
 static char *copy_text(const BYTE *data, DBINT n)
 {
@@ -102,6 +127,8 @@ static char *format_value(DBPROCESS *db, int column)
 	case SYBNTEXT:
 	case SYBNVARCHAR:
 	case XML_TYPE: return copy_text(data, n);
+	case SYBFLT8: return format_float(data, true);
+	case SYBREAL: return format_float(data, false);
 	case SYBBINARY:
 	case SYBVARBINARY:
 	case SYBIMAGE: return format_binary(data, n > 0 ? (size_t)n : 0);
@@ -147,6 +174,7 @@ static bool add_row(DBPROCESS *db, struct client_table *t)
 {
 	size_t first = t->nrows * t->ncols;
 
+	assert(t->ncols > 0 && first <= t->capacity);
 	if (first + t->ncols > t->capacity) {
 		size_t capacity = t->capacity == 0 ? 16 * t->ncols : 2 * t->capacity;
 		char **grown = realloc(t->cells, capacity * sizeof(*grown));

@@ -4,6 +4,7 @@
  * steps. */
 #include "config/config.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +135,7 @@ static int file_entry(void *arg, const char *section, const char *name, const ch
 		return err_raise(
 			reterr, 50000, 16, 1,
 			"'config' can only be given by flag or environment: a file cannot name another");
+	assert(s >= settings && s < settings + ARRAY_LEN(settings));
 	if (r->seen[s - settings])
 		return err_raise(reterr, 50000, 16, 1, "'%s' is set twice", name);
 	r->seen[s - settings] = true;
@@ -177,6 +179,7 @@ static int apply_all(struct config_loaded *l, struct err *reterr)
 		return -1;
 	if (apply_environment(l, reterr) < 0 || apply_flags(l, reterr) < 0)
 		return -1;
+	assert(l->config.listen != NULL); /* strings are never NULL: invariant 1 */
 	if (l->config.data == NULL || l->config.data[0] == '\0')
 		return err_raise(reterr, 50000, 16, 1,
 				 "--data DIR is missing: the folder that holds the databases. Example: "

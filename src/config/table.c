@@ -142,6 +142,8 @@ int config_table_assign(void *to, const struct setting *s, const char *value, co
 	case KIND_CHOICE: ok = parse_choice(s->choices, value, (int *)(void *)field); break;
 	case KIND_GROUP: break;
 	}
+	assert(!ok || s->kind != KIND_INT ||
+	       (*(long long *)(void *)field >= s->min && *(long long *)(void *)field <= s->max)); /* 1 */
 	return ok ? 0 : refuse(s, value, where, reterr);
 }
 

@@ -125,12 +125,12 @@ static int64_t elapsed_ns(struct timespec from)
 	return (int64_t)(now.tv_sec - from.tv_sec) * 1000000000 + (now.tv_nsec - from.tv_nsec);
 }
 
-/* Sleeps as long as it has worked. */
+/* Sleeps three times as long as it has worked: then the disk is the calls' as a rule. */
 static bool goes_on(void *arg)
 {
 	struct backup *b = arg;
-	int64_t worked = elapsed_ns(b->since);
-	struct timespec pause = { 0, worked > PAUSE_MOST_NS ? PAUSE_MOST_NS : worked };
+	int64_t wanted = 3 * elapsed_ns(b->since);
+	struct timespec pause = { 0, wanted > PAUSE_MOST_NS ? PAUSE_MOST_NS : wanted };
 
 	nanosleep(&pause, NULL);
 	clock_gettime(CLOCK_MONOTONIC, &b->since);
@@ -186,7 +186,7 @@ static int copy_all(struct backup *b, struct err *reterr)
 		path_of(b, i, path, sizeof(path));
 		if (engine_backup(b->held[i], path, goes_on, b, reterr) < 0)
 			return -1;
-		engine_release(b->held[i]); /* the log may begin anew */
+		engine_release(b->held[i]); /* the WAL may begin anew */
 		b->held[i] = NULL;
 		if (digest(b, path, &b->files[i], reterr) < 0)
 			return -1;
@@ -251,6 +251,13 @@ static bool listed(struct str names, const char *name)
 	return false;
 }
 
+/* One that was moved to the other engine is not in the copies of this one. */
+static bool is_in_files(const struct backup *b, const struct database *db)
+{
+	return strcmp(databases_engine_name(b->dbs, db),
+		      databases_engine_name(b->dbs, databases_system(b->dbs))) == 0;
+}
+
 static void choose(struct database *db, void *arg)
 {
 	struct choice *c = arg;
@@ -259,6 +266,15 @@ static void choose(struct database *db, void *arg)
 
 	if (c->rc < 0 || (db->service != SERVICE_SYSTEM && c->names.n > 0 && !listed(c->names, db->name)))
 		return;
+	if (!is_in_files(b, db)) {
+		if (c->names.n > 0)
+			c->rc = err_raise(c->err, 50021, 16, 1,
+					  "The database '%s' is in PostgreSQL, which has better means: "
+					  "pg_basebackup or "
+					  "pgBackRest.",
+					  db->name);
+		return;
+	}
 	if (db->engine == NULL) {
 		c->rc = err_raise(
 			c->err, 50021, 16, 1,

@@ -2,6 +2,7 @@
  * holds nobody up; a round goes on while steps find work. */
 #include "daemon/cleaner.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -27,6 +28,7 @@ struct cleaner {
 /* Under the lock. False: the time has come. */
 static bool wait_until(struct cleaner *c, int64_t at_ms)
 {
+	assert(lock_is_mine(&c->lock));
 	return lock_wait_until(&c->lock, &c->wake, at_ms);
 }
 

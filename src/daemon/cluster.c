@@ -141,6 +141,7 @@ static void take_bell(struct database *db, void *arg)
 	for (size_t i = 0; i < ID; i++)
 		b->dst[HEAD + b->n * ID + i] = (uint8_t)(id >> 8 * i);
 	b->n++;
+	assert(b->n <= b->most);
 }
 
 static size_t take_events(void *arg, uint8_t *dst, size_t size)
@@ -154,6 +155,7 @@ static size_t take_events(void *arg, uint8_t *dst, size_t size)
 	dst[0] = (uint8_t)b.n;
 	dst[1] = (uint8_t)(b.n >> 8);
 	head = HEAD + b.n * ID;
+	assert(head < size && b.n <= UINT16_MAX);
 	logins = auth_take_events(c->srv->auth, dst + head, size - head);
 	return b.n == 0 && logins == 0 ? 0 : head + logins;
 }

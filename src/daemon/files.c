@@ -3,6 +3,7 @@
  * descriptors for files are set aside first, and connections get what is left. */
 #include "daemon/files.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -70,6 +71,7 @@ int daemon_files_connections(struct server *srv, unsigned io_threads, unsigned *
 		return err_set(reterr, ERR_START, text);
 	}
 	*ret = (unsigned)lim.rlim_cur - beside - files;
+	assert(*ret > 0 && *ret < wanted);
 	LOG(LOG_WARN, NULL, "fewer_connections", F_INT("max_connections", *ret), F_INT("wanted", wanted),
 	    F_INT("open_files", lim.rlim_cur), F_INT("for_files", files),
 	    F_STR("remedy",

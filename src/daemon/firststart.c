@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/rights.h"
 #include "engine/ask.h"
 #include "net/net.h"
 
@@ -42,6 +43,21 @@ static int in_use(const struct config *c, int lock_fd, struct err *reterr)
 			 c->data, pid[0] == '\0' ? "" : " with process id ", pid);
 }
 
+/* Most who come here have a folder of another user's server, say root's: in it, or it itself. */
+static int not_allowed(const char *folder, const char *file, struct err *reterr)
+{
+	const int why = errno;
+	const char *where = access(file, F_OK) == 0 ? file : folder;
+	char rights[100];
+
+	rights_describe(where, rights, sizeof(rights));
+	return err_raise(
+		reterr, 50021, 16, 1,
+		"Cannot use the data folder %s: %s: %s%s. Start the server as the folder's owner, or "
+		"give --data another folder.",
+		folder, where, strerror(why), rights);
+}
+
 /* The folder itself, which cannot be taken away while it has files: a lock on it stays when
  * files in it are deleted, or when it is renamed. Some network file systems know no locks of
  * folders; there the file "lock" and those of the databases must do. */
@@ -50,9 +66,7 @@ static int lock_folder(const struct config *c, int lock_fd, struct err *reterr)
 	int fd = open(c->data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
-		return err_raise(reterr, 50021, 16, 1,
-				 "The data folder %s cannot be read: %s. Check its owner and rights.",
-				 c->data, strerror(errno));
+		return not_allowed(c->data, c->data, reterr);
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return 0; /* open, and so locked, until the process ends */
 	if (errno == EWOULDBLOCK) {
@@ -91,9 +105,7 @@ int daemon_firststart_folder(const struct config *c, bool *ret_made, struct err 
 		return -1;
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return err_raise(reterr, 50021, 16, 1,
-				 "The data folder %s cannot be written: %s. Check its owner and rights.",
-				 c->data, strerror(errno));
+		return not_allowed(c->data, path, reterr);
 	rc = flock(fd, LOCK_EX | LOCK_NB) < 0 ? in_use(c, fd, reterr) : lock_folder(c, fd, reterr);
 	if (rc < 0)
 		close(fd);

@@ -18,6 +18,7 @@
 #include "daemon/files.h"
 #include "daemon/firststart.h"
 #include "daemon/machine.h"
+#include "daemon/mover.h"
 #include "daemon/natives.h"
 #include "daemon/numbers.h"
 #include "daemon/signals.h"
@@ -181,8 +182,7 @@ static struct engine *make_postgres(struct server *srv)
 	return engine_postgres_new(&o);
 }
 
-/* The one place that knows which engines there are. */
-static struct engine *make_engine(struct server *srv)
+static struct engine *make_sqlite(struct server *srv)
 {
 	const struct config *c = srv->config;
 	const struct engine_sqlite_options o = { .dir = c->data,
@@ -193,14 +193,36 @@ static struct engine *make_engine(struct server *srv)
 						 .natives = &srv->natives,
 						 .metrics = srv->metrics };
 
-	return c->engine == ENGINE_POSTGRES ? make_postgres(srv) : engine_sqlite_new(&o);
+	return engine_sqlite_new(&o);
+}
+
+/* The one place that knows which engines there are. The other one costs nothing until a database is
+ * moved there. */
+static int make_engines(struct server *srv, struct err *reterr)
+{
+	const struct config *c = srv->config;
+	bool in_postgres = c->engine == ENGINE_POSTGRES, has_other = c->postgres[0] != '\0';
+
+	srv->engine = in_postgres ? make_postgres(srv) : make_sqlite(srv);
+	if (has_other)
+		srv->other = in_postgres ? make_sqlite(srv) : make_postgres(srv);
+	return srv->engine == NULL || (has_other && srv->other == NULL) ? err_nomem(reterr) : 0;
+}
+
+/* Others that start need not wait for this server to be ready. */
+static void other_is_open(void *arg)
+{
+	struct server *srv = arg;
+
+	if (srv->config->engine != ENGINE_POSTGRES)
+		engine_postgres_started(srv->other, false);
 }
 
 /* The start is over, as far as it changes what servers share. */
 static void engine_is_started(struct server *srv)
 {
 	if (srv->config->engine == ENGINE_POSTGRES)
-		engine_postgres_started(srv->engine);
+		engine_postgres_started(srv->engine, true);
 }
 
 static void end_sessions_in(void *arg, const char *database)
@@ -215,11 +237,17 @@ static int open_databases(struct server *srv, struct err *reterr)
 	struct databases_options o = { .set_aside = srv->config->set_aside,
 				       .accept = srv->config->accept_as_found,
 				       .dropped = end_sessions_in,
+				       .other_opened = other_is_open,
+				       .server = srv->name,
 				       .arg = srv };
+	bool in_postgres = srv->config->engine == ENGINE_POSTGRES;
 
-	srv->engine = o.engine = make_engine(srv);
-	if (srv->engine == NULL)
-		return err_nomem(reterr);
+	if (make_engines(srv, reterr) < 0)
+		return -1;
+	o.engine = srv->engine;
+	o.engine_name = in_postgres ? "postgres" : "sqlite";
+	o.other = srv->other;
+	o.other_name = in_postgres ? "sqlite" : "postgres";
 	return databases_open(&o, &srv->databases, reterr);
 }
 
@@ -382,6 +410,7 @@ static int build(struct server *srv, struct made *made, struct beside *b, struct
 	engine_is_started(srv);
 	if (start_cleaner(srv, reterr) < 0 ||
 	    daemon_backup_new(srv->databases, srv->config->data, &srv->backup, reterr) < 0 ||
+	    daemon_mover_new(srv->databases, &srv->mover, reterr) < 0 ||
 	    daemon_files_connections(srv, io_threads(srv->config), &srv->max_connections, reterr) < 0 ||
 	    start_net(srv, reterr) < 0 || daemon_cluster_start(srv, &b->cluster, reterr) < 0 ||
 	    start_http(srv, &b->http, reterr) < 0)
@@ -530,10 +559,12 @@ static void destroy(struct server *srv, const struct beside *b)
 	daemon_cluster_stop(b->cluster);
 	if (srv->net != NULL)
 		net_stop(srv->net);
+	daemon_mover_free(srv->mover);
 	daemon_cleaner_stop(srv->cleaner);
 	daemon_backup_free(srv->backup);
 	auth_close(srv->auth); /* before the databases, which it asks */
 	databases_close(srv->databases);
+	engine_free(srv->other);
 	engine_free(srv->engine);
 	metrics_free(srv->metrics);
 	auth_gss_close(srv->gss);

@@ -12,6 +12,7 @@
 #include "daemon/backup.h"
 #include "daemon/cleaner.h"
 #include "daemon/cluster.h"
+#include "daemon/mover.h"
 #include "metrics/snapshot.h"
 #include "session/list.h"
 
@@ -110,6 +111,7 @@ static int database_check(struct native_ctx *ctx, struct err *reterr)
 
 struct states {
 	struct native_ctx *ctx;
+	struct databases *databases;
 	struct err *err;
 	int rc;
 };
@@ -118,20 +120,21 @@ static void give_state(struct database *db, void *arg)
 {
 	struct states *s = arg;
 	const char *damage = databases_damage(db);
-	struct value fields[] = { value_nvarchar(db->name),
-				  value_nvarchar(damage == NULL ? "online" : "damaged"),
-				  value_nvarchar(damage == NULL ? "" : damage) };
+	const char *state = damage == NULL ? "online" : databases_is_elsewhere(db) ? "elsewhere" : "damaged";
+	struct value fields[] = { value_nvarchar(db->name), value_nvarchar(state),
+				  value_nvarchar(damage == NULL ? "" : damage),
+				  value_nvarchar(databases_engine_name(s->databases, db)) };
 
 	fields[2].null = damage == NULL;
 	if (s->rc == 0)
 		s->rc = s->ctx->each(s->ctx, fields, ARRAY_LEN(fields), s->err);
 }
 
-/* database_states() AS ($name, $state, $reason): on a reader's thread. */
+/* database_states() AS ($name, $state, $reason, $engine): on a reader's thread. */
 static int database_states(struct native_ctx *ctx, struct err *reterr)
 {
 	struct server *srv = ctx->userdata;
-	struct states s = { ctx, reterr, 0 };
+	struct states s = { ctx, srv->databases, reterr, 0 };
 
 	databases_each(srv->databases, give_state, &s);
 	return s.rc;
@@ -311,6 +314,58 @@ static int backup_end(struct native_ctx *ctx, struct err *reterr)
 	return 0;
 }
 
+/* ---- moves ---- */
+
+/* database_move_begin(@name, @to) INTO @id */
+static int database_move_begin(struct native_ctx *ctx, struct err *reterr)
+{
+	struct server *srv = ctx->userdata;
+	char id[MOVER_ID];
+
+	if (daemon_mover_begin(srv->mover, text_of(ctx, 0), text_of(ctx, 1), id, reterr) < 0)
+		return -1;
+	return give_text(ctx, 0, id, reterr);
+}
+
+/* database_moves() AS ($id, $name, $to, $state, $phase, $rows, $total, $bytes, $changed, $seconds,
+ * $held, $note, $reason) */
+static int database_moves(struct native_ctx *ctx, struct err *reterr)
+{
+	struct server *srv = ctx->userdata;
+	struct mover_view v;
+
+	if (!daemon_mover_look(srv->mover, &v))
+		return 0;
+	struct value fields[] = { value_nvarchar(v.id),
+				  value_nvarchar(v.name),
+				  value_nvarchar(v.to),
+				  value_nvarchar(daemon_mover_state_name(v.state)),
+				  value_nvarchar(daemon_mover_phase_name(v.phase)),
+				  value_int(TYPE_BIGINT, (int64_t)v.rows),
+				  value_int(TYPE_BIGINT, (int64_t)v.total),
+				  value_int(TYPE_BIGINT, (int64_t)v.bytes),
+				  value_int(TYPE_BIGINT, (int64_t)v.changed),
+				  value_int(TYPE_BIGINT, v.seconds),
+				  value_int(TYPE_BIGINT, v.held_ms),
+				  value_nvarchar(v.note),
+				  value_nvarchar(v.reason) };
+
+	fields[11].null = v.note[0] == '\0';
+	fields[12].null = v.reason[0] == '\0';
+	return ctx->each(ctx, fields, ARRAY_LEN(fields), reterr);
+}
+
+/* database_move_end(@id) INTO @done */
+static int database_move_end(struct native_ctx *ctx, struct err *reterr)
+{
+	struct server *srv = ctx->userdata;
+
+	(void)reterr;
+	daemon_mover_end(srv->mover, text_of(ctx, 0));
+	ctx->results[0] = value_int(TYPE_INT, 1);
+	return 0;
+}
+
 /* ---- procession_stats ---- */
 
 static struct value text_or_null(const char *text)
@@ -362,6 +417,9 @@ void daemon_natives_register(struct server *srv)
 	catalogue_native_register(&srv->natives, "backup_files", backup_files, srv);
 	catalogue_native_register(&srv->natives, "backup_read", backup_read, srv);
 	catalogue_native_register(&srv->natives, "backup_end", backup_end, srv);
+	catalogue_native_register(&srv->natives, "database_move_begin", database_move_begin, srv);
+	catalogue_native_register(&srv->natives, "database_moves", database_moves, srv);
+	catalogue_native_register(&srv->natives, "database_move_end", database_move_end, srv);
 	catalogue_native_register(&srv->natives, "sessions_end", sessions_end, srv);
 	catalogue_native_register(&srv->natives, "session_list", give_sessions, srv);
 	catalogue_native_register(&srv->natives, "server_list", give_servers, srv);

@@ -126,6 +126,16 @@ static void tell_kept(struct metrics_snapshot *s, const struct database *db,
 	}
 }
 
+static void tell_retries(struct metrics_snapshot *s, const struct database *db,
+			 const struct engine_statistics *now)
+{
+	const struct metrics_label conflict[] = { { "database", db->name }, { "reason", "conflict" } };
+	const struct metrics_label lost[] = { { "database", db->name }, { "reason", "connection" } };
+
+	metrics_add(s, METRICS_FAMILY_GROUP_RETRIES, (double)now->conflicts, conflict, 2);
+	metrics_add(s, METRICS_FAMILY_GROUP_RETRIES, (double)now->reconnects, lost, 2);
+}
+
 static void tell_database(struct database *db, void *arg)
 {
 	const struct metrics_label label = { "database", db->name };
@@ -138,9 +148,13 @@ static void tell_database(struct database *db, void *arg)
 	engine_statistics(db->engine, &now);
 	metrics_add(s, METRICS_FAMILY_QUEUE_LENGTH, (double)now.waiting, &label, 1);
 	metrics_add(s, METRICS_FAMILY_TRANSACTIONS, (double)now.transactions, &label, 1);
-	metrics_add(s, METRICS_FAMILY_FILE_BYTES, (double)now.file_bytes, &label, 1);
-	metrics_add(s, METRICS_FAMILY_WAL, (double)now.log_bytes, &label, 1);
-	metrics_add(s, METRICS_FAMILY_WAL_WAITING, (double)now.log_waiting_bytes, &label, 1);
+	tell_retries(s, db, &now);
+	if (now.file_bytes > 0)
+		metrics_add(s, METRICS_FAMILY_FILE_BYTES, (double)now.file_bytes, &label, 1);
+	if (now.has_wal) {
+		metrics_add(s, METRICS_FAMILY_WAL, (double)now.wal_bytes, &label, 1);
+		metrics_add(s, METRICS_FAMILY_WAL_WAITING, (double)now.wal_waiting_bytes, &label, 1);
+	}
 	tell_kept(s, db, &now);
 }
 

@@ -1,6 +1,7 @@
 /* signals.c — see signals.h. */
 #include "daemon/signals.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -78,8 +79,10 @@ int daemon_signals_start(struct err *reterr)
 	return 0;
 }
 
+/* Under the lock. */
 static int take(void)
 {
+	assert(!heard.told || heard.stop != 0);
 	if (heard.stop != 0 && !heard.told) {
 		heard.told = true;
 		return heard.stop;

@@ -3,12 +3,15 @@
  * systemd after one limit at the latest. */
 #include "daemon/watchdog.h"
 
+#include <assert.h>
+
 void daemon_watchdog_init(struct watchdog *w, const struct watchdog_ops *ops, uint64_t limit_us,
 			  int64_t now_ms)
 {
 	*w = (struct watchdog){ .ops = *ops };
 	if (limit_us == 0)
 		return;
+	assert(ops->ask != NULL && ops->answered != NULL && ops->alive != NULL);
 	w->period_ms = limit_us / 4000 > 0 ? (int64_t)(limit_us / 4000) : 1;
 	w->next_ms = now_ms + w->period_ms;
 	w->ops.alive(w->ops.arg);

@@ -47,13 +47,18 @@ int databases_add_damaged(struct databases *d, const struct database_row *r, con
 	if (e == NULL)
 		return err_nomem(reterr);
 	e->damage = strdup(why->text);
+	e->elsewhere = databases_row_is_elsewhere(d, r);
+	e->other = databases_row_is_other(d, r);
 	if (e->damage == NULL || databases_publish(d, e, reterr) < 0) {
 		bool full = e->damage != NULL;
 
 		databases_entry_free(e);
 		return full ? -1 : err_nomem(reterr);
 	}
-	LOG(LOG_ERROR, &ctx, "database_damaged", F_STR("reason", why->text));
+	if (e->elsewhere)
+		LOG(LOG_INFO, &ctx, "database_elsewhere", F_STR("server", r->server));
+	else
+		LOG(LOG_ERROR, &ctx, "database_damaged", F_STR("reason", why->text));
 	return 0;
 }
 
@@ -70,7 +75,7 @@ size_t databases_damaged(struct databases *d)
 	size_t n = atomic_load_explicit(&d->count, memory_order_acquire), damaged = 0;
 
 	for (size_t i = 0; i < n; i++)
-		damaged += !atomic_load(&d->entries[i]->dropped) &&
+		damaged += !atomic_load(&d->entries[i]->dropped) && !d->entries[i]->elsewhere &&
 			   databases_damage(&d->entries[i]->db) != NULL;
 	return damaged;
 }

@@ -120,6 +120,7 @@ struct database_entry *databases_entry_new(const struct database_row *r)
 	e->db.service = r->service;
 	str_copy(e->identity, sizeof(e->identity), str_of(r->identity));
 	str_copy(e->place, sizeof(e->place), str_of(r->place));
+	str_copy(e->rest, sizeof(e->rest), str_of(r->rest));
 	e->listed = r->known;
 	return e;
 }
@@ -129,8 +130,68 @@ void databases_entry_free(struct database_entry *e)
 	if (e == NULL)
 		return;
 	engine_close(e->db.engine);
+	for (size_t i = e->nold; i > 0; i--)
+		engine_close(e->old[i - 1]);
+	free(e->old);
 	free(e->damage);
 	free(e);
+}
+
+bool databases_row_is_elsewhere(const struct databases *d, const struct database_row *r)
+{
+	return strcmp(r->engine, "sqlite") == 0 && strcmp(d->engine_name, "postgres") == 0 &&
+	       strcmp(r->server, d->server) != 0;
+}
+
+bool databases_row_is_other(const struct databases *d, const struct database_row *r)
+{
+	return r->engine[0] != '\0' && strcmp(r->engine, d->engine_name) != 0;
+}
+
+struct engine *databases_engine_of(struct databases *d, const struct database_row *r, struct err *reterr)
+{
+	struct engine_database *system;
+
+	if (!databases_row_is_other(d, r))
+		return d->engine;
+	if (databases_row_is_elsewhere(d, r)) {
+		(void)err_raise(
+			reterr, 50021, 16, 1,
+			"The database '%s' has been moved to SQLite at the server '%s', which alone serves "
+			"it. "
+			"Connect there; procession database move %s --to postgres, there, brings it back.",
+			r->name, r->server, r->name);
+		return NULL;
+	}
+	if (d->other == NULL || strcmp(r->engine, d->other_name) != 0) {
+		(void)err_raise(
+			reterr, 50021, 16, 1,
+			"The database '%s' is kept by the engine '%s', and the setting postgres, which says "
+			"where that is, is missing. Set it again.",
+			r->name, r->engine);
+		return NULL;
+	}
+	/* what all databases of an engine share is made with its system database */
+	return databases_other_system(d, &system, reterr) < 0 ? NULL : d->other;
+}
+
+const char *databases_engine_name(struct databases *d, const struct database *db)
+{
+	const struct database_entry *e = CONTAINER_OF(db, const struct database_entry, db);
+
+	return e->elsewhere ? "sqlite" : e->other ? d->other_name : d->engine_name;
+}
+
+bool databases_is_elsewhere(const struct database *db)
+{
+	return CONTAINER_OF(db, const struct database_entry, db)->elsewhere;
+}
+
+uint8_t databases_sql(const struct database *db)
+{
+	struct engine_database *engine = db->engine;
+
+	return engine == NULL ? 0 : (uint8_t)engine_sql(engine);
 }
 
 int databases_entry_open(struct databases *d, const struct database_row *r, struct database_entry **ret,
@@ -144,14 +205,20 @@ int databases_entry_open(struct databases *d, const struct database_row *r, stru
 				       .known = r->known,
 				       .accept = databases_listed(d->accept, r->name),
 				       .set_aside = databases_listed(d->set_aside, r->name) };
-	struct database_entry *e = databases_entry_new(r);
+	struct engine *engine = databases_engine_of(d, r, reterr);
+	struct database_entry *e = engine == NULL ? NULL : databases_entry_new(r);
+	struct engine_database *db;
 
+	if (engine == NULL)
+		return -1;
 	if (e == NULL)
 		return err_nomem(reterr);
-	if (engine_open(d->engine, &o, &e->db.engine, reterr) < 0) {
+	if (engine_open(engine, &o, &db, reterr) < 0) {
 		databases_entry_free(e);
 		return -1;
 	}
+	e->db.engine = db;
+	e->other = engine != d->engine;
 	str_copy(e->identity, sizeof(e->identity), str_of(engine_identity(e->db.engine)));
 	str_copy(e->place, sizeof(e->place), str_of(engine_place(e->db.engine)));
 	*ret = e;
@@ -291,6 +358,8 @@ void databases_close(struct databases *d)
 	}
 	for (n = atomic_load(&d->count); n > 0; n--)
 		databases_entry_free(d->entries[n - 1]);
+	engine_close(d->other_system);
+	lock_fini(&d->opening);
 	lock_fini(&d->refreshing);
 	lock_fini(&d->adding);
 	free(d->set_aside);

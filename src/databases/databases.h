@@ -12,13 +12,23 @@ struct database {
 	char name[129];
 	atomic_int id; /* as sys.databases shows it */
 	enum service service;
-	struct engine_database *engine; /* NULL: it is damaged and not served */
-	uint32_t announced;             /* how often work was brought to it; the bell's (session/bell.h) */
+	/* NULL: it is damaged, or elsewhere, and not served. Another one once it has been moved
+	 * (move.c): what was submitted to the former one goes on there */
+	_Atomic(struct engine_database *) engine;
+	uint32_t announced; /* how often work was brought to it; the bell's (session/bell.h) */
 };
 struct databases;
 
 struct databases_options {
-	struct engine *engine; /* borrowed: outlives the databases */
+	struct engine *engine;   /* that has the system database. Borrowed: outlives the databases */
+	const char *engine_name; /* "sqlite" or "postgres": as rows say it; constant */
+	/* the other one, in which single databases may be: opened when it is first needed. NULL:
+	 * the server has none. Borrowed */
+	struct engine *other;
+	const char *other_name;
+	/* the system database of the other engine has been opened. NULL: nobody asks */
+	void (*other_opened)(void *arg);
+	const char *server; /* this server's name: databases in SQLite belong to one. Borrowed */
 	/* names, separated by commas: one that cannot be served is put aside and begun anew.
 	 * NULL: none */
 	const char *set_aside;
@@ -79,5 +89,35 @@ void databases_each(struct databases *d, void (*fn)(struct database *db, void *a
 const char *databases_damage(const struct database *db);
 /* How many have such a damage: 0 when all is well. Thread-safe. */
 size_t databases_damaged(struct databases *d);
+/* It has been moved to SQLite at another server of the installation, and that one serves it. */
+bool databases_is_elsewhere(const struct database *db);
+/* The engine that it is in, as rows say it; enum query_sql of that. */
+const char *databases_engine_name(struct databases *d, const struct database *db);
+uint8_t databases_sql(const struct database *db);
+
+/* ---- move.c: from one engine to the other, while it is used ---- */
+
+enum databases_moving {
+	MOVE_COPIES,   /* all of it */
+	MOVE_FOLLOWS,  /* what has changed meanwhile */
+	MOVE_VERIFIES, /* all rows of both */
+	MOVE_SWITCHES, /* waits for transactions, then holds calls for a moment */
+	MOVE_CLEANS    /* it is moved; what it left behind is removed */
+};
+struct databases_move {
+	struct str name, to; /* "sqlite" or "postgres" */
+	/* asked again and again: true ends it, before the switch. Thread-safe */
+	bool (*stop)(void *arg);
+	/* how far it has come: rows of how many, bytes, rows copied again; on the mover's thread */
+	void (*tell)(void *arg, enum databases_moving phase, uint64_t rows, uint64_t total, uint64_t bytes,
+		     uint64_t again);
+	void *arg;
+	/* results */
+	int64_t pause_ms; /* for so long calls were held */
+	char note[600];   /* what the administrator should know; "": nothing */
+};
+/* Copies it, follows, verifies, switches over. When it fails the database is where it was, and
+ * nothing is left. Waits: never on a thread of an engine; one at a time. */
+MUST_CHECK int databases_move(struct databases *d, struct databases_move *m, struct err *reterr);
 
 #endif

@@ -13,7 +13,10 @@ int databases_retire(struct databases *d, struct database_entry *e, bool elsewhe
 	e->settled = elsewhere;
 	if (elsewhere && d->tell_dropped != NULL)
 		d->tell_dropped(d->arg, e->db.name);
-	return engine_retire(d->engine, e->db.engine, elsewhere ? NULL : e->place, reterr);
+	if (e->elsewhere) /* nothing of it is here */
+		return 0;
+	return engine_retire(e->other ? d->other : d->engine, e->db.engine, elsewhere ? NULL : e->place,
+			     reterr);
 }
 
 int databases_drop(struct databases *d, struct str name, struct err *reterr)
@@ -24,7 +27,11 @@ int databases_drop(struct databases *d, struct str name, struct err *reterr)
 	lock_take(&d->adding);
 	db = databases_find(d, name);
 	/* none: the same call is run a second time */
-	if (db != NULL && db->service == SERVICE_SYSTEM)
+	if (db != NULL && CONTAINER_OF(db, struct database_entry, db)->moving)
+		rc = err_set(reterr, ERR_ADMIN,
+			     "The database is being moved to another engine. End that first (procession "
+			     "database move ends when it is broken off).");
+	else if (db != NULL && db->service == SERVICE_SYSTEM)
 		rc = err_set(reterr, ERR_ADMIN, "The system database cannot be dropped.");
 	else if (db != NULL)
 		rc = databases_retire(d, CONTAINER_OF(db, struct database_entry, db), false, reterr);
@@ -63,7 +70,9 @@ static void settle(struct databases *d, struct database_entry *e)
 	e->settled = true;
 	lock_give(&d->adding);
 	if (there == 0) {
-		engine_discard(d->engine, e->place, NULL, NULL);
+		if (!e->elsewhere)
+			engine_discard(e->other ? d->other : d->engine, e->place, NULL, NULL);
+		databases_forget_elsewhere(d, e);
 		LOG(LOG_INFO, &ctx, "database_dropped", F_STR("place", e->place));
 	} else if (databases_refresh(d, &err) < 0) {
 		LOG(LOG_ERROR, &ctx, "drop_not_undone", F_STR("reason", err.text),
@@ -81,7 +90,7 @@ static void note_row(struct databases *d, struct database_entry *e)
 	lock_give(&d->adding);
 }
 
-enum open_question { NOTHING, WHETHER_KEPT, WHETHER_DROPPED };
+enum open_question { NOTHING, WHETHER_KEPT, WHETHER_DROPPED, WHAT_IS_LEFT };
 
 static enum open_question question_of(struct databases *d, const struct database_entry *e)
 {
@@ -92,6 +101,8 @@ static enum open_question question_of(struct databases *d, const struct database
 		q = e->settled ? NOTHING : WHETHER_DROPPED;
 	else if (!e->listed && e->db.service != SERVICE_SYSTEM)
 		q = WHETHER_KEPT;
+	else if (e->rest[0] != '\0' && !e->moving)
+		q = WHAT_IS_LEFT;
 	lock_give(&d->adding);
 	return q;
 }
@@ -107,6 +118,8 @@ void databases_settle(struct databases *d)
 			settle(d, d->entries[i]);
 		else if (q == WHETHER_KEPT)
 			note_row(d, d->entries[i]);
+		else if (q == WHAT_IS_LEFT)
+			databases_settle_rest(d, d->entries[i]);
 	}
 }
 
@@ -116,7 +129,8 @@ static bool is_known(void *arg, const char *place)
 	size_t n = atomic_load(&d->count);
 
 	for (size_t i = 0; i < n; i++) {
-		if (strcmp(d->entries[i]->place, place) == 0 && !atomic_load(&d->entries[i]->dropped))
+		if (strcmp(d->entries[i]->place, place) == 0 && !d->entries[i]->other &&
+		    !atomic_load(&d->entries[i]->dropped))
 			return true;
 	}
 	return false;

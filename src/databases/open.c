@@ -38,23 +38,40 @@ enum {
 	KNOWN_RELAXED,
 	KNOWN_INTERVAL,
 	KNOWN_SLACK,
+	KNOWN_ENGINE,
+	KNOWN_SERVER,
+	KNOWN_REST,
 	KNOWN_COLUMNS
 };
 
-static int row_read(const struct engine_row *row, struct database_row *ret, struct err *reterr)
+void databases_read_settings(const struct engine_row *row, const char *name, struct engine_settings *ret)
+{
+	const struct value *v = row->values;
+
+	if (!str_eq_nocase(v[KNOWN_NAME].u.s, str_of(name)))
+		return;
+	*ret = (struct engine_settings){ .errata_literal = v[KNOWN_LITERAL].u.i != 0,
+					 .relaxed = v[KNOWN_RELAXED].u.i != 0,
+					 .commit_interval_ms = (int)v[KNOWN_INTERVAL].u.i,
+					 .renewal_slack_s = (int)v[KNOWN_SLACK].u.i };
+}
+
+static int row_read(const struct databases *d, const struct engine_row *row, struct database_row *ret,
+		    struct err *reterr)
 {
 	const struct value *v = row->values;
 
 	assert(row->n == KNOWN_COLUMNS);
-	*ret = (struct database_row){ .known = true,
-				      .id = (int)v[KNOWN_ID].u.i,
-				      .settings = { .errata_literal = v[KNOWN_LITERAL].u.i != 0,
-						    .relaxed = v[KNOWN_RELAXED].u.i != 0,
-						    .commit_interval_ms = (int)v[KNOWN_INTERVAL].u.i,
-						    .renewal_slack_s = (int)v[KNOWN_SLACK].u.i } };
+	*ret = (struct database_row){ .known = true, .id = (int)v[KNOWN_ID].u.i };
 	str_copy(ret->name, sizeof(ret->name), v[KNOWN_NAME].u.s);
+	databases_read_settings(row, ret->name, &ret->settings);
 	str_copy(ret->place, sizeof(ret->place), v[KNOWN_PLACE].u.s);
 	str_copy(ret->identity, sizeof(ret->identity), v[KNOWN_IDENTITY].u.s);
+	str_copy(ret->engine, sizeof(ret->engine), v[KNOWN_ENGINE].u.s);
+	str_copy(ret->server, sizeof(ret->server), v[KNOWN_SERVER].u.s);
+	/* of a data folder: only its own server sees to it */
+	if (strcmp(d->engine_name, "sqlite") == 0 || strcmp(ret->server, d->server) == 0)
+		str_copy(ret->rest, sizeof(ret->rest), v[KNOWN_REST].u.s);
 	if (!catalogue_service_by_name(v[KNOWN_SERVICE].u.s, &ret->service) || ret->service == SERVICE_SYSTEM)
 		return err_raise(reterr, 50021, 16, 1,
 				 "The database '%s' belongs to a service that this program does not know. "
@@ -88,12 +105,22 @@ static int each_known(struct databases *d,
 	if (engine_ask(system_of(d), "procession_database_known", NULL, 0, NULL, &a, reterr) < 0)
 		return -1;
 	for (const struct engine_row *row = a.rows.first; rc == 0 && row != NULL; row = row->next) {
-		rc = row_read(row, &r, reterr);
+		rc = row_read(d, row, &r, reterr);
 		if (rc == 0)
 			rc = one(d, &r, reterr);
 	}
 	engine_answer_fini(&a);
 	return rc;
+}
+
+/* It is the same database, and is still where it was. */
+static bool is_of(const struct databases *d, const struct database_entry *e, const struct database_row *r)
+{
+	if (e->moving)
+		return true;
+	return (r->identity[0] == '\0' || strcmp(e->identity, r->identity) == 0) &&
+	       e->other == databases_row_is_other(d, r) && strcmp(e->place, r->place) == 0 &&
+	       e->elsewhere == databases_row_is_elsewhere(d, r);
 }
 
 /* Under `adding`. The entry of this row, if it is not that of an earlier one of its name. */
@@ -104,7 +131,7 @@ static int find_current(struct databases *d, const struct database_row *r, struc
 	struct database_entry *e = db == NULL ? NULL : CONTAINER_OF(db, struct database_entry, db);
 
 	*ret = db;
-	if (e == NULL || !e->listed || r->identity[0] == '\0' || strcmp(e->identity, r->identity) == 0)
+	if (e == NULL || !e->listed || is_of(d, e, r))
 		return 0;
 	*ret = NULL;
 	return databases_retire(d, e, true, reterr);
@@ -196,6 +223,19 @@ static int tell(struct txn *t, const char *proc, const struct argument *args, si
 	return 0;
 }
 
+int databases_tell(struct engine_database *system, const char *proc, const struct argument *args,
+		   size_t nargs, int *ret_status, struct err *reterr)
+{
+	struct engine_answer a;
+
+	if (engine_ask(system, proc, args, nargs, NULL, &a, reterr) < 0)
+		return -1;
+	if (ret_status != NULL)
+		*ret_status = a.status;
+	engine_answer_fini(&a);
+	return 0;
+}
+
 /* All databases, in one transaction. */
 static int tell_all(struct databases *d,
 		    int (*one)(struct txn *t, struct database_entry *e, struct err *reterr),
@@ -238,7 +278,7 @@ static int tell_found(struct txn *t, struct database_entry *e, struct err *reter
 		{ .name = STR("@damage"), .value = value_nvarchar(e->damage == NULL ? "" : e->damage) },
 	};
 
-	args[2].value.null = e->damage == NULL;
+	args[2].value.null = e->damage == NULL || e->elsewhere;
 	return tell(t, "procession_database_found", args, ARRAY_LEN(args), reterr);
 }
 
@@ -269,6 +309,27 @@ static int open_system(struct databases *d, struct err *reterr)
 	return databases_publish(d, e, reterr);
 }
 
+int databases_other_system(struct databases *d, struct engine_database **ret, struct err *reterr)
+{
+	const struct engine_open o = {
+		.name = "master", .service = SERVICE_SYSTEM, .place = "", .identity = ""
+	};
+	int rc = 0;
+
+	assert(d->other != NULL);
+	lock_take(&d->opening);
+	if (d->other_system == NULL) {
+		rc = engine_open(d->other, &o, &d->other_system, reterr);
+		if (d->other_opened != NULL)
+			d->other_opened(d->arg);
+		if (rc == 0)
+			engine_hide(d->other_system);
+	}
+	*ret = d->other_system;
+	lock_give(&d->opening);
+	return rc;
+}
+
 /* The identities of databases that are new to this server or were accepted, and what is damaged,
  * are written down for the views. As a rule nothing has changed, and nothing is written. */
 static int fill(struct databases *d, struct err *reterr)
@@ -288,7 +349,13 @@ int databases_open(const struct databases_options *o, struct databases **ret, st
 		return err_nomem(reterr);
 	lock_init(&d->adding);
 	lock_init(&d->refreshing);
+	lock_init(&d->opening);
 	d->engine = o->engine;
+	d->engine_name = o->engine_name == NULL ? "sqlite" : o->engine_name;
+	d->other = o->other;
+	d->other_name = o->other_name == NULL ? "" : o->other_name;
+	d->other_opened = o->other_opened;
+	d->server = o->server == NULL ? "" : o->server;
 	d->tell_dropped = o->dropped;
 	d->arg = o->arg;
 	d->set_aside = strdup(o->set_aside == NULL ? "" : o->set_aside);

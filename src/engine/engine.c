@@ -32,9 +32,9 @@ static void count_calls(struct engine_database *db, struct metrics *m)
 	db->metrics = metrics_database_add(m, &o);
 }
 
-enum query_sql engine_sql(const struct engine *e)
+enum query_sql engine_sql(const struct engine_database *db)
 {
-	return e->sql;
+	return db->sql;
 }
 
 void engine_database_init(struct engine_database *db, const struct engine *e, const char *name,
@@ -44,6 +44,8 @@ void engine_database_init(struct engine_database *db, const struct engine *e, co
 	db->limits = e->limits;
 	db->natives = e->natives;
 	db->service = service;
+	db->sql = e->sql;
+	engine_gate_init(&db->gate);
 	str_copy(db->name, sizeof(db->name), str_of(name));
 	atomic_init(&db->literal, literal);
 	atomic_init(&db->slack_s, 0);
@@ -54,6 +56,7 @@ void engine_database_fini(struct engine_database *db)
 {
 	metrics_database_remove(db->metrics);
 	db->metrics = NULL;
+	engine_gate_fini(&db->gate);
 }
 
 int engine_open(struct engine *e, const struct engine_open *o, struct engine_database **ret,
@@ -151,20 +154,30 @@ static bool is_misplaced(struct engine_database *db, struct call *c)
 	return true;
 }
 
+/* It was translated before the database was moved. */
+static bool is_foreign(const struct engine_database *db, struct call *c)
+{
+	if (c->kind != CALL_QUERY || c->query->dialect == db->sql)
+		return false;
+	engine_call_refuse(c, ERR_MOVED, db->name);
+	return true;
+}
+
 bool engine_submit_quietly(struct engine_database *db, struct call *c)
 {
 	assert(c->complete != NULL);
 	assert(c->kind != CALL_PROC || (c->proc != NULL && c->proc->service == db->service));
 	assert(c->kind != CALL_QUERY || c->query != NULL);
 	list_init(&c->link); /* before all else: engine_cancel() looks at it */
-	c->submitted_to = db;
 	c->submitted_us = clock_mono_us();
 	c->began_us = 0;
-	return !is_misplaced(db, c) && db->ops->submit(db, c);
+	db = engine_gate_enter(db, c);
+	return db != NULL && !is_misplaced(db, c) && !is_foreign(db, c) && db->ops->submit(db, c);
 }
 
 void engine_wake(struct engine_database *db, bool alone)
 {
+	db = engine_follow(db);
 	db->ops->wake(db, alone);
 }
 
@@ -177,16 +190,23 @@ void engine_submit(struct engine_database *db, struct call *c)
 void engine_cancel(struct engine_database *db, struct call *c)
 {
 	atomic_store(&c->cancelled, true);
-	db->ops->cancel(db, c);
+	if (engine_gate_cancel(db, c, &db))
+		engine_call_refuse(c, ERR_CANCELLED, NULL);
+	else
+		db->ops->cancel(db, c);
 }
 
 /* ---- transactions ---- */
 
 struct txn *engine_begin(struct engine_database *db, bool snapshot)
 {
-	struct txn *t = db->ops->begin(db, snapshot);
+	struct txn *t;
 
+	db = engine_follow(db);
+	t = db->ops->begin(db, snapshot);
 	assert(t == NULL || (t->database == db && t->snapshot == snapshot));
+	if (t != NULL)
+		engine_gate_txn_init(t);
 	return t;
 }
 
@@ -195,20 +215,26 @@ bool engine_txn_is_snapshot(const struct txn *t)
 	return t->snapshot;
 }
 
-struct engine_database *engine_txn_database(const struct txn *t)
+struct engine_database *engine_txn_database(struct txn *t)
 {
-	return t->database;
+	return engine_txn_current(t)->database;
 }
 
 bool engine_txn_is_lost(struct txn *t, struct err *ret)
 {
+	t = engine_txn_current(t);
 	return t->database->ops->txn_is_lost(t, ret);
 }
 
 void engine_txn_free(struct txn *t)
 {
-	if (t != NULL)
+	while (t != NULL) {
+		struct txn *next = t->successor;
+
+		engine_gate_txn_fini(t);
 		t->database->ops->txn_free(t);
+		t = next;
+	}
 }
 
 /* ---- looking at it ---- */
@@ -216,6 +242,11 @@ void engine_txn_free(struct txn *t)
 void engine_statistics(struct engine_database *db, struct engine_statistics *ret)
 {
 	db->ops->statistics(db, ret);
+}
+
+void engine_hide(struct engine_database *db)
+{
+	metrics_database_hide(db->metrics);
 }
 
 struct metrics_database *engine_metrics(const struct engine_database *db)
@@ -247,11 +278,7 @@ int engine_hold(struct engine_database *const *dbs, size_t n, struct engine_held
 	for (size_t i = 1; i < n; i++)
 		assert(dbs[i]->ops == dbs[0]->ops);
 	if (dbs[0]->ops->hold == NULL)
-		return err_raise(
-			reterr, 50021, 16, 1,
-			"The databases of this server are kept by another one. Save them by its own means: "
-			"for PostgreSQL pg_basebackup or pgBackRest, and besides them the configuration and "
-			"the certificate of this server.");
+		return err_set(reterr, ERR_KEPT_ELSEWHERE);
 	return dbs[0]->ops->hold(dbs, n, ret, reterr);
 }
 
@@ -270,4 +297,25 @@ void engine_release(struct engine_held *h)
 unsigned engine_descriptors(struct engine *e, unsigned threads)
 {
 	return e->ops->descriptors(e, threads);
+}
+
+/* ---- as rows: copy.h ---- */
+
+int engine_copy_place(struct engine *e, const char *name, char ret[ENGINE_PLACE], struct err *reterr)
+{
+	return e->ops->copy_place(e, name, ret, reterr);
+}
+
+int engine_copy_from(struct engine_database *db, const struct copy_watch *w, struct copy_side **ret,
+		     struct err *reterr)
+{
+	assert(db->service != SERVICE_SYSTEM);
+	return db->ops->copy_from(db, w, ret, reterr);
+}
+
+int engine_copy_to(struct engine *e, const struct engine_open *o, const struct copy_watch *w,
+		   struct copy_side **ret, struct err *reterr)
+{
+	assert(o->service != SERVICE_SYSTEM && o->place[0] != '\0' && o->identity[0] != '\0');
+	return e->ops->copy_to(e, o, w, ret, reterr);
 }

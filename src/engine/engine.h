@@ -1,6 +1,6 @@
 /* engine.h — where calls are run: a call in, a completion out. An engine keeps databases and runs
- * the calls that are submitted to them; nobody above knows how. engine/sqlite is one; it is chosen
- * once, by the daemon, and everything else uses what stands here.
+ * the calls that are submitted to them; nobody above knows how. There are engine/sqlite and
+ * engine/postgres; the daemon chooses once, and everything else uses what stands here.
  *
  * A call is finished before it is submitted: admitted by the catalogue, with its database, arena,
  * sink and arguments. From engine_submit() until complete() is called the call and everything it
@@ -78,11 +78,11 @@ void engine_discard(struct engine *e, const char *place, bool (*known)(void *arg
 		    void *arg);
 /* After all databases are closed. NULL is welcome. */
 void engine_free(struct engine *e);
-/* In which SQL it wants its queries. */
-enum query_sql engine_sql(const struct engine *e);
 
 const char *engine_name(const struct engine_database *db);
 enum service engine_service(const struct engine_database *db);
+/* In which SQL it wants its queries. */
+enum query_sql engine_sql(const struct engine_database *db);
 const char *engine_place(const struct engine_database *db);
 /* Which database it is: made with it, kept by every copy of it. renew gives a copy one of its own;
  * only before the first call. */
@@ -120,7 +120,7 @@ MUST_CHECK int engine_run_ahead(struct engine_database *db, struct call *c, stru
  * its first write succeeds if nobody has committed since (3960). NULL: no memory. */
 struct txn *engine_begin(struct engine_database *db, bool snapshot);
 bool engine_txn_is_snapshot(const struct txn *t);
-struct engine_database *engine_txn_database(const struct txn *t);
+struct engine_database *engine_txn_database(struct txn *t);
 /* True when it was rolled back without its owner's wish (a limit, trouble, shutdown); *ret says
  * why. Thread-safe: for requests that make no call. */
 bool engine_txn_is_lost(struct txn *t, struct err *ret);
@@ -133,14 +133,19 @@ void engine_txn_free(struct txn *t);
 struct engine_statistics {
 	uint64_t waiting;      /* calls that have been submitted and do not run yet */
 	uint64_t transactions; /* explicit ones that are open */
-	/* what it takes on the disk: its file; its log, and the part of that which is not in the
-	 * file yet; 0 where an engine does not know */
-	uint64_t file_bytes, log_bytes, log_waiting_bytes;
+	/* how often a group was run again: others were in its way, or its connection was lost */
+	uint64_t conflicts, reconnects;
+	/* what it takes on the disk: its file, 0 while that is not known; its WAL, if it has one,
+	 * and the part of that which is not in the file yet */
+	uint64_t file_bytes, wal_bytes, wal_waiting_bytes;
+	bool has_wal;
 	/* the numbers of its service (catalogue/proc.h), once they have been counted */
 	bool counted;
 	int64_t numbers[SERVICE_NUMBERS_MAX];
 };
 void engine_statistics(struct engine_database *db, struct engine_statistics *ret); /* thread-safe */
+/* Its numbers are not told any more. */
+void engine_hide(struct engine_database *db);
 /* Where it is counted; NULL: nowhere. */
 struct metrics_database *engine_metrics(const struct engine_database *db);
 

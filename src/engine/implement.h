@@ -4,8 +4,10 @@
 #ifndef ENGINE_IMPLEMENT_H
 #define ENGINE_IMPLEMENT_H
 
+#include "base/lock.h"
 #include "catalogue/native.h"
 #include "catalogue/query.h"
+#include "engine/copy.h"
 #include "engine/engine.h"
 #include "metrics/metrics.h"
 
@@ -41,6 +43,13 @@ struct engine_ops {
 		      struct err *reterr);
 	void (*release)(struct engine_held *h);
 	unsigned (*descriptors)(struct engine *e, unsigned threads);
+
+	/* a database as rows: copy.h */
+	int (*copy_place)(struct engine *e, const char *name, char ret[ENGINE_PLACE], struct err *reterr);
+	int (*copy_from)(struct engine_database *db, const struct copy_watch *w, struct copy_side **ret,
+			 struct err *reterr);
+	int (*copy_to)(struct engine *e, const struct engine_open *o, const struct copy_watch *w,
+		       struct copy_side **ret, struct err *reterr);
 };
 
 struct engine {
@@ -55,10 +64,30 @@ struct engine_held {
 	const struct engine_ops *ops;
 };
 
+/* ---- gate.c: the way in, which a move shuts for a moment (gate.h) ---- */
+
+enum gate_state {
+	GATE_OPEN,
+	GATE_NARROW, /* transactions that have not begun wait */
+	GATE_SHUT,   /* all that comes waits, but for transactions that have begun */
+	GATE_LEADS   /* into the successor, for ever */
+};
+struct engine_gate {
+	_Atomic(enum gate_state) state; /* changed under the lock */
+	atomic_uint inside;             /* calls that the engine has */
+	_Atomic(struct engine_database *) successor;
+	struct lock passing; /* before the lock: a call that waited is being submitted */
+	struct lock lock;
+	struct list held; /* under the lock: calls that wait */
+	struct list txns; /* under the lock: explicit transactions that have begun */
+};
+
 struct engine_database {
 	const struct engine_ops *ops;
 	char name[129];
 	enum service service;
+	enum query_sql sql; /* in which it wants its queries */
+	struct engine_gate gate;
 	struct engine_limits limits;             /* constant */
 	const struct catalogue_natives *natives; /* borrowed, constant */
 	struct metrics_database *metrics;        /* owned; NULL: nothing is counted */
@@ -73,7 +102,26 @@ void engine_database_fini(struct engine_database *db);
 struct txn {
 	struct engine_database *database;
 	bool snapshot; /* isolation level SNAPSHOT: constant */
+	/* gate.c's */
+	bool begun;            /* a call of it has been submitted */
+	struct list link;      /* of the database's gate */
+	struct txn *successor; /* owned: what it is since its database moved; NULL: itself */
 };
+
+/* The database that has what this one had. */
+struct engine_database *engine_follow(struct engine_database *db);
+struct txn *engine_txn_current(struct txn *t);
+void engine_gate_init(struct engine_gate *g);
+void engine_gate_fini(struct engine_gate *g);
+void engine_gate_txn_init(struct txn *t);
+void engine_gate_txn_fini(struct txn *t);
+enum gate_answer { GATE_ENTER, GATE_HELD, GATE_ELSEWHERE };
+/* The database whose engine gets the call, with its transaction there. NULL: it waits here, or has
+ * been refused. */
+struct engine_database *engine_gate_enter(struct engine_database *db, struct call *c);
+void engine_gate_left(struct engine_database *db);
+/* True: it waited here, and does not any more. Else *ret is where it was submitted. */
+bool engine_gate_cancel(struct engine_database *db, struct call *c, struct engine_database **ret);
 
 /* ---- result.c: what comes of a call ---- */
 
@@ -145,6 +193,9 @@ void engine_run_explain(const struct engine_run *r, struct err *e);
  * for so long: by 1222, or by the execution time-out, which includes waiting. */
 int64_t engine_patience_ms(const struct engine_database *db, const struct call *c);
 void engine_call_refuse_late(const struct engine_database *db, struct call *c);
+/* What it is told then, in its err. True: its execution time-out came first, which ends its
+ * transaction, too. */
+bool engine_call_is_late(const struct engine_database *db, struct call *c);
 /* When an explicit transaction that is silent, or begins, at this time is given up. */
 int64_t engine_idle_limit_ms(const struct engine_database *db, int64_t now_ms);
 int64_t engine_age_limit_ms(const struct engine_database *db, int64_t now_ms);

@@ -92,15 +92,25 @@ int64_t engine_patience_ms(const struct engine_database *db, const struct call *
 					   : lock_patience_ms(db, c);
 }
 
+bool engine_call_is_late(const struct engine_database *db, struct call *c)
+{
+	bool timed_out = execution_ends_first(db, c);
+
+	if (timed_out)
+		(void)err_set(&c->err, ERR_TIMEOUT, db->limits.execution_timeout_s);
+	else
+		(void)err_set(&c->err, ERR_LOCK_TIMEOUT);
+	return timed_out;
+}
+
 /* An execution time-out takes the caller's own transaction with it (clarification 6), which has
  * done nothing yet. */
 void engine_call_refuse_late(const struct engine_database *db, struct call *c)
 {
-	if (!execution_ends_first(db, c)) {
+	if (!engine_call_is_late(db, c)) {
 		engine_call_refuse(c, ERR_LOCK_TIMEOUT, NULL);
 		return;
 	}
-	err_set(&c->err, ERR_TIMEOUT, db->limits.execution_timeout_s);
 	engine_call_fail(c, &c->err);
 	c->txn_lost = c->txn != NULL;
 	engine_call_complete(c);

@@ -103,8 +103,10 @@ static void count(const struct call *c)
 
 void engine_call_complete(struct call *c)
 {
-	if (c->submitted_to != NULL)
+	if (c->submitted_to != NULL) {
 		count(c);
+		engine_gate_left(c->submitted_to);
+	}
 	c->complete(c);
 }
 

@@ -45,11 +45,11 @@ static unsigned status_of(const struct err *e)
 	if (e == NULL)
 		return MHD_HTTP_OK;
 	switch (e->number) {
-	case 229:
-	case 300:
-	case 916:
-	case 6102: return MHD_HTTP_FORBIDDEN;
-	case 50001: return MHD_HTTP_GATEWAY_TIMEOUT;
+	case ERR_PERMISSION_NUMBER:
+	case ERR_MONITOR_PERMISSION_NUMBER:
+	case ERR_NO_ACCESS_NUMBER:
+	case ERR_KILL_PERMISSION_NUMBER: return MHD_HTTP_FORBIDDEN;
+	case ERR_TIMEOUT_NUMBER: return MHD_HTTP_GATEWAY_TIMEOUT;
 	default: return MHD_HTTP_BAD_REQUEST;
 	}
 }

@@ -119,7 +119,8 @@ static int database(struct tsql_host *h, struct str name, struct tsql_database *
 		return err_set(reterr, ERR_NOT_SERVED, db->name);
 	*ret = (struct tsql_database){ .name = db->name,
 				       .service = db->service,
-				       .may_select = (rights & RIGHT_SELECT) != 0 };
+				       .may_select = (rights & RIGHT_SELECT) != 0,
+				       .sql = databases_sql(db) };
 	return 0;
 }
 

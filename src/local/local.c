@@ -238,9 +238,11 @@ static struct local_run *make(const struct local_client *client, const struct lo
 	r->deadline_ms = clock_mono_ms() + b->timeout_ms;
 	tsql_session_init(&r->vars, true);
 	r->sink.ops = &local_sink_ops;
-	r->host = (struct tsql_host){
-		.sink = &r->sink, .vars = &r->vars, .ops = &local_host_ops, .max_value = (size_t)1 << 20
-	};
+	r->host = (struct tsql_host){ .sink = &r->sink,
+				      .vars = &r->vars,
+				      .ops = &local_host_ops,
+				      .max_value = (size_t)1 << 20,
+				      .sql = databases_sql(databases_system(client->server->databases)) };
 	lock_init(&r->lock);
 	lock_cond_init(&r->wake);
 	return r;

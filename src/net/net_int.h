@@ -1,10 +1,6 @@
 /* net_int.h — what the files of this folder know about each other.
  *
- * net.c starts and stops the whole stream.c one connection from opened() to closed() loop.c a
- * thread with its uv_loop, posts input.c bytes from the socket to the owner listen.c addresses,
- * accepting, distribution output.c bytes from the owner to the socket over.c connections above
- * the maximum work.c the threads for work that blocks tls.c one TLS connection; tls_ctx.c,
- * tls_cert.c: what it needs; tls_binding.c: what it is known by
+ * The README says what is in which file.
  *
  * Except for the posts, the counters and the work queue, a loop and its streams are touched by
  * the loop's own thread only. */
@@ -115,11 +111,11 @@ struct net {
 	unsigned nlisteners;
 	atomic_uint connections;
 	atomic_uint kept; /* of them: above the maximum, and kept by their owner */
+	/* above the maximum and not kept: from elsewhere, from this machine; loop 0's */
 	struct {
 		struct list streams; /* oldest first */
 		unsigned count;
 	} over[2];
-	/* above the maximum and not kept: from elsewhere, from this machine; loop 0's */
 	/* given up for a moment when there is no other descriptor, so that a client can be
 	 * refused; -1: none */
 	int spare_fd;

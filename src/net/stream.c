@@ -1,9 +1,11 @@
 /* stream.c — one connection from opened() to closed().
  *
- *   OPEN ── close(gracefully), peer's end ──► FLUSHING ── all sent ──► LINGERING ── peer's end,
- *   2 s ──► CLOSING ── closed(), memory freed
- *     └───────────── close at once, error, no progress for 2 s
- *     ───────────────────────────────────────────┘
+ *   OPEN ──── close(gracefully), peer's end ──► FLUSHING ── all sent ──► LINGERING
+ *     │                                            │                        │
+ *     │ close at once, error                       │ no progress for 2 s    │ peer's end, 2 s
+ *     └────────────────────────────────────────────┴────────────────────────┴─► CLOSING
+ *
+ * and from CLOSING, when the handles are closed, to closed() and free memory.
  *
  * Lingering reads and drops: a socket closed with unread bytes answers with a reset, and a reset
  * may destroy our last words on their way. The memory goes in the close callbacks, which never

@@ -137,7 +137,7 @@ static void put_back(struct reports *r, struct report *p, const struct err *e)
 
 static bool is_unknown(const struct err *e)
 {
-	return e->number == 2812 || e->number == 229;
+	return e->number == ERR_NO_PROC_NUMBER || e->number == ERR_PERMISSION_NUMBER;
 }
 
 int scheduler_reports_deliver(struct reports *r, struct client *c)

@@ -1,4 +1,5 @@
 /* job_rows.c — rows of a job document: gathered, and reduced to the last mention of each item. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ int service_job_rows_add(struct job_rows *r, struct arena *a, const struct value
 		r->changed = changed;
 		r->cap = cap;
 	}
+	assert(r->n < r->cap);
 	memcpy(r->rows[r->n], fields, (n < 4 ? n : 4) * sizeof(struct value));
 	r->n++;
 	return 0;
@@ -69,6 +71,7 @@ int service_job_rows_last_only(struct job_rows *r, struct err *reterr)
 	for (size_t i = 0; i < r->n; i++)
 		if (i + 1 == r->n || service_job_key_compare(order[i], order[i + 1], 3) != 0)
 			memcpy(kept[n++], order[i], sizeof(*kept));
+	assert(n > 0 && n <= r->n); /* of each item one mention stays */
 	memcpy(r->rows, kept, n * sizeof(*kept));
 	r->n = n;
 	free(order);

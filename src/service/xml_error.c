@@ -2,12 +2,14 @@
  * (wire notes 16.5). One table. */
 #include "service/xml_int.h"
 
+#define NO_DOCUMENT 6901 /* there is no element at all */
+
 static const struct {
 	int code, number;
 	const char *reason;
 } errors[] = {
-	{ XML_ERR_DOCUMENT_EMPTY, 6901, NULL },
-	{ XML_ERR_DOCUMENT_END, 6901, NULL },
+	{ XML_ERR_DOCUMENT_EMPTY, NO_DOCUMENT, NULL },
+	{ XML_ERR_DOCUMENT_END, NO_DOCUMENT, NULL },
 	{ XML_ERR_TAG_NOT_FINISHED, 9400, "unexpected end of input" },
 	{ XML_ERR_GT_REQUIRED, 9412, "'>' expected" },
 	{ XML_ERR_SPACE_REQUIRED, 9410, "whitespace expected" },
@@ -53,9 +55,9 @@ static const struct {
 	{ XML_NS_ERR_UNDEFINED_NAMESPACE, 9459, "undeclared prefix" },
 	{ XML_NS_ERR_EMPTY, 9460, "non default namespace with empty uri" },
 	{ XML_NS_ERR_XML_NAMESPACE, 9464, "misuse of a reserved prefix" },
-	{ XML_ERR_NO_MEMORY, 6303, NULL },
-	{ XML_ERR_NAME_TOO_LONG, 6303, NULL },
-	{ XML_ERR_INTERNAL_ERROR, 6303, NULL },
+	{ XML_ERR_NO_MEMORY, ERR_XML_MEMORY_NUMBER, NULL },
+	{ XML_ERR_NAME_TOO_LONG, ERR_XML_MEMORY_NUMBER, NULL },
+	{ XML_ERR_INTERNAL_ERROR, ERR_XML_MEMORY_NUMBER, NULL },
 };
 
 int service_xml_parse_error(struct xml_reader *r, int code, int line, int column)
@@ -70,9 +72,10 @@ int service_xml_parse_error(struct xml_reader *r, int code, int line, int column
 		}
 	}
 	r->failed = true;
-	if (number == 6901)
-		return err_raise(r->reterr, 6901, 16, 1, "XML Validation: XML instance must be a document.");
-	if (number == 6303)
+	if (number == NO_DOCUMENT)
+		return err_raise(r->reterr, NO_DOCUMENT, 16, 1,
+				 "XML Validation: XML instance must be a document.");
+	if (number == ERR_XML_MEMORY_NUMBER)
 		return err_set(r->reterr, ERR_XML_MEMORY);
 	return err_raise(r->reterr, number, 16, 1, "XML parsing: line %d, character %d, %s", line, column,
 			 reason);

@@ -42,7 +42,7 @@ struct xml_reader {
 
 /* xml.c: before so many bytes are looked at; true: they are not to be, and reterr says so. */
 bool service_xml_stopped(struct xml_reader *r, size_t bytes);
-/* service_xml_scan.c: refuses what would take the parser long. */
+/* xml_scan.c: refuses what would take the parser long. */
 MUST_CHECK int service_xml_scan(struct xml_reader *r, struct str text);
 /* xml_valid.c: the content model. */
 int service_xml_too_many_attributes(struct xml_reader *r);

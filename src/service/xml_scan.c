@@ -1,4 +1,4 @@
-/* service_xml_scan.c — a look at the tags before the parser sees them. libxml2 compares every
+/* xml_scan.c — a look at the tags before the parser sees them. libxml2 compares every
  * attribute of an element with every other one and cannot be stopped meanwhile, so an element
  * with too many of them must not reach it. Only what matters for counting is understood: where
  * tags begin and end, and how many values in quotes they have. Where a document is not well

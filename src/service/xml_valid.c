@@ -59,6 +59,7 @@ static void wrong_element(struct xml_reader *r, const char *name, const char *ur
 	const struct xml_element_rule *want = expected_child(o);
 	char q[320], w[320], where[300], text[1000];
 
+	assert(r->depth > 0 && !r->failed);
 	qualified(uri, name, q, sizeof(q));
 	location(r, name, 1, NULL, where, sizeof(where));
 	if (want == NULL) {
@@ -79,6 +80,7 @@ static const struct xml_element_rule *match_child(struct xml_reader *r, struct x
 {
 	if (uri == NULL || strcmp(uri, r->model->uri) != 0)
 		return NULL;
+	assert(o->child <= o->rule->nchildren);
 	while (o->child < o->rule->nchildren) {
 		const struct xml_element_rule *c = &o->rule->children[o->child];
 

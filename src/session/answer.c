@@ -34,12 +34,12 @@ static void end_with(struct session *s, const struct err *e)
 
 static void explain(struct session *s, struct err *e)
 {
-	if (s->denied)
+	if (s->streaming.denied)
 		(void)err_nomem(e);
 	else
 		(void)err_set(e, ERR_TOO_LARGE, "The answer",
 			      (unsigned long long)s->server->config->max_result_size, "max_result_size");
-	s->denied = false;
+	s->streaming.denied = false;
 }
 
 /* The last statement said too much: it is taken back. False: some of it has left, and the client
@@ -48,7 +48,7 @@ static bool take_back(struct session *s)
 {
 	struct err e;
 
-	s->denied |= s->out.wire.bytes.denied;
+	s->streaming.denied |= s->out.wire.bytes.denied;
 	if (!tds_out_rewind(&s->out, &s->request->said.out))
 		return false;
 	s->resp = s->request->said.state;
@@ -104,10 +104,10 @@ void session_answer_explain(struct session *s)
 	struct call *c = &s->call;
 
 	assert(!s->inflight);
-	s->denied |= s->results != &s->sink; /* a cursor that found no room */
-	if (c->rc < 0 && c->err.number == 50011 && s->stalled)
+	s->streaming.denied |= s->results != &s->sink; /* a cursor that found no room */
+	if (c->rc < 0 && c->err.number == ERR_CANCELLED_NUMBER && s->streaming.stalled)
 		(void)err_set(&c->err, ERR_STALLED, (int)s->server->config->send_timeout);
-	else if (c->rc < 0 && c->err.number == 50011 && !s->cancelled)
+	else if (c->rc < 0 && c->err.number == ERR_CANCELLED_NUMBER && !s->cancelled)
 		explain(s, &c->err);
-	s->stalled = s->denied = false;
+	s->streaming.stalled = s->streaming.denied = false;
 }

@@ -18,7 +18,7 @@ void session_attention_acknowledge(struct session *s)
 
 void session_attention_arrived(struct session *s)
 {
-	assert(net_loop_is_here(s->loop) && !s->leaving);
+	assert(net_loop_is_here(s->loop) && !s->sending);
 	if (s->attentions > 64) {
 		session_abort(s, "too many attentions");
 		return;

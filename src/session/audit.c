@@ -16,7 +16,8 @@ static bool is_harmless(const char *name)
 					     "@admin",     "@disabled",
 					     "@windows",   "@enabled",
 					     "@principal", "@default_database",
-					     "@force",     "@renewal_slack" };
+					     "@force",     "@renewal_slack",
+					     "@to" };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		if (str_eq_nocase(str_of(names[i]), str_of(name)))

@@ -6,8 +6,8 @@
 
 void session_announce(struct session *s, struct database *db)
 {
-	if (s->txn != NULL)
-		s->txn_announces = true;
+	if (s->tran.txn != NULL)
+		s->tran.announces = true;
 	else
 		session_bell_ring(&s->server->bell, db);
 }

@@ -13,7 +13,7 @@ static void call_returned(struct net_post *post)
 	s->inflight = false;
 	s->engine = NULL;
 	registry_doing(&s->entry, ACTIVITY_BATCH);
-	if (s->stream_gone || s->phase == PHASE_CLOSED)
+	if (s->end.stream_gone || s->phase == PHASE_CLOSED)
 		session_release(s);
 	else
 		session_request_continue(s);
@@ -43,9 +43,9 @@ static enum activity activity_of(const struct call *c)
 /* The requests that came together have been submitted. */
 static void nudge(struct net_post *item)
 {
-	struct session *s = CONTAINER_OF(item, struct session, nudge);
+	struct session *s = CONTAINER_OF(item, struct session, nudge.post);
 
-	engine_wake(s->nudged, net_loop_is_alone(s->loop));
+	engine_wake(s->nudge.engine, net_loop_is_alone(s->loop));
 }
 
 void session_call_make(struct session *s, enum call_kind kind, const struct database *db)
@@ -56,7 +56,7 @@ void session_call_make(struct session *s, enum call_kind kind, const struct data
 	call_begin(c, kind);
 	c->arena = &s->arena;
 	c->sink = s->results;
-	c->login = s->login_name;
+	c->login = s->login.name;
 	c->database = db->name;
 	c->rights = session_rights(s, db);
 	c->session = s->entry.spid;
@@ -77,9 +77,9 @@ void session_call_submit(struct session *s, struct engine_database *ex)
 	registry_doing(&s->entry, activity_of(c));
 	if (!engine_submit_quietly(ex, c))
 		return;
-	s->nudge.fn = nudge;
-	s->nudged = ex;
-	net_loop_last(s->loop, &s->nudge);
+	s->nudge.post.fn = nudge;
+	s->nudge.engine = ex;
+	net_loop_last(s->loop, &s->nudge.post);
 }
 
 /* A call that waits for another's transaction is answered at once; one that runs stops soon. */

@@ -165,7 +165,8 @@ void session_cursor_ended(struct session *s, struct invocation *inv, bool failed
 
 void session_cursor_failed(struct session *s, struct invocation *inv, struct err *e)
 {
-	if (e->number == 16937 || e->number == 16955) { /* the text is well, it is only not for cursors */
+	/* the text is well, it is only not for cursors */
+	if (e->number == ERR_CURSOR_NUMBER || e->number == ERR_CURSOR_TYPE_NUMBER) {
 		session_cursor_free(inv->cursor);
 		inv->cursor = NULL;
 		fail_with(s, inv, e, 1);

@@ -171,7 +171,7 @@ void session_describe_host(struct session *s, struct frame *ret)
 					.vars = &s->vars,
 					.ops = &session_host_ops,
 					.max_value = (size_t)s->server->config->max_value_size,
-					.sql = (uint8_t)engine_sql(s->server->engine) };
+					.sql = databases_sql(databases_system(s->server->databases)) };
 }
 
 int session_describe_program(struct session *s, const struct tsql_program *program, struct meter *m,

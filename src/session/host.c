@@ -84,12 +84,12 @@ static struct asker asker_of(struct session *s)
 					   .max_connections = (unsigned)s->server->config->max_connections,
 					   .started = s->server->registry.started,
 					   .database = s->database,
-					   .login = s->login_name,
-					   .host = s->host_name,
-					   .program = s->app_name,
+					   .login = s->login.name,
+					   .host = s->login.host,
+					   .program = s->login.app,
 					   .address = s->peer_host,
-					   .scheme = s->auth_scheme,
-					   .admin = s->admin,
+					   .scheme = s->login.scheme,
+					   .admin = s->login.admin,
 					   .spid = s->entry.spid,
 					   .vars = &s->vars } };
 }
@@ -128,7 +128,7 @@ static int host_use(struct tsql_host *h, struct str name, struct err *reterr)
 	if (entry == ENTRY_NOT_SERVED)
 		return err_set(reterr, ERR_NOT_SERVED, given);
 	if (entry == ENTRY_DENIED)
-		return err_set(reterr, ERR_NO_ACCESS, s->login_name, given);
+		return err_set(reterr, ERR_NO_ACCESS, s->login.name, given);
 	session_response_touch(s);
 	s->told_database = s->database;
 	tds_put_envchange_text(&s->out, 1, str_of(s->database_name), str_of(old));
@@ -165,11 +165,12 @@ static int host_database(struct tsql_host *h, struct str name, struct tsql_datab
 		return err_set(reterr, ERR_NO_OBJECT, "");
 	*ret = (struct tsql_database){ .name = db->name,
 				       .service = db->service,
-				       .may_select = (session_rights(s, db) & RIGHT_SELECT) != 0 };
+				       .may_select = (session_rights(s, db) & RIGHT_SELECT) != 0,
+				       .sql = databases_sql(db) };
 	if (db == s->database)
 		return 0;
 	if (db->service != SERVICE_SYSTEM && session_rights(s, db) == 0)
-		return err_set(reterr, ERR_NO_ACCESS, s->login_name, db->name);
+		return err_set(reterr, ERR_NO_ACCESS, s->login.name, db->name);
 	return db->engine == NULL ? err_set(reterr, ERR_NOT_SERVED, db->name) : 0;
 }
 
@@ -189,7 +190,7 @@ static int host_kill(struct tsql_host *h, int64_t spid, struct err *reterr)
 {
 	struct session *s = session_of(h);
 
-	if (!s->admin)
+	if (!s->login.admin)
 		return err_set(reterr, ERR_KILL_PERMISSION);
 	if (s->vars.trancount > 0)
 		return err_set(reterr, ERR_KILL_IN_TRAN);

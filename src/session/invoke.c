@@ -96,7 +96,7 @@ void session_invoke_returned(struct session *s)
 	 * it is gone already. What follows in the text was meant to be part of the transaction: it
 	 * must not run on its own. */
 	o = outcome_of(c, c->rc < 0 && (c->txn_lost || aborts_transaction(s) ||
-					(c->err.number == 50001 && s->vars.trancount > 0)));
+					(c->err.number == ERR_TIMEOUT_NUMBER && s->vars.trancount > 0)));
 	if (o.abort && s->vars.trancount > 0) {
 		r->aborted = o; /* the rollback takes the place of the call */
 		if (session_tran_do(s, &rollback, &rc, &e) == TRAN_WAIT) {
@@ -150,7 +150,7 @@ static struct database *target_database(struct session *s, const struct proc_nam
 		return NULL;
 	}
 	if (db != s->database && db->service != SERVICE_SYSTEM && session_rights(s, db) == 0) {
-		(void)err_set(reterr, ERR_NO_ACCESS, s->login_name, db->name);
+		(void)err_set(reterr, ERR_NO_ACCESS, s->login.name, db->name);
 		return NULL;
 	}
 	if (db->engine == NULL) {
@@ -261,7 +261,8 @@ static void ahead_begin(struct session *s, struct invocation *inv)
 /* Too many arguments is a compile error in a batch, so it ends it (wire notes 14.4). */
 static bool ends_batch(const struct invocation *inv, const struct err *e)
 {
-	return inv->caller != NULL && (e->number == 8144 || e->number == 8146);
+	return inv->caller != NULL &&
+	       (e->number == ERR_TOO_MANY_ARGS_NUMBER || e->number == ERR_NO_PARAMS_NUMBER);
 }
 
 static void invoke_proc(struct session *s, struct invocation *inv, const struct proc_name *n,

@@ -40,10 +40,10 @@ static void login_enter(struct login_work *w, enum login_state to)
 
 void session_login_forget(struct session *s)
 {
-	struct login_work *w = s->login;
+	struct login_work *w = s->login.work;
 
-	free(s->bindings);
-	s->bindings = NULL;
+	free(s->login.bindings);
+	s->login.bindings = NULL;
 	if (w == NULL)
 		return;
 	assert(w->state != LOGIN_CHECKING);
@@ -54,25 +54,25 @@ void session_login_forget(struct session *s)
 	auth_exchange_free(w->exchange);
 	buf_fini(&w->token);
 	free(w);
-	s->login = NULL;
+	s->login.work = NULL;
 }
 
 bool session_login_is_checking(const struct session *s)
 {
-	return s->login != NULL && s->login->state == LOGIN_CHECKING;
+	return s->login.work != NULL && s->login.work->state == LOGIN_CHECKING;
 }
 
 bool session_login_is_pending(const struct session *s)
 {
-	return s->login != NULL && s->login->state != LOGIN_IDLE;
+	return s->login.work != NULL && s->login.work->state != LOGIN_IDLE;
 }
 
 void session_login_leave(struct session *s)
 {
 	/* What has not begun is taken back, so that nothing is hashed for those who have gone;
 	 * else done comes, and releases the session. */
-	if (session_login_is_checking(s) && net_work_cancel(s->server->net, &s->login->work))
-		login_enter(s->login, LOGIN_IDLE);
+	if (session_login_is_checking(s) && net_work_cancel(s->server->net, &s->login.work->work))
+		login_enter(s->login.work, LOGIN_IDLE);
 }
 
 /* For the log. An exchange that a work thread still has is not asked. */
@@ -105,7 +105,7 @@ void session_login_refuse(struct session *s, const struct err *errors, size_t n,
 	metrics_count(s->server->metrics, n == 0 ? METRICS_LOGIN_FAILED : outcome_of(&errors[n - 1]), 1);
 	LOG(LOG_WARN, &s->log, "login_failed", F_STR("reason", reason),
 	    F_INT("number", n > 0 ? errors[n - 1].number : 0),
-	    F_STR("mechanism", s->login == NULL ? NULL : login_mechanism(s->login)));
+	    F_STR("mechanism", s->login.work == NULL ? NULL : login_mechanism(s->login.work)));
 	session_response_begin(s);
 	for (size_t i = 0; i < n; i++) {
 		struct err e = errors[i];
@@ -147,7 +147,7 @@ static void put_environment(struct session *s, const struct tds_login7 *l, size_
 	tds_put_loginack(o, l->tds_version_wire);
 	snprintf(size, sizeof(size), "%zu", packet_size);
 	tds_put_envchange_text(o, 4, str_of(size), STR("4096"));
-	if (s->utf8)
+	if (s->wire.utf8)
 		tds_put_featureextack_utf8(o);
 	tds_put_done(o, TDS_DONE, 0, 0, 0);
 }
@@ -170,11 +170,11 @@ static void log_success(struct session *s, const struct login_work *w)
 	str_copy(library, sizeof(library), l->library);
 	LOG(LOG_INFO, &s->log, "login", F_STR("mechanism", login_mechanism(w)),
 	    F_STR("principal", w->exchange == NULL ? NULL : auth_exchange_principal(w->exchange)),
-	    F_STR("tds", tds_version_name(s->version)),
-	    F_STR("tls", s->tls_mode == TDS_TLS_ALL          ? net_stream_tls_version(s->stream)
-			 : s->tls_mode == TDS_TLS_LOGIN_ONLY ? "login"
-							     : "no"),
-	    F_STR("app", app), F_STR("library", library), F_STR("host", s->host_name));
+	    F_STR("tds", tds_version_name(s->wire.version)),
+	    F_STR("tls", s->wire.tls_mode == TDS_TLS_ALL          ? net_stream_tls_version(s->stream)
+			 : s->wire.tls_mode == TDS_TLS_LOGIN_ONLY ? "login"
+								  : "no"),
+	    F_STR("app", app), F_STR("library", library), F_STR("host", s->login.host));
 }
 
 static void accept_login(struct session *s, const struct login_work *w)
@@ -182,18 +182,18 @@ static void accept_login(struct session *s, const struct login_work *w)
 	const struct tds_login7 *l = &w->login7;
 	size_t packet_size = agreed_packet_size(l->packet_size);
 
-	s->admin = w->login.admin;
-	s->auth_scheme = auth_scheme(login_mechanism(w));
-	s->odbc = l->odbc;
-	s->utf8 = l->wants_utf8 && s->version >= TDS_74;
-	str_copy(s->host_name, sizeof(s->host_name), l->host);
-	str_copy(s->app_name, sizeof(s->app_name), l->app);
-	tsql_session_init(&s->vars, s->odbc);
-	s->out.utf8 = s->utf8;
+	s->login.admin = w->login.admin;
+	s->login.scheme = auth_scheme(login_mechanism(w));
+	s->login.odbc = l->odbc;
+	s->wire.utf8 = l->wants_utf8 && s->wire.version >= TDS_74;
+	str_copy(s->login.host, sizeof(s->login.host), l->host);
+	str_copy(s->login.app, sizeof(s->login.app), l->app);
+	tsql_session_init(&s->vars, s->login.odbc);
+	s->out.utf8 = s->wire.utf8;
 	session_account(s);
-	s->entry.scheme = s->auth_scheme; /* nobody sees it before the next line */
+	s->entry.scheme = s->login.scheme; /* nobody sees it before the next line */
 	s->entry.process = l->client_pid;
-	s->entry.encrypted = s->tls_mode == TDS_TLS_ALL;
+	s->entry.encrypted = s->wire.tls_mode == TDS_TLS_ALL;
 	session_registry_show(&s->server->registry, &s->entry); /* before the client can know that it is in */
 
 	/* The answer itself still goes in packets of the default size; ENVCHANGE announces the
@@ -231,12 +231,12 @@ static bool take_place(struct session *s)
 
 	if (!net_stream_over_limit(s->stream))
 		return true;
-	if (s->admin && atomic_fetch_add(&s->server->reserved, 1) < places) {
-		s->reserved = true;
+	if (s->login.admin && atomic_fetch_add(&s->server->reserved, 1) < places) {
+		s->login.reserved = true;
 		net_stream_keep(s->stream);
 		return true;
 	}
-	if (s->admin)
+	if (s->login.admin)
 		atomic_fetch_sub(&s->server->reserved, 1);
 	refuse_full(s);
 	return false;
@@ -249,7 +249,7 @@ static void refuse_database(struct session *s, const char *name, const char *rea
 	struct err errors[2];
 
 	(void)err_set(&errors[0], ERR_NO_DATABASE, name);
-	(void)err_set(&errors[1], ERR_LOGIN, s->login_name);
+	(void)err_set(&errors[1], ERR_LOGIN, s->login.name);
 	session_login_refuse(s, errors, 2, reason);
 }
 
@@ -257,9 +257,9 @@ static void refuse_access(struct session *s, const char *name)
 {
 	struct err errors[3];
 
-	(void)err_set(&errors[0], ERR_NO_ACCESS, s->login_name, name);
+	(void)err_set(&errors[0], ERR_NO_ACCESS, s->login.name, name);
 	(void)err_set(&errors[1], ERR_NO_DATABASE, name);
-	(void)err_set(&errors[2], ERR_LOGIN, s->login_name);
+	(void)err_set(&errors[2], ERR_LOGIN, s->login.name);
 	session_login_refuse(s, errors, 3, "no access to the database");
 }
 
@@ -269,7 +269,7 @@ static void refuse_damaged(struct session *s, const char *name)
 
 	(void)err_set(&errors[0], ERR_NOT_SERVED, name);
 	(void)err_set(&errors[1], ERR_NO_DATABASE, name);
-	(void)err_set(&errors[2], ERR_LOGIN, s->login_name);
+	(void)err_set(&errors[2], ERR_LOGIN, s->login.name);
 	session_login_refuse(s, errors, 3, "the database is damaged");
 }
 
@@ -291,7 +291,7 @@ static bool choose_database(struct session *s, const struct login_work *w)
 		(entry == ENTRY_DENIED ? refuse_access : refuse_damaged)(s, name);
 		return false;
 	}
-	str_copy(s->login_database, sizeof(s->login_database), str_of(s->database_name));
+	str_copy(s->login.database, sizeof(s->login.database), str_of(s->database_name));
 	return true;
 }
 
@@ -309,26 +309,26 @@ static void refuse_result(struct session *s, const struct login_work *w)
 	if (w->result == AUTH_ERROR)
 		refuse_one(s, ERR_LOGIN_BUSY, "the login cannot be checked now", auth_result_text(w->result));
 	else if (w->result == AUTH_THROTTLED || w->result == AUTH_LATER)
-		refuse_one(s, ERR_LOGIN_SLOWED, s->login_name, auth_result_text(w->result));
+		refuse_one(s, ERR_LOGIN_SLOWED, s->login.name, auth_result_text(w->result));
 	else if (w->exchange == NULL)
-		refuse_one(s, ERR_LOGIN, s->login_name, auth_result_text(w->result));
+		refuse_one(s, ERR_LOGIN, s->login.name, auth_result_text(w->result));
 	else
-		refuse_one(s, session_sspi_error(w), s->login_name,
+		refuse_one(s, session_sspi_error(w), s->login.name,
 			   w->result == AUTH_WRONG_PASSWORD ? auth_exchange_reason(w->exchange)
 							    : auth_result_text(w->result));
 }
 
 static void login_answer(struct session *s)
 {
-	struct login_work *w = s->login;
+	struct login_work *w = s->login.work;
 
 	if (w->result != AUTH_OK) {
 		refuse_result(s, w);
 	} else if (atomic_load(&s->server->draining)) {
 		refuse_one(s, ERR_SHUTDOWN, NULL, "server is shutting down");
 	} else {
-		str_copy(s->login_name, sizeof(s->login_name), str_of(w->login.name));
-		s->admin = w->login.admin;
+		str_copy(s->login.name, sizeof(s->login.name), str_of(w->login.name));
+		s->login.admin = w->login.admin;
 		if (take_place(s) && choose_database(s, w))
 			accept_login(s, w);
 	}
@@ -341,9 +341,9 @@ static void login_answer(struct session *s)
  * take. False: it has waited long enough, or too many wait. */
 static bool wait_for_turn(struct session *s)
 {
-	struct login_work *w = s->login;
+	struct login_work *w = s->login.work;
 
-	if (w->tries++ >= LATER_TRIES || clock_mono_ms() + AUTH_LATER_MS >= s->login_deadline ||
+	if (w->tries++ >= LATER_TRIES || clock_mono_ms() + AUTH_LATER_MS >= s->login.deadline ||
 	    atomic_load(&s->server->logins_later) >= LATER_MAX)
 		return false;
 	if (w->tries == 1)
@@ -356,14 +356,14 @@ static bool wait_for_turn(struct session *s)
 
 void session_login_checked(struct session *s)
 {
-	struct login_work *w = s->login;
+	struct login_work *w = s->login.work;
 	unsigned delay = 0;
 
 	if (w->result == AUTH_LATER && wait_for_turn(s))
 		return;
 	if (w->result != AUTH_OK)
 		delay = auth_penalty_ms(s->server->auth, s->peer_host);
-	else if (s->tls_mode == TDS_TLS_LOGIN_ONLY && s->version <= TDS_71R1)
+	else if (s->wire.tls_mode == TDS_TLS_LOGIN_ONLY && s->wire.version <= TDS_71R1)
 		delay = LOGIN_ONLY_DELAY_MS;
 	if (delay == 0) {
 		login_answer(s);
@@ -385,12 +385,12 @@ static void refuse_busy(struct session *s)
 bool session_login_returned(struct session *s)
 {
 	assert(net_loop_is_here(s->loop));
-	login_enter(s->login, LOGIN_IDLE);
+	login_enter(s->login.work, LOGIN_IDLE);
 	if (s->phase == PHASE_CLOSED) {
 		session_release(s);
 		return false;
 	}
-	if (!s->login->work.dropped)
+	if (!s->login.work->work.dropped)
 		return true;
 	refuse_busy(s);
 	return false;
@@ -407,7 +407,7 @@ static void password_done(struct net_work *work)
 void session_login_submit(struct session *s, void (*run)(struct net_work *work),
 			  void (*done)(struct net_work *work))
 {
-	struct login_work *w = s->login;
+	struct login_work *w = s->login.work;
 
 	assert(net_loop_is_here(s->loop) && w->session == s && s->phase < PHASE_READY);
 	login_enter(w, LOGIN_CHECKING);
@@ -422,7 +422,7 @@ void session_login_submit(struct session *s, void (*run)(struct net_work *work),
 
 static void check_again(struct session *s)
 {
-	int64_t left = s->login_deadline - clock_mono_ms();
+	int64_t left = s->login.deadline - clock_mono_ms();
 
 	net_stream_set_timer(s->stream, left > 0 ? (unsigned)left : 1);
 	session_login_submit(s, password_run, password_done);
@@ -430,29 +430,29 @@ static void check_again(struct session *s)
 
 void session_login_timer(struct session *s)
 {
-	if (s->login->state == LOGIN_HELD)
+	if (s->login.work->state == LOGIN_HELD)
 		login_answer(s);
-	else if (s->login->state == LOGIN_LATER)
+	else if (s->login.work->state == LOGIN_LATER)
 		check_again(s);
 	else
 		session_abort(s, "login time-out");
 }
 
-/* The login's memory moves to s->login, which owns it from here on. */
+/* The login's memory moves to s->login.work, which owns it from here on. */
 static bool keep_login(struct session *s, const struct tds_login7 *l, const struct arena *arena)
 {
 	struct login_work *w = calloc(1, sizeof(*w));
 
 	if (w == NULL)
 		return false;
-	assert(s->login == NULL);
+	assert(s->login.work == NULL);
 	w->session = s;
 	w->auth = s->server->auth;
 	w->arena = *arena;
 	w->login7 = *l;
 	buf_init(&w->token, SSPI_TOKEN_MAX);
 	str_copy(w->peer, sizeof(w->peer), str_of(s->peer_host));
-	s->login = w;
+	s->login.work = w;
 	return true;
 }
 
@@ -471,18 +471,18 @@ static bool refuse_early(struct session *s, const struct tds_login7 *l)
 {
 	struct err e;
 
-	if (!tds_version_agree(l->tds_version_wire, &s->version)) {
-		s->version = TDS_70;
+	if (!tds_version_agree(l->tds_version_wire, &s->wire.version)) {
+		s->wire.version = TDS_70;
 		(void)err_set(&e, ERR_TDS_VERSION, (unsigned)l->tds_version_wire);
 		session_login_refuse(s, &e, 1, "TDS version too old");
 		return true;
 	}
-	s->out.version = s->version;
+	s->out.version = s->wire.version;
 	if (net_stream_over_limit(s->stream) && s->server->config->admin_reserved_connections == 0) {
 		refuse_full(s);
 		return true;
 	}
-	if (s->tls_mode == TDS_TLS_NONE && s->server->config->encrypt >= ENCRYPT_REQUIRED) {
+	if (s->wire.tls_mode == TDS_TLS_NONE && s->server->config->encrypt >= ENCRYPT_REQUIRED) {
 		(void)err_set(&e, ERR_ENCRYPTION);
 		session_login_refuse(s, &e, 1, "client does not encrypt");
 		return true;
@@ -493,7 +493,7 @@ static bool refuse_early(struct session *s, const struct tds_login7 *l)
 		return true;
 	}
 	if (l->change_password || l->wants_fedauth || l->has_recovery_data) {
-		refuse_one(s, ERR_LOGIN, s->login_name,
+		refuse_one(s, ERR_LOGIN, s->login.name,
 			   l->change_password ? "password change in the login packet"
 			   : l->wants_fedauth ? "federated authentication"
 					      : "session recovery");
@@ -513,11 +513,11 @@ void session_login_message(struct session *s)
 		session_abort(s, "malformed LOGIN7");
 		return;
 	}
-	str_copy(s->login_name, sizeof(s->login_name), l.user);
+	str_copy(s->login.name, sizeof(s->login.name), l.user);
 	str_copy(s->database_name, sizeof(s->database_name), l.database);
-	s->version_asked = l.tds_version_wire;
+	s->wire.version_asked = l.tds_version_wire;
 	if (refuse_early(s, &l) || !start_check(s, &l, &arena)) {
-		if (s->login != NULL) {
+		if (s->login.work != NULL) {
 			session_login_forget(s);
 		} else {
 			tds_login7_wipe(&l);

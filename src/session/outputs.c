@@ -49,7 +49,7 @@ static int check_old_client(const struct session *s, const struct tds_param *p, 
 {
 	bool bytes = type_info(v->type.id)->is_binary || type_info(v->type.id)->is_text;
 
-	if (s->version >= TDS_72 || v->null || !bytes || v->u.s.n <= 8000)
+	if (s->wire.version >= TDS_72 || v->null || !bytes || v->u.s.n <= 8000)
 		return 0;
 	(void)p;
 	return err_set(reterr, ERR_LOB_OUTPUT, v->u.s.n);

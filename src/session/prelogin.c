@@ -52,12 +52,12 @@ void session_prelogin_message(struct session *s)
 		return;
 	}
 	/* Inside TDS 8.0 everything is encrypted already. */
-	if (!s->strict)
+	if (!s->wire.strict)
 		mode = tds_negotiate(p.has_encryption ? p.encryption : TDS_ENCRYPT_NOT_SUP, policy_of(s),
 				     &encryption);
 	answer(s, &p, encryption);
-	if (!s->strict)
-		s->tls_mode = mode;
+	if (!s->wire.strict)
+		s->wire.tls_mode = mode;
 	if (mode == TDS_TLS_REFUSE) {
 		LOG(LOG_INFO, &s->log, "refused",
 		    F_STR("reason", "encryption settings of client and server exclude each other"));

@@ -6,9 +6,9 @@
 
 uint8_t session_rights(struct session *s, const struct database *db)
 {
-	if (s->admin)
+	if (s->login.admin)
 		return RIGHT_EXECUTE | RIGHT_SELECT | RIGHT_ADMIN | RIGHT_MONITOR;
-	return auth_rights(s->server->auth, s->login_name, db->name);
+	return auth_rights(s->server->auth, s->login.name, db->name);
 }
 
 /* Everybody may stand in the system database; the others need a right. Who has none does not
@@ -40,12 +40,12 @@ void session_ready_reset(struct session *s, bool keep_transaction)
 	int32_t trancount = keep_transaction ? s->vars.trancount : 0;
 	struct database *db;
 
-	tsql_session_init(&s->vars, s->odbc);
+	tsql_session_init(&s->vars, s->login.odbc);
 	s->vars.isolation = isolation;
 	s->vars.trancount = trancount;
 	session_prepared_fini(&s->prepared);
 	session_cursors_fini(&s->cursors);
-	db = databases_find(s->server->databases, str_of(s->login_database));
+	db = databases_find(s->server->databases, str_of(s->login.database));
 	if (db != NULL)
 		(void)session_enter_database(s, db);
 }

@@ -12,7 +12,7 @@ static struct request *request_new(struct session *s, enum request_kind kind, st
 {
 	struct request *r = arena_alloc(&s->arena, sizeof(*r));
 
-	assert(s->phase == PHASE_BUSY && s->request == NULL && !s->leaving);
+	assert(s->phase == PHASE_BUSY && s->request == NULL && !s->sending);
 	session_response_begin(s);
 	if (r == NULL)
 		return NULL;
@@ -46,7 +46,7 @@ void session_request_abandon(struct session *s)
 static void request_over(struct session *s)
 {
 	assert(s->request == NULL && s->out.lent == 0);
-	s->leaving = false;
+	s->sending = false;
 	/* What the answer was made of goes before the answer does: a large one may be a while on
 	 * its way. */
 	tds_message_reset(&s->in);
@@ -65,7 +65,7 @@ static void request_over(struct session *s)
 static void request_leaves(struct session *s)
 {
 	assert(s->request == NULL && !s->out.open);
-	s->leaving = true;
+	s->sending = true;
 	session_send(s);
 	session_move(s, PHASE_READY);
 	session_request_drained(s);
@@ -73,7 +73,7 @@ static void request_leaves(struct session *s)
 
 void session_request_drained(struct session *s)
 {
-	if (s->leaving && s->out.lent == 0 && s->phase == PHASE_READY)
+	if (s->sending && s->out.lent == 0 && s->phase == PHASE_READY)
 		request_over(s);
 }
 
@@ -124,7 +124,7 @@ int session_frame_push(struct session *s, const struct tsql_program *p, const st
 				      .vars = &s->vars,
 				      .ops = &session_host_ops,
 				      .max_value = (size_t)s->server->config->max_value_size,
-				      .sql = (uint8_t)engine_sql(s->server->engine) };
+				      .sql = databases_sql(databases_system(s->server->databases)) };
 	f->inv = inv;
 	f->in_proc = in_proc;
 	f->trancount_before = s->vars.trancount;
@@ -301,7 +301,7 @@ static void batch_begin(struct session *s)
 	struct request *r = s->request;
 	uint64_t descriptor;
 
-	r->work_rc = tds_get_headers(&r->body, s->version, &descriptor, &r->work_err);
+	r->work_rc = tds_get_headers(&r->body, s->wire.version, &descriptor, &r->work_err);
 	if (r->work_rc < 0)
 		batch_compiled(s);
 	else
@@ -316,7 +316,7 @@ static void rpc_read(struct session *s, struct meter *m)
 				     .max_value = (size_t)s->server->config->max_value_size };
 
 	(void)m;
-	r->work_rc = tds_get_rpc(&r->body, s->version, &limits, &s->arena, &r->rpc, &r->work_err);
+	r->work_rc = tds_get_rpc(&r->body, s->wire.version, &limits, &s->arena, &r->rpc, &r->work_err);
 }
 
 static void rpc_was_read(struct session *s)
@@ -348,7 +348,7 @@ static void rpc_begin(struct session *s)
 	struct tds_cursor *body = &s->request->body;
 	uint64_t descriptor;
 	struct err e;
-	int rc = tds_get_headers(body, s->version, &descriptor, &e);
+	int rc = tds_get_headers(body, s->wire.version, &descriptor, &e);
 
 	if (rc == 0 && tds_left(body) == 0)
 		rc = err_set(&e, ERR_RPC_NAME); /* a message without a call */
@@ -366,7 +366,7 @@ static bool told_of_loss(struct session *s)
 	bool rpc = s->request->kind == REQUEST_RPC;
 	struct err e;
 
-	if (s->request->kind == REQUEST_TM || s->txn == NULL || !engine_txn_is_lost(s->txn, &e))
+	if (s->request->kind == REQUEST_TM || s->tran.txn == NULL || !engine_txn_is_lost(s->tran.txn, &e))
 		return false;
 	session_response_message(s, &e);
 	session_tran_lost(s);
@@ -443,7 +443,7 @@ static bool cancel_now(const struct session *s)
 	case WAIT_WORK:
 	case WAIT_CANCEL: return true;
 	case WAIT_PROC:
-	case WAIT_QUERY: return s->call.rc < 0 && s->call.err.number == 50011;
+	case WAIT_QUERY: return s->call.rc < 0 && s->call.err.number == ERR_CANCELLED_NUMBER;
 	default: return false;
 	}
 }

@@ -69,7 +69,7 @@ static struct session *of_sink(struct sink *sink)
 /* A full buffer ends the call: the answer cannot be kept until its commit. */
 static int sink_state(struct session *s)
 {
-	s->denied |= s->out.wire.bytes.denied;
+	s->streaming.denied |= s->out.wire.bytes.denied;
 	return tds_out_failed(&s->out) ? -1 : 0;
 }
 

@@ -36,7 +36,7 @@ static void tell_database(struct session *s)
 
 void session_scope_end(struct session *s, const struct scope *scope)
 {
-	bool listens = s->phase == PHASE_BUSY && !s->stream_gone;
+	bool listens = s->phase == PHASE_BUSY && !s->end.stream_gone;
 	char language[sizeof(s->vars.language)];
 
 	memcpy(language, s->vars.language, sizeof(language));

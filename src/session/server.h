@@ -17,6 +17,7 @@
 #include "session/registry.h"
 
 struct backup;
+struct mover_thread;
 
 struct server {
 	const struct config *config;      /* as at the start; what SIGHUP may change lives below */
@@ -24,6 +25,7 @@ struct server {
 	struct metrics *metrics;          /* what is counted; metrics/metrics.h */
 	int64_t started_us;               /* since 1970 */
 	struct engine *engine;            /* where the databases are */
+	struct engine *other;             /* where single ones may be, too; NULL: nowhere */
 	struct databases *databases;
 	struct auth *auth;
 	struct auth_gss *gss; /* NULL: no integrated logins */
@@ -46,10 +48,11 @@ struct server {
 	/* the servers of this installation that have a session of this number, for people. False:
 	 * none has. May ask, and take a while; NULL: there are no others. Set before the first */
 	bool (*elsewhere)(struct server *srv, unsigned spid, char *dst, size_t size);
-	void *cleaner;         /* the daemon's */
-	struct backup *backup; /* the daemon's */
-	atomic_bool leaving;   /* SIGTERM: a load balancer is told, and nothing else has changed yet */
-	atomic_bool draining;  /* SIGTERM: sessions end with their current request */
+	void *cleaner;              /* the daemon's */
+	struct backup *backup;      /* the daemon's */
+	struct mover_thread *mover; /* the daemon's */
+	atomic_bool leaving;        /* SIGTERM: a load balancer is told, and nothing else has changed yet */
+	atomic_bool draining;       /* SIGTERM: sessions end with their current request */
 };
 
 /* A counted reference to the current TLS context, or NULL. */

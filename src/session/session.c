@@ -66,7 +66,7 @@ static void close_stream(struct session *s, const char *reason, bool gracefully)
 {
 	if (s->phase == PHASE_CLOSED)
 		return;
-	s->end_reason = reason;
+	s->end.reason = reason;
 	session_move(s, PHASE_CLOSED);
 	net_stream_close(s->stream, gracefully, reason);
 }
@@ -102,8 +102,8 @@ void session_send(struct session *s)
 
 void session_cleanup(struct session *s)
 {
-	if (s->txn != NULL)
-		s->txn_cleanup = true;
+	if (s->tran.txn != NULL)
+		s->tran.cleanup = true;
 	else if (s->server->cleanup != NULL)
 		s->server->cleanup(s->server);
 }
@@ -123,8 +123,8 @@ static void split_peer(struct session *s)
 
 static void session_init(struct session *s)
 {
-	lock_init(&s->stream_lock);
-	lock_cond_init(&s->stream_wake);
+	lock_init(&s->streaming.lock);
+	lock_cond_init(&s->streaming.wake);
 	budget_init(&s->memory, &s->server->accounts.strangers, s->server->accounts.session_limit);
 	net_stream_set_budget(s->stream, &s->memory);
 	output_init(&s->finished, (size_t)s->server->config->max_result_size);
@@ -143,7 +143,7 @@ static void session_init(struct session *s)
 void session_account(struct session *s)
 {
 	assert(s->account == NULL && s->phase < PHASE_READY);
-	s->account = session_accounts_enter(&s->server->accounts, str_of(s->login_name));
+	s->account = session_accounts_enter(&s->server->accounts, str_of(s->login.name));
 	if (s->account != NULL)
 		budget_move(&s->memory, &s->account->budget);
 }
@@ -154,9 +154,9 @@ static void rung(struct net_post *post);
 static bool session_enrol(struct session *s)
 {
 	s->entry = (struct registry_entry){
-		.login = s->login_name,
-		.host = s->host_name,
-		.program = s->app_name,
+		.login = s->login.name,
+		.host = s->login.host,
+		.program = s->login.app,
 		.database = s->database_name,
 		.address = s->peer_host,
 		.kill = kill_entry,
@@ -186,13 +186,13 @@ static void *session_opened(struct net_stream *stream, void *arg)
 	split_peer(s);
 	s->log = (struct log_ctx){ .session = s->entry.spid,
 				   .peer = s->peer,
-				   .login = s->login_name,
+				   .login = s->login.name,
 				   .database = s->database_name };
-	s->version = TDS_74;
+	s->wire.version = TDS_74;
 	session_init(s);
 	atomic_fetch_add(&srv->sessions, 1);
 	net_stream_set_limit(stream, PRELOGIN_PACKET_MAX + LOGIN_MESSAGE_MAX);
-	s->login_deadline = clock_mono_ms() + srv->config->login_timeout * 1000;
+	s->login.deadline = clock_mono_ms() + srv->config->login_timeout * 1000;
 	net_stream_set_timer(stream, (uint64_t)srv->config->login_timeout * 1000);
 	LOG(LOG_DEBUG, &s->log, "connect", F_INT("sessions", atomic_load(&srv->sessions)));
 	return s;
@@ -203,10 +203,11 @@ static void *session_opened(struct net_stream *stream, void *arg)
 /* Its number is given back already. */
 static void session_destroy(struct session *s)
 {
-	assert(s->phase == PHASE_CLOSED && s->stream_gone && !s->inflight && !session_login_is_checking(s));
+	assert(s->phase == PHASE_CLOSED && s->end.stream_gone && !s->inflight &&
+	       !session_login_is_checking(s));
 	session_login_forget(s);
-	if (s->txn != NULL)
-		engine_txn_free(s->txn);
+	if (s->tran.txn != NULL)
+		engine_txn_free(s->tran.txn);
 	session_prepared_fini(&s->prepared);
 	session_cursors_fini(&s->cursors);
 	tds_out_fini(&s->out);
@@ -215,9 +216,9 @@ static void session_destroy(struct session *s)
 	arena_fini(&s->arena);
 	budget_fini(&s->memory);
 	session_accounts_leave(&s->server->accounts, s->account);
-	pthread_cond_destroy(&s->stream_wake);
-	lock_fini(&s->stream_lock);
-	if (s->reserved)
+	pthread_cond_destroy(&s->streaming.wake);
+	lock_fini(&s->streaming.lock);
+	if (s->login.reserved)
 		atomic_fetch_sub(&s->server->reserved, 1);
 	atomic_fetch_sub(&s->server->sessions, 1);
 	free(s);
@@ -226,21 +227,21 @@ static void session_destroy(struct session *s)
 /* Posts that are on their way to this loop must still find the session. */
 static void session_free(struct session *s)
 {
-	bool kill_comes = session_registry_remove(&s->server->registry, &s->entry) && !s->kill_seen;
+	bool kill_comes = session_registry_remove(&s->server->registry, &s->entry) && !s->end.kill_seen;
 	bool bell_comes = session_bell_leave(&s->server->bell, &s->waiter);
 
-	s->awaited = (kill_comes ? 1 : 0) + (bell_comes ? 1 : 0);
-	if (s->awaited == 0)
+	s->end.awaited = (kill_comes ? 1 : 0) + (bell_comes ? 1 : 0);
+	if (s->end.awaited == 0)
 		session_destroy(s);
 }
 
 /* One of them has come. False: the session lives. */
 static bool was_awaited(struct session *s)
 {
-	if (s->awaited == 0)
+	if (s->end.awaited == 0)
 		return false;
-	s->awaited--;
-	if (s->awaited == 0)
+	s->end.awaited--;
+	if (s->end.awaited == 0)
 		session_destroy(s);
 	return true;
 }
@@ -257,10 +258,10 @@ static void rung(struct net_post *post)
 
 static void killed(struct net_post *post)
 {
-	struct session *s = CONTAINER_OF(post, struct session, kill);
+	struct session *s = CONTAINER_OF(post, struct session, end.kill);
 
-	assert(net_loop_is_here(s->loop) && !s->kill_seen);
-	s->kill_seen = true;
+	assert(net_loop_is_here(s->loop) && !s->end.kill_seen);
+	s->end.kill_seen = true;
 	if (!was_awaited(s))
 		session_end_now(s, "killed by an administrator");
 }
@@ -270,8 +271,8 @@ static void kill_entry(struct registry_entry *e)
 {
 	struct session *s = CONTAINER_OF(e, struct session, entry);
 
-	s->kill.fn = killed;
-	net_loop_post(s->loop, &s->kill);
+	s->end.kill.fn = killed;
+	net_loop_post(s->loop, &s->end.kill);
 }
 
 /* Frees the session once net, the engine and the login check have all let go; an open
@@ -279,7 +280,7 @@ static void kill_entry(struct registry_entry *e)
 void session_release(struct session *s)
 {
 	assert(net_loop_is_here(s->loop));
-	if (!s->stream_gone || s->inflight || session_login_is_checking(s))
+	if (!s->end.stream_gone || s->inflight || session_login_is_checking(s))
 		return;
 	session_request_abandon(s);
 	if (session_tran_abandon(s))
@@ -292,15 +293,15 @@ static void session_closed(void *owner, const char *reason)
 	struct session *s = owner;
 	bool planned = s->phase == PHASE_CLOSED;
 
-	assert(net_loop_is_here(s->loop) && !s->stream_gone);
+	assert(net_loop_is_here(s->loop) && !s->end.stream_gone);
 	if (!planned)
 		session_move(s, PHASE_CLOSED);
 	if (atomic_load(&s->server->log_logins) || s->database == NULL)
 		LOG(s->database == NULL ? LOG_DEBUG : LOG_INFO, &s->log, "disconnect",
-		    F_STR("reason", planned ? s->end_reason : reason));
-	lock_take(&s->stream_lock);
-	s->stream_gone = true;
-	lock_give(&s->stream_lock);
+		    F_STR("reason", planned ? s->end.reason : reason));
+	lock_take(&s->streaming.lock);
+	s->end.stream_gone = true;
+	lock_give(&s->streaming.lock);
 	if (s->inflight)
 		session_call_cancel(s);
 	session_login_leave(s);
@@ -338,8 +339,8 @@ static bool first_byte(struct session *s, uint8_t b)
 	if (b == 0x16 && mode != ENCRYPT_NONE) {
 		ctx = session_server_tls(s->server);
 		session_move(s, PHASE_STRICT);
-		s->strict = true;
-		s->tls_mode = TDS_TLS_ALL;
+		s->wire.strict = true;
+		s->wire.tls_mode = TDS_TLS_ALL;
 		if (ctx == NULL || net_stream_start_tls(s->stream, ctx, NET_TLS_DIRECT, &e) < 0)
 			session_abort(s, "TLS cannot be started");
 		net_tls_ctx_unref(ctx);
@@ -377,9 +378,9 @@ static bool type_fits(const struct session *s, uint8_t type)
  * session_request_drained lets go of them then. */
 static void message_arrived(struct session *s)
 {
-	assert(phases[s->phase].message != NULL && !s->leaving);
+	assert(phases[s->phase].message != NULL && !s->sending);
 	phases[s->phase].message(s);
-	if (s->phase != PHASE_BUSY && !s->leaving)
+	if (s->phase != PHASE_BUSY && !s->sending)
 		tds_message_reset(&s->in);
 }
 
@@ -406,8 +407,8 @@ static void packet_arrived(struct session *s, const struct tds_packet *p)
 		return;
 	}
 	/* Login-only encryption covers the first packet of LOGIN7 (wire notes 4.4). */
-	if (s->phase == PHASE_LOGIN && s->tls_mode == TDS_TLS_LOGIN_ONLY && !s->login_packet_seen) {
-		s->login_packet_seen = true;
+	if (s->phase == PHASE_LOGIN && s->wire.tls_mode == TDS_TLS_LOGIN_ONLY && !s->wire.login_packet_seen) {
+		s->wire.login_packet_seen = true;
 		net_stream_end_tls(s->stream);
 	}
 	status = tds_message_add(&s->in, p);
@@ -415,7 +416,8 @@ static void packet_arrived(struct session *s, const struct tds_packet *p)
 		session_abort(s, "packet of another message type");
 	/* a stranger is not read to the end of what he likes to send */
 	else if (s->phase < PHASE_READY && s->in.too_big)
-		session_abort(s, "login message too large");
+		session_abort(s, s->in.denied ? "no memory is left for those who log in"
+					      : "login message too large");
 	else if (status == TDS_OK)
 		message_arrived(s);
 }
@@ -458,7 +460,7 @@ static bool take_packet(struct session *s, struct tds_cursor *in)
  * answers would pile up here. */
 static bool unread_answers(const struct session *s)
 {
-	return s->phase == PHASE_READY && (s->leaving || net_stream_pending(s->stream) >= UNREAD_MAX);
+	return s->phase == PHASE_READY && (s->sending || net_stream_pending(s->stream) >= UNREAD_MAX);
 }
 
 static size_t session_data(void *owner, const uint8_t *p, size_t n)
@@ -467,7 +469,7 @@ static size_t session_data(void *owner, const uint8_t *p, size_t n)
 	struct tds_cursor in = tds_cursor_of(p, n);
 	bool more = true;
 
-	assert(net_loop_is_here(s->loop) && !s->stream_gone);
+	assert(net_loop_is_here(s->loop) && !s->end.stream_gone);
 	if (s->phase == PHASE_READY) /* a long request that is still arriving is not idleness */
 		session_unread_arm(s);
 	while (more && s->phase != PHASE_CLOSED && tds_left(&in) > 0) {
@@ -489,7 +491,7 @@ static void session_secured(void *owner)
 	struct session *s = owner;
 
 	LOG(LOG_DEBUG, &s->log, "tls", F_STR("version", net_stream_tls_version(s->stream)),
-	    F_INT("strict", s->strict));
+	    F_INT("strict", s->wire.strict));
 	if (s->phase == PHASE_TLS)
 		session_move(s, PHASE_LOGIN);
 	session_sspi_bind(s);
@@ -507,7 +509,7 @@ static void session_drained(void *owner)
 	session_stream_drained(s);
 	session_request_drained(s);
 	session_answer_drained(s);
-	if (s->phase == PHASE_READY && !s->leaving) { /* paused by unread_answers */
+	if (s->phase == PHASE_READY && !s->sending) { /* paused by unread_answers */
 		session_unread_arm(s);
 		session_resume(s);
 	}
@@ -523,7 +525,7 @@ static void session_timeout(void *owner)
 		session_request_timer(s);
 	else if (s->phase == PHASE_READY)
 		session_end(s, "idle time-out");
-	else if (s->login != NULL)
+	else if (s->login.work != NULL)
 		session_login_timer(s);
 	else if (s->phase != PHASE_CLOSED)
 		session_abort(s, "login time-out");
@@ -533,7 +535,7 @@ void session_drain(void *owner)
 {
 	struct session *s = owner;
 
-	if (s->leaving || session_await_drain(s)) /* it ends with its request */
+	if (s->sending || session_await_drain(s)) /* it ends with its request */
 		return;
 	if (s->phase == PHASE_READY || (s->phase < PHASE_READY && !session_login_is_checking(s)))
 		session_end(s, "server is shutting down");

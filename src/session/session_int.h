@@ -55,6 +55,71 @@ struct response_mark {
 	struct response state;
 };
 
+/* What was agreed with the client about the bytes between us. */
+struct session_wire {
+	enum tds_version version;
+	uint32_t version_asked;
+	enum tds_tls_mode tls_mode;
+	bool strict, utf8, login_packet_seen;
+};
+
+/* Who it is, and how that was found out. */
+struct session_login {
+	struct login_work *work; /* while it is being checked */
+	int64_t deadline;        /* monotonic ms */
+	/* of the TLS connection, until the login is checked; NULL: none; owned */
+	struct auth_bindings *bindings;
+	char name[129], database[129], host[129], app[129]; /* its login; what else LOGIN7 said */
+	const char *scheme;                                 /* how it logged in: SQL, NTLM or KERBEROS */
+	bool admin, odbc;
+	bool reserved; /* it has a place for administrators */
+};
+
+/* The explicit transaction. */
+struct session_tran {
+	struct txn *txn; /* NULL until the transaction's first call */
+	struct database *database;
+	uint64_t descriptor; /* of the open one; 0: none */
+	uint64_t last_descriptor;
+	char name[33];
+	bool cleanup;   /* a call of the transaction left rows behind */
+	bool announces; /* or brought work */
+};
+
+/* A part of the request that takes long, on a work thread: work.c. */
+struct session_work {
+	struct net_work net;
+	int64_t until_ms; /* when its time is over */
+	bool gave_up;     /* that time was over, or the client gave up first */
+};
+
+/* Wakes an engine at the end of the loop's round. */
+struct session_nudge {
+	struct net_post post;
+	struct engine_database *engine;
+};
+
+/* Long results from a reader thread (stream.c), and clients that do not read (unread.c). */
+struct session_streaming {
+	struct lock lock;
+	pthread_cond_t wake;
+	struct net_post post;
+	bool full, posted; /* under the lock */
+	bool waits_drain;  /* changed under the lock, by the loop's thread only */
+	size_t unread;     /* pending when its client was last seen to read */
+	bool stalled;      /* the call was ended because its client does not read */
+	bool denied;       /* the call was ended because there was no memory for its answer */
+};
+
+/* How it ends. */
+struct session_end {
+	bool stream_gone; /* net has let go: free when nothing is in flight */
+	const char *reason;
+	struct net_post kill; /* KILL comes to the loop with it */
+	bool kill_seen;       /* it has come */
+	unsigned awaited;     /* all is over but for these posts, of KILL and of the bell */
+};
+
 struct session {
 	struct server *server;
 	struct net_stream *stream;
@@ -71,10 +136,7 @@ struct session {
 	struct account *account; /* the same of its login's sessions together; NULL: a stranger's */
 
 	/* connection */
-	enum tds_version version;
-	uint32_t version_asked;
-	enum tds_tls_mode tls_mode;
-	bool strict, utf8, login_packet_seen;
+	struct session_wire wire;
 	struct tds_message in;
 	struct tds_out out;     /* the answer's bytes */
 	struct output finished; /* packets of it that leave before it is complete */
@@ -82,16 +144,9 @@ struct session {
 	struct sink sink;
 	struct response_mark mark;
 
-	/* login */
-	struct login_work *login; /* while it is being checked */
-	int64_t login_deadline;   /* monotonic ms */
-	/* of the TLS connection, until the login is checked; NULL: none; owned */
-	struct auth_bindings *bindings;
-	char login_name[129], database_name[129], login_database[129], host_name[129], app_name[129];
-	const char *auth_scheme; /* how it logged in: SQL, NTLM or KERBEROS */
-	bool admin, odbc;
-	bool reserved; /* it has a place for administrators */
+	struct session_login login;
 	struct database *database;
+	char database_name[129]; /* its name, for the log and for the client */
 	/* the one that the client was told of last; valid inside a text of its own (scope.c) */
 	struct database *told_database;
 
@@ -100,13 +155,7 @@ struct session {
 	struct prepared_table prepared;
 	struct cursor_table cursors;
 	struct sink *results; /* where result sets go: &sink, or a cursor that is being opened */
-	struct txn *txn;      /* NULL until the transaction's first call */
-	struct database *txn_database;
-	uint64_t descriptor; /* of the open transaction; 0: none */
-	uint64_t last_descriptor;
-	char txn_name[33];
-	bool txn_cleanup;   /* a call of the transaction left rows behind */
-	bool txn_announces; /* or brought work */
+	struct session_tran tran;
 
 	/* the request being answered */
 	struct arena arena;
@@ -115,33 +164,18 @@ struct session {
 	bool inflight;
 	struct engine_database *engine; /* that has the call; NULL: none */
 	struct net_post post;           /* completion comes back with it */
-	struct net_work work;           /* a part of the request that takes long */
-	int64_t work_until_ms;          /* when the time of that work is over */
-	bool work_gave_up;              /* that time was over, or the client gave up first */
-	struct net_post nudge;          /* wakes an engine at the end of the loop's round */
-	struct engine_database *nudged; /* the engine that nudge wakes */
-	unsigned attentions;            /* to acknowledge */
-	bool cancelled;                 /* the running request is to stop */
-
-	/* streaming of long results from a reader thread */
-	struct lock stream_lock;
-	pthread_cond_t stream_wake;
-	struct net_post stream_post;
-	bool stream_full, stream_posted, stream_waits_drain;
-	size_t unread; /* pending when its client was last seen to read */
-	bool stalled;  /* the call was ended because its client does not read */
-	bool denied;   /* the call was ended because there was no memory for its answer */
+	struct session_work work;
+	struct session_nudge nudge;
+	struct session_streaming streaming;
+	struct bell_waiter waiter;
+	unsigned attentions; /* to acknowledge */
+	bool cancelled;      /* the running request is to stop */
 
 	/* The answer is complete, but values of it are still being sent from where they lie: the
 	 * request and its arena stay, and no other request is taken. */
-	bool leaving;
-	bool paused;      /* input is held back */
-	bool stream_gone; /* net has let go: free when nothing is in flight */
-	const char *end_reason;
-	struct net_post kill; /* KILL comes to the loop with it */
-	bool kill_seen;       /* it has come */
-	struct bell_waiter waiter;
-	unsigned awaited; /* all is over but for these posts, of KILL and of the bell */
+	bool sending;
+	bool paused; /* input is held back */
+	struct session_end end;
 };
 
 /* session.c */

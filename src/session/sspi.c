@@ -6,11 +6,11 @@
 
 static void bind_to(struct session *s, enum net_tls_binding kind)
 {
-	struct auth_binding *b = &s->bindings->list[s->bindings->n];
+	struct auth_binding *b = &s->login.bindings->list[s->login.bindings->n];
 
 	b->n = net_stream_tls_binding(s->stream, kind, b->data, sizeof(b->data));
 	if (b->n > 0)
-		s->bindings->n++;
+		s->login.bindings->n++;
 }
 
 /* TDS clients bind to the handshake; to the certificate where TLS 1.3 leaves no choice. */
@@ -18,8 +18,8 @@ void session_sspi_bind(struct session *s)
 {
 	if (s->server->gss == NULL || !s->server->config->channel_binding)
 		return;
-	s->bindings = calloc(1, sizeof(*s->bindings));
-	if (s->bindings == NULL) {
+	s->login.bindings = calloc(1, sizeof(*s->login.bindings));
+	if (s->login.bindings == NULL) {
 		session_abort(s, "out of memory");
 		return;
 	}
@@ -57,7 +57,7 @@ static void done(struct session *s, struct login_work *w)
 {
 	if (w->answer.n > 0)
 		send_token(s, w->answer);
-	str_copy(s->login_name, sizeof(s->login_name), str_of(auth_exchange_principal(w->exchange)));
+	str_copy(s->login.name, sizeof(s->login.name), str_of(auth_exchange_principal(w->exchange)));
 	session_login_checked(s);
 }
 
@@ -86,7 +86,7 @@ static void leg_done(struct net_work *work)
 
 static bool next_leg(struct session *s, const uint8_t *token, size_t n)
 {
-	struct login_work *w = s->login;
+	struct login_work *w = s->login.work;
 
 	buf_reset(&w->token, 0);
 	buf_put(&w->token, token, n);
@@ -98,8 +98,8 @@ static bool next_leg(struct session *s, const uint8_t *token, size_t n)
 
 bool session_sspi_start(struct session *s, const uint8_t *token, size_t n)
 {
-	s->login->exchange = auth_exchange_new(s->server->gss, s->bindings);
-	if (s->login->exchange == NULL)
+	s->login.work->exchange = auth_exchange_new(s->server->gss, s->login.bindings);
+	if (s->login.work->exchange == NULL)
 		return false;
 	session_move(s, PHASE_SSPI);
 	return next_leg(s, token, n);
@@ -107,7 +107,7 @@ bool session_sspi_start(struct session *s, const uint8_t *token, size_t n)
 
 void session_login_sspi_message(struct session *s)
 {
-	if (s->login == NULL || !next_leg(s, s->in.body.data, s->in.body.len))
+	if (s->login.work == NULL || !next_leg(s, s->in.body.data, s->in.body.len))
 		session_abort(s, "SSPI message that nobody waits for");
 }
 

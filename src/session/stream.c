@@ -13,20 +13,20 @@
 #define STREAM_PENDING_MAX (512u << 10)
 #define WAIT_STEP_MS 125
 
-/* Takes the lock. The engine is asked now and then whether others need the place, or the log
- * its end. */
+/* Takes the lock. The engine is asked now and then whether others need the place, or the
+ * WAL its end. */
 static void wait_for_client(struct session *s)
 {
 	bool leave = false;
 
-	lock_take(&s->stream_lock);
-	while (s->stream_full && !leave && !atomic_load(&s->call.cancelled)) {
-		if (lock_wait_until(&s->stream_lock, &s->stream_wake, clock_mono_ms() + WAIT_STEP_MS) ||
+	lock_take(&s->streaming.lock);
+	while (s->streaming.full && !leave && !atomic_load(&s->call.cancelled)) {
+		if (lock_wait_until(&s->streaming.lock, &s->streaming.wake, clock_mono_ms() + WAIT_STEP_MS) ||
 		    s->call.waits == NULL)
 			continue;
-		lock_give(&s->stream_lock);
+		lock_give(&s->streaming.lock);
 		leave = s->call.waits(&s->call);
-		lock_take(&s->stream_lock);
+		lock_take(&s->streaming.lock);
 	}
 }
 
@@ -41,67 +41,67 @@ static int hand_over(struct output *finished, void *arg)
 
 	assert(!net_loop_is_here(s->loop) && s->inflight && s->call.txn == NULL);
 	wait_for_client(s);
-	rc = s->stream_gone || !output_append(&s->finished, finished) ? -1 : 0;
-	post = !s->stream_posted;
-	s->stream_posted = s->stream_full = true;
-	lock_give(&s->stream_lock);
+	rc = s->end.stream_gone || !output_append(&s->finished, finished) ? -1 : 0;
+	post = !s->streaming.posted;
+	s->streaming.posted = s->streaming.full = true;
+	lock_give(&s->streaming.lock);
 	if (post)
-		net_loop_post(s->loop, &s->stream_post);
+		net_loop_post(s->loop, &s->streaming.post);
 	return rc;
 }
 
 static void let_reader_go_on(struct session *s)
 {
-	s->stream_full = false;
-	pthread_cond_signal(&s->stream_wake);
+	s->streaming.full = false;
+	pthread_cond_signal(&s->streaming.wake);
 }
 
 /* On the loop: sends what was handed over. */
 static void take_over(struct net_post *post)
 {
-	struct session *s = CONTAINER_OF(post, struct session, stream_post);
+	struct session *s = CONTAINER_OF(post, struct session, streaming.post);
 
 	assert(net_loop_is_here(s->loop));
-	lock_take(&s->stream_lock);
-	assert(s->stream_posted);
-	s->stream_posted = false;
+	lock_take(&s->streaming.lock);
+	assert(s->streaming.posted);
+	s->streaming.posted = false;
 	if (s->phase != PHASE_CLOSED)
 		net_stream_send(s->stream, &s->finished);
 	output_reset(&s->finished, 2 * STREAM_CHUNK);
-	s->stream_waits_drain = s->phase != PHASE_CLOSED &&
-				net_stream_pending(s->stream) > STREAM_PENDING_MAX;
-	if (!s->stream_waits_drain)
+	s->streaming.waits_drain = s->phase != PHASE_CLOSED &&
+				   net_stream_pending(s->stream) > STREAM_PENDING_MAX;
+	if (!s->streaming.waits_drain)
 		let_reader_go_on(s);
-	lock_give(&s->stream_lock);
+	lock_give(&s->streaming.lock);
 	session_unread_watch(s);
 }
 
 void session_stream_drained(struct session *s)
 {
-	lock_take(&s->stream_lock);
-	if (s->stream_waits_drain) {
-		s->stream_waits_drain = false;
+	lock_take(&s->streaming.lock);
+	if (s->streaming.waits_drain) {
+		s->streaming.waits_drain = false;
 		net_stream_set_timer(s->stream, 0);
 		let_reader_go_on(s);
 	}
-	lock_give(&s->stream_lock);
+	lock_give(&s->streaming.lock);
 }
 
 /* A cancelled call must not wait for the client. */
 void session_stream_wake(struct session *s)
 {
-	lock_take(&s->stream_lock);
-	pthread_cond_signal(&s->stream_wake);
-	lock_give(&s->stream_lock);
+	lock_take(&s->streaming.lock);
+	pthread_cond_signal(&s->streaming.wake);
+	lock_give(&s->streaming.lock);
 }
 
 void session_stream_enable(struct session *s, bool on)
 {
-	assert(net_loop_is_here(s->loop) && !s->inflight && !s->stream_posted);
+	assert(net_loop_is_here(s->loop) && !s->inflight && !s->streaming.posted);
 	s->out.flush = on ? hand_over : NULL;
 	s->out.flush_arg = s;
 	s->out.flush_at = STREAM_CHUNK;
-	s->stream_post.fn = take_over;
+	s->streaming.post.fn = take_over;
 	if (!on) /* its last post came before the call's completion */
 		output_reset(&s->finished, 0);
 }

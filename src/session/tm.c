@@ -70,7 +70,7 @@ void session_tm_begin(struct session *s)
 	int rc = 0;
 
 	assert(net_loop_is_here(s->loop) && !s->inflight);
-	if (tds_get_headers(&r->body, s->version, &descriptor, &e) < 0 ||
+	if (tds_get_headers(&r->body, s->wire.version, &descriptor, &e) < 0 ||
 	    tds_get_tm(&r->body, &s->arena, &r->tm, &e) < 0 || !translate(s, &e)) {
 		finish(s, -1, &e);
 		return;

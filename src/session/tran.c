@@ -10,11 +10,11 @@ static void announce(struct session *s, uint8_t type)
 {
 	bool begin = type == 8;
 
-	if (s->version < TDS_72)
+	if (s->wire.version < TDS_72)
 		return;
 	session_response_touch(s);
-	tds_put_envchange_bytes(&s->out, type, begin ? &s->descriptor : NULL, begin ? 8 : 0,
-				begin ? NULL : &s->descriptor, begin ? 0 : 8);
+	tds_put_envchange_bytes(&s->out, type, begin ? &s->tran.descriptor : NULL, begin ? 8 : 0,
+				begin ? NULL : &s->tran.descriptor, begin ? 0 : 8);
 }
 
 static void begin(struct session *s, struct str name)
@@ -22,28 +22,28 @@ static void begin(struct session *s, struct str name)
 	s->vars.trancount++;
 	if (s->vars.trancount > 1)
 		return;
-	assert(s->txn == NULL && s->descriptor == 0);
-	s->descriptor = ++s->last_descriptor;
-	str_copy(s->txn_name, sizeof(s->txn_name), name);
+	assert(s->tran.txn == NULL && s->tran.descriptor == 0);
+	s->tran.descriptor = ++s->tran.last_descriptor;
+	str_copy(s->tran.name, sizeof(s->tran.name), name);
 	announce(s, 8);
 }
 
 static void ended(struct session *s, uint8_t type)
 {
-	if (s->txn != NULL)
-		engine_txn_free(s->txn);
-	s->txn = NULL;
-	if (s->txn_announces && type == 9)
-		session_announce(s, s->txn_database);
-	s->txn_announces = false;
-	s->txn_database = NULL;
+	if (s->tran.txn != NULL)
+		engine_txn_free(s->tran.txn);
+	s->tran.txn = NULL;
+	if (s->tran.announces && type == 9)
+		session_announce(s, s->tran.database);
+	s->tran.announces = false;
+	s->tran.database = NULL;
 	s->vars.trancount = 0;
-	if (s->txn_cleanup && type == 9)
+	if (s->tran.cleanup && type == 9)
 		session_cleanup(s);
-	s->txn_cleanup = false;
-	if (s->descriptor != 0)
+	s->tran.cleanup = false;
+	if (s->tran.descriptor != 0)
 		announce(s, type);
-	s->descriptor = 0;
+	s->tran.descriptor = 0;
 }
 
 void session_tran_lost(struct session *s)
@@ -56,11 +56,11 @@ static void submit(struct session *s, enum call_kind kind, const char *savepoint
 {
 	struct call *c = &s->call;
 
-	assert(s->txn != NULL && s->txn_database != NULL);
-	session_call_make(s, kind, s->txn_database);
+	assert(s->tran.txn != NULL && s->tran.database != NULL);
+	session_call_make(s, kind, s->tran.database);
 	c->savepoint = savepoint;
-	c->txn = s->txn;
-	session_call_submit(s, s->txn_database->engine);
+	c->txn = s->tran.txn;
+	session_call_submit(s, s->tran.database->engine);
 }
 
 static char *name_text(struct session *s, struct str name)
@@ -70,11 +70,11 @@ static char *name_text(struct session *s, struct str name)
 
 static int take_engine(struct session *s, struct database *db, struct err *reterr)
 {
-	assert(s->txn == NULL && s->vars.trancount > 0);
-	s->txn = engine_begin(db->engine, s->vars.isolation == TSQL_SNAPSHOT);
-	if (s->txn == NULL)
+	assert(s->tran.txn == NULL && s->vars.trancount > 0);
+	s->tran.txn = engine_begin(db->engine, s->vars.isolation == TSQL_SNAPSHOT);
+	if (s->tran.txn == NULL)
 		return err_nomem(reterr);
-	s->txn_database = db;
+	s->tran.database = db;
 	return 0;
 }
 
@@ -92,7 +92,7 @@ static enum tran_next do_commit(struct session *s, int *ret_rc, struct err *rete
 		s->vars.trancount--;
 		return now(ret_rc, 0);
 	}
-	if (s->txn == NULL) {
+	if (s->tran.txn == NULL) {
 		ended(s, 9);
 		return now(ret_rc, 0);
 	}
@@ -102,7 +102,7 @@ static enum tran_next do_commit(struct session *s, int *ret_rc, struct err *rete
 
 static bool names_transaction(const struct session *s, struct str name)
 {
-	return name.n == 0 || (s->txn_name[0] != '\0' && str_eq(name, str_of(s->txn_name)));
+	return name.n == 0 || (s->tran.name[0] != '\0' && str_eq(name, str_of(s->tran.name)));
 }
 
 static enum tran_next do_rollback(struct session *s, struct str name, int *ret_rc, struct err *reterr)
@@ -115,12 +115,12 @@ static enum tran_next do_rollback(struct session *s, struct str name, int *ret_r
 		savepoint = name_text(s, name);
 		if (savepoint == NULL)
 			return now(ret_rc, err_nomem(reterr));
-		if (s->txn == NULL)
+		if (s->tran.txn == NULL)
 			return now(ret_rc, err_set(reterr, ERR_NO_SAVEPOINT, savepoint));
 		submit(s, CALL_ROLLBACK_TO, savepoint);
 		return TRAN_WAIT;
 	}
-	if (s->txn == NULL) {
+	if (s->tran.txn == NULL) {
 		ended(s, 10);
 		return now(ret_rc, 0);
 	}
@@ -136,7 +136,7 @@ static enum tran_next do_save(struct session *s, struct str name, int *ret_rc, s
 		return now(ret_rc, err_set(reterr, ERR_SAVE_NO_TRAN));
 	if (savepoint == NULL)
 		return now(ret_rc, err_nomem(reterr));
-	if (s->txn == NULL && take_engine(s, s->database, reterr) < 0)
+	if (s->tran.txn == NULL && take_engine(s, s->database, reterr) < 0)
 		return now(ret_rc, -1);
 	submit(s, CALL_SAVE, savepoint);
 	return TRAN_WAIT;
@@ -179,7 +179,7 @@ static int other_database(const struct session *s, const struct database *db, bo
 {
 	if (!writes && !keeps_what_it_reads(s))
 		return 0;
-	return err_set(reterr, writes ? ERR_TXN_DATABASES : ERR_TXN_READS, s->txn_database->name, db->name);
+	return err_set(reterr, writes ? ERR_TXN_DATABASES : ERR_TXN_READS, s->tran.database->name, db->name);
 }
 
 int session_tran_join(struct session *s, struct database *db, bool writes, struct err *reterr)
@@ -189,29 +189,29 @@ int session_tran_join(struct session *s, struct database *db, bool writes, struc
 		begin(s, STR(""));
 	if (s->vars.trancount == 0)
 		return 0;
-	if (s->txn == NULL && !writes && !keeps_what_it_reads(s))
+	if (s->tran.txn == NULL && !writes && !keeps_what_it_reads(s))
 		return 0;
-	if (s->txn == NULL && take_engine(s, db, reterr) < 0)
+	if (s->tran.txn == NULL && take_engine(s, db, reterr) < 0)
 		return -1;
-	if (s->txn_database != db)
+	if (s->tran.database != db)
 		return other_database(s, db, writes, reterr);
-	if (s->vars.isolation == TSQL_SNAPSHOT && !engine_txn_is_snapshot(s->txn))
+	if (s->vars.isolation == TSQL_SNAPSHOT && !engine_txn_is_snapshot(s->tran.txn))
 		return err_set(reterr, ERR_NOT_SNAPSHOT, db->name);
-	s->call.txn = s->txn;
+	s->call.txn = s->tran.txn;
 	return 0;
 }
 
 void session_tran_tell_rollback(struct session *s)
 {
-	if (s->descriptor != 0)
+	if (s->tran.descriptor != 0)
 		announce(s, 10);
 }
 
 bool session_tran_abandon(struct session *s)
 {
-	if (s->txn == NULL) {
+	if (s->tran.txn == NULL) {
 		s->vars.trancount = 0;
-		s->descriptor = 0;
+		s->tran.descriptor = 0;
 		return false;
 	}
 	if (s->vars.trancount < 0) { /* the rollback below is done */
@@ -225,11 +225,11 @@ bool session_tran_abandon(struct session *s)
 
 void session_tran_forget(struct session *s)
 {
-	if (s->txn != NULL)
-		engine_txn_free(s->txn);
-	s->txn = NULL;
-	s->txn_database = NULL;
-	s->txn_announces = false;
+	if (s->tran.txn != NULL)
+		engine_txn_free(s->tran.txn);
+	s->tran.txn = NULL;
+	s->tran.database = NULL;
+	s->tran.announces = false;
 	s->vars.trancount = 0;
-	s->descriptor = 0;
+	s->tran.descriptor = 0;
 }

@@ -1,5 +1,5 @@
 /* unread.c — clients that do not read their answers. What they leave unread costs memory, a
- * reader and its hold on the log; so after send_timeout without a byte taken a query ends, and a
+ * reader and its hold on the WAL; so after send_timeout without a byte taken a query ends, and a
  * connection whose answer is complete is closed. A slow client is no such client: any byte
  * begins the time anew. */
 #include "session/session_int.h"
@@ -18,15 +18,16 @@ void session_unread_arm(struct session *s)
 
 	assert(net_loop_is_here(s->loop));
 	assert(s->phase == PHASE_READY);
-	s->unread = net_stream_pending(s->stream);
-	net_stream_set_timer(s->stream, earlier(c->idle_timeout, s->unread > 0 ? c->send_timeout : 0));
+	s->streaming.unread = net_stream_pending(s->stream);
+	net_stream_set_timer(s->stream,
+			     earlier(c->idle_timeout, s->streaming.unread > 0 ? c->send_timeout : 0));
 }
 
 void session_unread_watch(struct session *s)
 {
-	if (s->phase != PHASE_BUSY || !(s->stream_waits_drain || session_answer_waits(s)))
+	if (s->phase != PHASE_BUSY || !(s->streaming.waits_drain || session_answer_waits(s)))
 		return;
-	s->unread = net_stream_pending(s->stream);
+	s->streaming.unread = net_stream_pending(s->stream);
 	net_stream_set_timer(s->stream, earlier(s->server->config->send_timeout, 0));
 }
 
@@ -34,9 +35,9 @@ bool session_unread_timeout(struct session *s)
 {
 	size_t pending = net_stream_pending(s->stream);
 
-	if (pending == 0 || (s->phase == PHASE_BUSY && !s->stream_waits_drain && !session_answer_waits(s)))
+	if (pending == 0 || (s->phase == PHASE_BUSY && !s->streaming.waits_drain && !session_answer_waits(s)))
 		return false;
-	if (pending < s->unread) {
+	if (pending < s->streaming.unread) {
 		if (s->phase == PHASE_READY)
 			session_unread_arm(s);
 		else
@@ -46,8 +47,8 @@ bool session_unread_timeout(struct session *s)
 	} else if (session_answer_waits(s)) {
 		session_answer_stalled(s);
 	} else {
-		assert(s->phase == PHASE_BUSY && s->stream_waits_drain);
-		s->stalled = true;
+		assert(s->phase == PHASE_BUSY && s->streaming.waits_drain);
+		s->streaming.stalled = true;
 		session_call_cancel(s);
 	}
 	return true;

@@ -14,7 +14,7 @@ static bool is_over(void *arg)
 {
 	struct session *s = arg;
 
-	return atomic_load(&s->call.cancelled) || clock_mono_ms() >= s->work_until_ms ||
+	return atomic_load(&s->call.cancelled) || clock_mono_ms() >= s->work.until_ms ||
 	       s->out.wire.bytes.len >= ANSWER_MAX;
 }
 
@@ -22,22 +22,22 @@ static bool is_over(void *arg)
  * begun. */
 static void on_thread(struct net_work *w)
 {
-	struct session *s = CONTAINER_OF(w, struct session, work);
+	struct session *s = CONTAINER_OF(w, struct session, work.net);
 	struct meter meter = { .left = 1, .stop = is_over, .arg = s };
 
 	assert(s->inflight && s->request->wait == WAIT_WORK);
 	s->request->work_run(s, &meter);
-	s->work_gave_up = meter.gave_up;
+	s->work.gave_up = meter.gave_up;
 }
 
 /* On the loop's thread again. */
 static void back(struct net_work *w)
 {
-	struct session *s = CONTAINER_OF(w, struct session, work);
+	struct session *s = CONTAINER_OF(w, struct session, work.net);
 
 	assert(net_loop_is_here(s->loop) && s->inflight && s->engine == NULL);
 	s->inflight = false;
-	if (s->stream_gone || s->phase == PHASE_CLOSED)
+	if (s->end.stream_gone || s->phase == PHASE_CLOSED)
 		session_release(s);
 	else
 		session_request_continue(s);
@@ -53,20 +53,20 @@ void session_work_begin(struct session *s, void (*run)(struct session *s, struct
 	r->work_run = run;
 	r->work_done = done;
 	r->wait = WAIT_WORK;
-	s->work_gave_up = false;
-	s->work_until_ms = left == INT64_MAX ? INT64_MAX : clock_mono_ms() + left;
+	s->work.gave_up = false;
+	s->work.until_ms = left == INT64_MAX ? INT64_MAX : clock_mono_ms() + left;
 	/* no procedure: its result sets would end otherwise (response.c) */
 	call_begin(&s->call, CALL_QUERY);
 	s->engine = NULL;
 	s->inflight = true;
 	/* Turns by login, which has a share of the threads; its sessions have one piece of work
 	 * each, so that among them first come is fair. */
-	s->work = (struct net_work){ .run = on_thread,
-				     .done = back,
-				     .loop = s->loop,
-				     .lane = NET_LANE_REQUEST,
-				     .key = str_hash_nocase(str_of(s->login_name)) };
-	net_work_submit(s->server->net, &s->work);
+	s->work.net = (struct net_work){ .run = on_thread,
+					 .done = back,
+					 .loop = s->loop,
+					 .lane = NET_LANE_REQUEST,
+					 .key = str_hash_nocase(str_of(s->login.name)) };
+	net_work_submit(s->server->net, &s->work.net);
 }
 
 void session_work_or_now(struct session *s, bool is_long, void (*run)(struct session *s, struct meter *m),
@@ -76,13 +76,13 @@ void session_work_or_now(struct session *s, bool is_long, void (*run)(struct ses
 		session_work_begin(s, run, done);
 		return;
 	}
-	s->work_gave_up = false;
+	s->work.gave_up = false;
 	run(s, NULL);
 	done(s);
 }
 
 void session_work_explain(const struct session *s, struct err *e)
 {
-	if (s->work_gave_up && !s->cancelled)
+	if (s->work.gave_up && !s->cancelled)
 		(void)err_set(e, ERR_TIMEOUT, (int)s->server->config->execution_timeout);
 }

@@ -1,9 +1,12 @@
 """The first minutes: what a first start prints, what it leaves behind when it fails, what a reload says."""
 import os
+import pathlib
 import pty
+import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 
 import pytest
 
@@ -30,6 +33,26 @@ def test_a_folder_that_was_there_stays(tmp_path):
     (tmp_path / "data" / "note").write_text("mine")
     assert first_start(tmp_path / "data", "--listen", "1.2.3.4:99").returncode == 1
     assert (tmp_path / "data" / "note").read_text() == "mine"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can make a folder for another user to find")
+@pytest.mark.parametrize("mode", [0o700, 0o755])
+def test_a_folder_of_another_user_says_whose_it_is(mode):
+    """Somebody ran the first server as root."""
+    top = pathlib.Path(tempfile.mkdtemp(prefix="another-"))
+    try:
+        top.chmod(0o755)
+        program = shutil.copy(binary(), top)
+        (top / "data").mkdir()
+        (top / "data").chmod(mode)
+        (top / "data" / "lock").touch(0o600)
+        done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program, "--data", top / "data", "--listen", "127.0.0.1:0"],
+                              capture_output=True, text=True, timeout=60, check=False)
+    finally:
+        shutil.rmtree(top)
+    said = done.stderr.splitlines()[-1]
+    assert done.returncode == 1 and f"mode {0o600 if mode == 0o755 else mode:04o}" in said, said
+    assert "owner uid 0" in said and "runs as uid 65534" in said and "--data" in said, said
 
 
 def start_and_read(data, stdout, read):

@@ -1,7 +1,9 @@
 """The scripts behind make run and make test, where things are not as they should be: packages that nobody may
 install, a checkout that was moved, one that root has built."""
+import contextlib
 import os
 import pathlib
+import pty
 import shutil
 import subprocess
 import tempfile
@@ -29,6 +31,26 @@ def checkout():
 
 def build(folder, *before):
     return subprocess.run([*before, folder / "tools" / "build.sh", "plain"], capture_output=True, text=True, timeout=120, check=False)
+
+
+def build_at_a_terminal(folder):
+    ours, theirs = pty.openpty()
+    done = subprocess.run([folder / "tools" / "build.sh", "plain"], stdin=theirs, stdout=theirs, stderr=theirs, timeout=120, check=False)
+    os.close(theirs)
+    said = b""
+    with contextlib.suppress(OSError), open(ours, "rb", buffering=0) as stream:     # the end of a terminal is an error
+        while piece := stream.read(4096):
+            said += piece
+    assert done.returncode == 0, said
+    return said.decode()
+
+
+def test_who_waits_at_a_terminal_sees_how_far_it_is(checkout):
+    """Also when the first build was interrupted, or a file has changed since; and nothing when there is nothing to do."""
+    assert "build: 100%" in build_at_a_terminal(checkout)
+    (checkout / "small.c").write_text("int main(void) { return 1; }\n")
+    assert "build: 100%" in build_at_a_terminal(checkout)
+    assert build_at_a_terminal(checkout) == ""
 
 
 def test_a_moved_checkout_is_built_anew(checkout):

@@ -4,6 +4,7 @@ import os
 import pty
 import select
 import shutil
+import signal
 import subprocess
 import time
 
@@ -118,6 +119,12 @@ def test_sql_as_json_is_one_value_a_batch(cli):
     assert json.loads(failed.stderr)["line"] == 2
 
 
+def test_floats_have_the_fewest_digits_that_mean_the_same(cli):
+    text = "SELECT CAST(0.1 AS float) AS a, CAST(0.1 AS real) AS b, CAST(1 AS float) / 3 AS c, CAST(12638255104 AS float) AS d"
+    assert cli.json("sql", "-c", text)["results"] == [[{"a": 0.1, "b": 0.1, "c": 1 / 3, "d": 12638255104}]]
+    assert cli.ok("sql", "-c", text).splitlines()[2].split() == ["0.1", "0.1", str(1 / 3), "12638255104"]
+
+
 def test_sql_repeats_a_batch_and_takes_strings_that_look_like_go(cli):
     assert cli.ok("sql", stdin="SELECT 7 AS n\nGO 3\n").count("(1 row)") == 3
     assert "(1 row)" in cli.ok("sql", stdin="SELECT 'a\nGO\nb' AS t\nGO\n")
@@ -230,6 +237,20 @@ def test_zsh_takes_its_script(cli, tmp_path):
     assert script.read_text().startswith("#compdef procession")
     subprocess.run(["zsh", "-n", str(script)], check=True)
     assert cli.run("--completion", "tcsh", connect=False).returncode == 2
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+@pytest.mark.parametrize("typed, becomes", [("procession datab", "database"), ("procession login rem", "remove"), ("procession login add x --gen", "--generate")])
+def test_zsh_completes(cli, tmp_path, typed, becomes):
+    (tmp_path / "_procession").write_text(cli.ok("--completion", "zsh", connect=False))
+    terminal = Terminal([shutil.which("zsh"), "-f", "-i"], dict(cli.env, TERM="vt100", HOME=str(tmp_path), PS1="ready: "))
+    terminal.type(f"fpath=({tmp_path} $fpath); autoload -Uz compinit; compinit -u -D; echo load''ed\n")
+    terminal.expect("loaded")
+    terminal.expect("ready: ")
+    terminal.type(f"{typed}\t")
+    terminal.expect(becomes)
+    os.kill(terminal.pid, signal.SIGKILL)
+    terminal.status()
 
 
 def test_the_manual_page_names_every_command(cli):

@@ -45,7 +45,7 @@ def debian(packages, tmp_path_factory):
     for package in packages.values():
         shutil.copy(package, made.path(f"/root/{package.name.split('_')[0]}_new.deb"))
         shutil.copy(older(package, folder), made.path(f"/root/{package.name.split('_')[0]}_old.deb"))
-    made.fetch(*[f"/root/{name}_new.deb" for name in NAMES])
+    made.fetch(*[f"/root/{name}_new.deb" for name in NAMES], "libreoffice-writer")
     with made:
         yield made
 
@@ -118,7 +118,7 @@ def scheduler_runs_a_job(debian):
 
 
 def worker_translates_in_its_jail(debian):
-    """By sed, so that neither LibreOffice nor Apertium has to be fetched: what is tried is the unit, which must not forbid the jail."""
+    """By sed: what is tried is the unit, which must not forbid the jail."""
     new_login(debian, "worker", "Translation")
     debian.run("chown", "procession-worker", "/etc/procession/worker-password")
     debian.run("chmod", "400", "/etc/procession/worker-password")
@@ -136,6 +136,20 @@ def worker_translates_in_its_jail(debian):
     assert next(folder.glob("out/a*.txt")).read_text() == "a Haus\n"
     debian.run("systemctl", "stop", "procession-worker@translate")
     assert debian.run("systemctl", "is-failed", "procession-worker@translate", check=False).stdout.strip() == "inactive"
+
+
+def worker_converts_in_its_jail(debian):
+    """Without LibreOffice it says what is missing; then with it, by the same unit and the same settings."""
+    procession(debian, "grant", "worker", "WordAutomation", "execute,select")
+    debian.run("systemctl", "start", "procession-worker@convert")
+    wait_for(lambda: "apt-get install libreoffice-writer" in debian.journal("procession-worker@convert"), lambda: debian.journal("procession-worker@convert"))
+    debian.run("apt-get", "install", "-y", "--no-install-recommends", "libreoffice-writer")
+    debian.run("systemctl", "restart", "procession-worker@convert")
+    procession(debian, "convert", "/srv/documents/a.txt", "--to", "pdf", "--out", "/srv/documents/out", "--queue")
+    wait_for(debian.path("/srv/documents/out/a.pdf").exists, lambda: debian.journal("procession-worker@convert"))
+    assert debian.path("/srv/documents/out/a.pdf").read_bytes().startswith(b"%PDF-")
+    debian.run("systemctl", "stop", "procession-worker@convert")
+    assert debian.run("systemctl", "is-failed", "procession-worker@convert", check=False).stdout.strip() == "inactive"
 
 
 def go_back(debian):
@@ -182,6 +196,7 @@ def test_the_life_of_the_packages(debian):
     server_takes_a_reload(debian)
     scheduler_runs_a_job(debian)
     worker_translates_in_its_jail(debian)
+    worker_converts_in_its_jail(debian)
     backup_is_made_and_can_be_checked(debian)
 
     was = debian.said("systemctl", "show", "-P", "MainPID", "processiond")

@@ -10,6 +10,7 @@ import signal
 import threading
 import time
 
+import psycopg2
 import pytest
 
 from support import postgres
@@ -18,14 +19,20 @@ from support.counting import Counting
 from support.server import Server, ServerFailed
 
 
-@pytest.fixture
-def pair():
+@contextlib.contextmanager
+def two():
     reason = postgres.missing()
     if reason:
         pytest.skip(reason)
     with postgres.Postgres(settings={"wal_level": "replica"}) as primary, postgres.Standby(primary) as standby:
         primary.synchronous()
         yield primary, standby
+
+
+@pytest.fixture
+def pair():
+    with two() as made:
+        yield made
 
 
 def conninfo(*hosts):
@@ -107,6 +114,43 @@ def test_a_standby_is_no_primary_and_a_transaction_is_told_that_nothing_of_it_ha
         assert db.batch("EXEC proc_AddItem 'gone too', 0x01, 20").error == 50013
         assert db.batch("EXEC proc_AddItem 'gone', 0x01, 20").error is None
         assert late.batch("EXEC proc_AddItem 'gone too', 0x01, 20").error is None
+
+
+def cancel_waits(primary, count):
+    """Ends the waiting of our sessions for the standby, of so many; what they wait for."""
+    cancelled, until = set(), time.monotonic() + 60
+    with contextlib.closing(primary.connect()) as connection:
+        cursor = connection.cursor()
+        while len(cancelled) < count:
+            cursor.execute("SELECT pid, query_start FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name ~ '^procession .*/'")
+            for found in set(cursor.fetchall()) - cancelled:
+                cursor.execute("SELECT pg_cancel_backend(%s)", found[:1])
+                cancelled.add(found)
+            assert time.monotonic() < until, cancelled
+            time.sleep(0.05)
+
+
+@pytest.mark.parametrize("language", ("en", "de"))
+def test_a_commit_whose_standby_is_not_waited_for_any_more_is_not_answered(monkeypatch, language):
+    """Somebody cancels the waiting: PostgreSQL has the change, and its standby has not. The warning that says so is in PostgreSQL's language."""
+    monkeypatch.setenv("LANGUAGE", language)            # of C.UTF-8, too, but not of C
+    with two() as (primary, standby), servers(conninfo(primary, standby), failover_timeout=120) as (server,), \
+            open_path("wire", server, "StateService") as db:
+        with contextlib.closing(primary.connect()) as connection, pytest.raises(psycopg2.Error, match="Null" if language == "de" else "zero"):
+            connection.cursor().execute("SELECT 1 / 0")
+        assert db.batch("EXEC proc_AddItem 'a', 0x01, 20").error is None
+        answers = []
+        standby.freeze()
+        thread = threading.Thread(target=lambda: answers.append(db.call("proc_GetItemWithLock", id="a")))
+        thread.start()
+        try:
+            cancel_waits(primary, 1)
+            cancel_waits(primary, 1)                    # of the look at the mark, which is not believed either
+            assert answers == []
+        finally:
+            standby.thaw()
+            thread.join(150)
+        assert (answers[0].error, answers[0].out["locked"], answers[0].out["lockCookie"]) == (None, False, 2)
 
 
 def test_a_server_that_starts_while_there_is_no_primary_waits_for_one(pair):

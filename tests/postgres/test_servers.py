@@ -159,6 +159,14 @@ def test_a_call_that_waits_too_long_is_told(pg):
         assert db.call("proc_AddItem", id="late", item=b"x", timeout=20).status == 0
 
 
+def test_more_columns_than_postgres_returns_are_refused(three):
+    with contextlib.ExitStack() as stack:
+        db = opened(stack, three[0], path="wire")
+        told = db.batch("SELECT " + ", ".join(["name"] * 1665) + " FROM sys.objects")
+        assert told.error == 1056 and "1664" in told.errors[0][2], told
+        assert len(db.batch("SELECT " + ", ".join(["1"] * 1664) + " FROM dbo.Items WHERE Id = 'none'").columns) == 1664
+
+
 def test_a_newer_schema_is_refused(pg):
     with servers(pg, 1) as (server,):
         conninfo = server.settings["postgres"]

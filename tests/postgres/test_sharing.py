@@ -9,6 +9,7 @@ import uuid
 import pytest
 
 from support import calls
+from support.numbers import numbers
 from support.server import Server, command_binary
 
 JOB = """EXEC proc_AddJob @JobId = 1, @Settings = N'<settings/>'
@@ -107,6 +108,42 @@ def test_one_server_cleans_and_another_when_it_is_killed(pg):
         made[first].start()
         until(lambda: len([r for r in rows(others[0], "EXEC procession_server_list") if r["status"] == "online"]) == 3)
         assert cleaners(made[first]) == [name]
+
+
+# ---- what the databases hold is counted by that one, for all
+
+def told_items(server):
+    """(items, bytes on the disk); None: not told."""
+    told = numbers(tuple(r.values()) for r in rows(server, "EXEC procession_stats"))
+    return tuple(told.get((name, "StateService", None)) for name in ("procession_state_items", "procession_database_file_bytes"))
+
+
+def test_one_server_counts_and_all_tell_also_when_it_is_gone(pg):
+    with servers(pg, 2) as made:
+        with open_path("wire", made[1], "StateService") as db:
+            assert db.batch("EXEC proc_AddItem 'counted', 0x01, 20").error is None
+        for server in made:
+            assert until(lambda: told_items(server)[0] == 1 and told_items(server)[1]) > 8192
+        first, = cleaners(made[0])
+        counts = next(s for s in made if s.settings["server_name"] == first)
+        other = next(s for s in made if s is not counts)
+        counts.stop()
+        with open_path("wire", other, "StateService") as db:
+            assert db.batch("EXEC proc_AddItem 'after', 0x01, 20").error is None
+        until(lambda: told_items(other)[0] == 2)
+
+
+def test_what_cannot_be_counted_is_not_told_and_nobody_waits_for_it(pg):
+    with servers(pg, 1) as (server,):
+        until(lambda: told_items(server)[0] == 0)
+        with items(pg, server) as cursor:
+            cursor.execute("BEGIN")
+            cursor.execute("LOCK TABLE item IN ACCESS EXCLUSIVE MODE")
+            server.wait_log("event=counting_failed database=StateService", timeout=60)
+            until(lambda: told_items(server)[0] is None)
+            cursor.execute("ROLLBACK")
+        with open_path("wire", server, "StateService") as db:
+            assert db.batch("EXEC proc_AddItem 'free', 0x01, 20").error is None
 
 
 # ---- databases

@@ -44,7 +44,7 @@ def test_without_a_setting_each_60_seconds_are_asked_for(proxy, scheduler, plain
     asked = [moment(args["@NextDueTime"]) for args in proxy.of(GET)[:3]]
     for at, later, until, next_until in zip(times, times[1:], asked, asked[1:]):
         assert later - at > 2.75                                            # 55 seconds of its own
-        assert 59 < (next_until - until).total_seconds() < 120              # no round was left out
+        assert 55 < (next_until - until).total_seconds() < 120              # no round was left out; a late one is followed by one in time
 
 
 @proves("SCHED-Client-01", "SCHED-Client-02", "SCHED-Client-03")

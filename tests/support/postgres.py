@@ -18,6 +18,8 @@ import tempfile
 
 PROGRAMS = pathlib.Path("/usr/lib/postgresql/15/bin")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Of all locales the one whose order and letters are the least like ours (I and i are no pair): what is not compared as declared shows.
+LOCALE = ("--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=tr-TR")
 SERVICES = ("system", "word", "translation", "schedule", "state")
 
 
@@ -55,7 +57,7 @@ class Postgres:
             os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
             self.folder.chmod(0o755)
         if not self.data.exists():
-            self._run("initdb", "-D", self.data, "-U", self.user, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions")
+            self._run("initdb", "-D", self.data, "-U", self.user, "-A", "trust", "-E", "UTF8", "--no-sync", "--no-instructions", *LOCALE)
         flags = " ".join(f"-c {k}='{v}'" for k, v in self.settings.items())
         # its output goes to a file: pg_ctl's pipe would stay open as long as the server lives
         self._run("pg_ctl", "-D", self.data, "-w", "-t", "120", "-l", self.folder / "log", "-o", flags, "start")
@@ -129,7 +131,8 @@ class Postgres:
             return ""
 
     def conninfo(self, database="postgres"):
-        return f"host={self.folder} user={self.user} dbname={database}"
+        port = f"port={self.settings['port']} " if "port" in self.settings else ""
+        return f"host={self.folder} {port}user={self.user} dbname={database}"
 
     def connect(self, database="postgres", path=None):
         import psycopg2

@@ -1,7 +1,7 @@
 """What a signature promises, checked the same way for every procedure: metadata, order, names, required and optional parameters."""
 TYPES = {       # as sp_sproc_columns names them: (TYPE_NAME, PRECISION)
     "varchar(512)": ("varchar", 512), "varbinary(max)": ("varbinary", 0), "int": ("int", 10), "bit": ("bit", 1), "uniqueidentifier": ("uniqueidentifier", None),
-    "nvarchar(256)": ("nvarchar", 256), "nvarchar(64)": ("nvarchar", 64), "ntext": ("ntext", None), "datetime": ("datetime", None),
+    "nvarchar(256)": ("nvarchar", 256), "nvarchar(128)": ("nvarchar", 128), "nvarchar(64)": ("nvarchar", 64), "nvarchar(32)": ("nvarchar", 32), "ntext": ("ntext", None), "datetime": ("datetime", None),
 }
 
 

@@ -1,19 +1,23 @@
 """A server that has the procedures of the specifications and none of our own, as others would have it: a real one, behind a network
-that misspells procession_wait_for_work on its way, so that the server answers that there is no such procedure. Needs --encrypt off."""
+that misspells procession_wait_for_work and procession_item_failed on their way, so that the server answers that there are no such
+procedures. Needs --encrypt off."""
 import contextlib
 import socket
 import threading
 import types
 
-NAME, OTHER = (name.encode("utf-16-le") for name in ("procession_wait_for_work", "procession_wait_for_rain"))
+# Each as long as what it replaces: no length in the packet changes.
+OTHERS = {"procession_wait_for_work": "procession_wait_for_rain", "procession_item_failed": "procession_item_fallen"}
 
 
 def carry(source, target, change, seen):
     with contextlib.suppress(OSError):
         while piece := source.recv(65536):
-            if change and NAME in piece:
-                seen.append(NAME.decode("utf-16-le"))
-                piece = piece.replace(NAME, OTHER)      # as long: no length in the packet changes
+            for name, other in OTHERS.items() if change else ():
+                ours = name.encode("utf-16-le")
+                if ours in piece:
+                    seen.append(name)
+                    piece = piece.replace(ours, other.encode("utf-16-le"))
             target.sendall(piece)
     for end in (source, target):
         with contextlib.suppress(OSError):
@@ -22,7 +26,7 @@ def carry(source, target, change, seen):
 
 @contextlib.contextmanager
 def without_bell(server):
-    """Looks like the server. `asked` grows with each call that went astray."""
+    """Looks like the server. `asked` has the name of each call that went astray."""
     listener, asked = socket.create_server(("127.0.0.1", 0)), []
 
     def accept():

@@ -65,6 +65,8 @@ def work(server, service, database, job, done, failed):
     for n in ids:
         texts.append(f"EXEC proc_UpdateSucceededItem @JobId = {job}, @GroupId = 1, @ItemId = {n}" if n <= done else
                      f"EXEC proc_UpdateFailedItem @JobId = {job}, @GroupId = 1, @ItemId = {n}, @NoRetry = 1, @ErrorCode = {4 + n % 3}")
+    texts += [f"EXEC procession_item_failed @JobId = {job}, @GroupId = 1, @ItemId = {n}, @ErrorCode = {4 + n % 3}, @Reason = N'no room on the disk', "
+              "@Worker = N'host1'" for n in ids if n > done]
     sql(server, database, *texts)
 
 

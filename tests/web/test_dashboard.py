@@ -11,10 +11,12 @@ import pytest
 from dashboard import PARTITION, READER, Load, available, browse, fill, rows, sql
 from support.certificate import certificate
 from support.server import Server
+from support.store import long_on_postgres
 from support.wire import Wire
 from test_health import address, get, still_serves
 
 pytestmark = pytest.mark.skipif(available() is not None, reason=str(available()))
+no_store = long_on_postgres("no database is asked for it")
 SHOTS = pathlib.Path(__file__).resolve().parents[2] / "build" / "screenshots"
 
 
@@ -46,7 +48,6 @@ def test_every_page_with_data_and_nothing_for_axe_to_find(web, size, dark):
     assert found == []
 
 
-@pytest.mark.sqlite_only("numbers are kept by counting")
 def test_the_overview_and_state_tell_what_is_kept(web):
     saw = browse("content", url(web), password=web.password, until="120 items", state=True)
     size, = rows(web, "StateService", "SELECT SUM(Bytes) FROM dbo.Items")[0]
@@ -60,7 +61,6 @@ def test_the_overview_and_state_tell_what_is_kept(web):
     assert all("iB" in cell["size"] for cell in saw["cells"].values())
 
 
-@pytest.mark.sqlite_only("numbers are kept by counting")
 def test_who_may_select_sees_what_his_database_holds_and_no_other(web):
     saw = browse("content", url(web), login=READER[0], password=READER[1], until=" succeeded")
     assert list(saw["cells"]) == ["WordAutomation"] and " succeeded" in saw["cells"]["WordAutomation"]["holds"]
@@ -70,6 +70,7 @@ def test_who_may_select_sees_what_his_database_holds_and_no_other(web):
     assert {n[0] for n in json.loads(v.get("/api/content?db=WordAutomation")[1])["numbers"]} == {"procession_job_items", "procession_database_file_bytes"}
 
 
+@no_store
 def test_a_certificate_that_expires_soon_is_told(tmp_path):
     with Server(settings={"http": "127.0.0.1:0", **certificate(tmp_path, 10)}) as server:
         assert browse("wrongNow", url(server), password=server.password, until="expires in 10 days").startswith("The server's certificate")
@@ -124,6 +125,7 @@ def test_logins_and_rights_change(web):
         Wire(web).login(user=READER[0], password=READER[1], database="WordAutomation")
 
 
+@no_store
 def test_the_server_goes_away_and_comes_back(tmp_path):
     server = Server(settings={"http": "127.0.0.1:0"}).start()
     where = url(server)
@@ -192,6 +194,7 @@ def test_forged_requests_are_refused(web):
     assert "forged" in v.get("/api/logins")[1]
 
 
+@no_store
 def test_failed_logins_are_held_back_more_and_more(new_server):
     """By the server's own throttle: 0.1 s after the first failure, 1.6 s after the fifth."""
     server = new_server(settings={"http": "127.0.0.1:0"})
@@ -235,6 +238,7 @@ def test_state_never_tells_what_is_in_it(web):
         assert status == 200 and "session-" not in body and "abab" not in body
 
 
+@no_store
 def test_a_browser_that_never_reads_its_events_holds_nobody_up(web):
     v = Visitor(web)
     _, host, port = address(web)
@@ -250,6 +254,7 @@ def test_a_browser_that_never_reads_its_events_holds_nobody_up(web):
         s.close()
 
 
+@no_store
 def test_a_thousand_browsers_are_bounded(web):
     """Connections beyond the bound are closed; calls over TDS do not notice."""
     v = Visitor(web)
@@ -276,6 +281,7 @@ def test_a_thousand_browsers_are_bounded(web):
             time.sleep(0.2)
 
 
+@no_store
 def test_under_https_the_cookie_is_secure(new_server):
     import ssl
     server = new_server(settings={"http": "0.0.0.0:0"})

@@ -13,7 +13,8 @@ import pytest
 
 from support.server import Server
 
-RULES = pathlib.Path(__file__).resolve().parents[2] / "packaging/prometheus"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RULES, DEFINED = ROOT / "packaging/prometheus", ROOT / "src/metrics/families.def"
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +62,26 @@ def test_text_and_procedure_agree(server):
     assert told["procession_calls_total", "proc_AddItem", None] >= 5
     assert text.keys() == told.keys()
     assert all(text[k] == pytest.approx(told[k], rel=1e-9) for k in told)
+
+
+def test_every_number_is_told_in_every_way(server):
+    """Which there are, in families.def; what each is at a moment, the tests of that number say."""
+    families = {name: kind for kind, name in re.findall(r'^FAMILY\(\w+, (\w+),\s+"(\w+)"', DEFINED.read_text(), re.M)}
+    with state(server) as c, c.cursor() as k:
+        k.execute("EXEC proc_AddItem 'told', 0x01, 20")
+        deadline = time.monotonic() + 60        # what is in the databases is counted once after the start
+        while True:
+            k.execute("EXEC procession_stats")
+            told = {row[0] for row in k.fetchall()}
+            if {"procession_state_items", "procession_job_items", "procession_scheduled_jobs"} <= told:
+                break
+            assert time.monotonic() < deadline, told
+            time.sleep(0.05)
+        k.execute("SELECT DISTINCT name FROM sys.procession_numbers")
+        viewed = {row[0] for row in k.fetchall()}
+    text = set(re.findall(r"^# TYPE (\w+) ", metrics(server), re.M))
+    assert families.keys() == text
+    assert told == viewed == {name + end for name in text for end in (("_count", "_sum") if families[name] == "HISTOGRAM" else ("",))}
 
 
 def test_alert_rules_fire_when_they_should():

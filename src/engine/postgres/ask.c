@@ -17,9 +17,10 @@
 /* ---- waiting ---- */
 
 struct patience {
-	int64_t until_ms;  /* 0: as long as the session lives */
-	unsigned changes;  /* another primary is the end of it */
-	int64_t ask_at_ms; /* whether it lives */
+	int64_t until_ms;        /* 0: as long as the session lives */
+	const atomic_bool *stop; /* that is the end of it, too; NULL: there is none */
+	unsigned changes;        /* another primary is the end of it */
+	int64_t ask_at_ms;       /* whether it lives */
 	struct pg_doubt doubt;
 };
 
@@ -37,7 +38,7 @@ static bool is_over(struct pg_engine *e, PGconn *h, struct patience *p)
 {
 	int64_t now = clock_mono_ms();
 
-	if (atomic_load(&e->primary.changes) != p->changes)
+	if (atomic_load(&e->primary.changes) != p->changes || (p->stop != NULL && atomic_load(p->stop)))
 		return true;
 	if (p->until_ms != 0)
 		return now >= p->until_ms;
@@ -103,9 +104,16 @@ static void give_up(PGconn *h)
 
 PGresult *postgres_exec_long(struct pg_engine *e, PGconn *h, const char *sql)
 {
-	struct patience p = patience_for(e, 0);
-	PGresult *r = PQsendQuery(h, sql) == 1 ? take_last(e, h, &p) : NULL;
+	return postgres_exec_until(e, h, sql, NULL);
+}
 
+PGresult *postgres_exec_until(struct pg_engine *e, PGconn *h, const char *sql, const atomic_bool *stop)
+{
+	struct patience p = patience_for(e, 0);
+	PGresult *r;
+
+	p.stop = stop;
+	r = PQsendQuery(h, sql) == 1 ? take_last(e, h, &p) : NULL;
 	if (r == NULL || postgres_is_gone(r))
 		give_up(h);
 	return r;

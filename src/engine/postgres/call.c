@@ -154,6 +154,7 @@ struct answer {
 	struct call *call;
 	const struct pg_function *f;
 	const PGresult *r;
+	bool rule;      /* it ended by a rule of its own */
 	int open;       /* the ROWS step whose set is being sent, or -1 */
 	uint64_t nrows; /* of it */
 };
@@ -240,6 +241,7 @@ static int take_check(struct answer *a, int row, const struct step *s, struct er
 
 	if (text_in(a, row, &text, reterr) < 0)
 		return -1;
+	a->rule = true;
 	return err_raise(reterr, s->number, s->severity, 1, "%.*s", STR_ARG(text));
 }
 
@@ -283,6 +285,11 @@ static int take_one(struct answer *a, int row, struct err *reterr)
 	return s->kind == STEP_MESSAGE ? take_message(a, row, s, reterr) : take_check(a, row, s, reterr);
 }
 
+static int taken(const struct answer *a, int rc)
+{
+	return rc == 0 ? 0 : a->rule ? -1 : PG_UNTAKEN;
+}
+
 int postgres_call_take(struct pg_conn *c, struct call *call, const PGresult *r, struct err *reterr)
 {
 	struct answer a = {
@@ -292,11 +299,13 @@ int postgres_call_take(struct pg_conn *c, struct call *call, const PGresult *r, 
 
 	assert(a.f != NULL); /* it was sent as a function */
 	arena_reset(&c->arena);
-	if (PQnfields(r) < ANSWER_VALUES + a.f->noutputs || PQntuples(r) == 0)
-		return err_set(reterr, ERR_STORE, c->db->base.name, "a function gave no answer");
+	if (PQnfields(r) < ANSWER_VALUES + a.f->noutputs || PQntuples(r) == 0) {
+		(void)err_set(reterr, ERR_STORE, c->db->base.name, "a function gave no answer");
+		return PG_UNTAKEN;
+	}
 	for (int row = 0; rc == 0 && row < PQntuples(r); row++)
 		rc = take_one(&a, row, reterr);
-	return rc;
+	return taken(&a, rc);
 }
 
 int postgres_call_take_row(struct pg_conn *c, struct call *call, const PGresult *r, int row,
@@ -308,5 +317,5 @@ int postgres_call_take_row(struct pg_conn *c, struct call *call, const PGresult 
 
 	assert(a.f != NULL && a.f->one_row && PQnfields(r) >= ANSWER_VALUES + a.f->noutputs);
 	arena_reset(&c->arena);
-	return take_one(&a, row, reterr);
+	return taken(&a, take_one(&a, row, reterr));
 }

@@ -105,13 +105,11 @@ void postgres_conn_free(struct pg_conn *c)
 	free(c);
 }
 
-/* "canceling wait for synchronous replication": the commit is here, and maybe nowhere else. */
 static void on_notice(void *arg, const PGresult *r)
 {
 	struct pg_conn *c = arg;
-	const char *text = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
 
-	if (text != NULL && strstr(text, "synchronous replication") != NULL)
+	if (postgres_is_unconfirmed(r))
 		c->may_be_lost = true;
 }
 
@@ -135,12 +133,14 @@ static int set_up(struct pg_conn *c, char *why, size_t size)
 		 "current_setting('synchronous_commit') IN ('off', 'local'); "
 		 "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off; "
 		 "SET enable_mergejoin = off; SET enable_material = off; " PG_TIMELINE_SQL ", "
-		 "greatest((SELECT max(floor) FROM clock), (SELECT max(at) FROM mark), 0)",
+		 "greatest((SELECT max(floor) FROM clock), (SELECT max(at) FROM mark), 0), "
+		 "(SELECT version FROM store)",
 		 db->code, db->schema);
 	r = postgres_exec(db->engine, c->h, sql);
 	if (PQresultStatus(r) == PGRES_TUPLES_OK) {
 		timeline = (int)strtol(PQgetvalue(r, 0, 0), NULL, 10);
 		postgres_clock_seen(c->db, strtoll(PQgetvalue(r, 0, 1), NULL, 10));
+		c->version = strtol(PQgetvalue(r, 0, 2), NULL, 10);
 	} else {
 		postgres_conn_why(c->h, why, size);
 	}
@@ -165,6 +165,7 @@ static bool is_deposed(struct pg_conn *c)
 static int connect_session(struct pg_conn *c, char *why, size_t size)
 {
 	char application[64];
+	struct err err;
 
 	why[0] = '\0';
 	snprintf(application, sizeof(application), "procession %.40s", c->slot);
@@ -176,8 +177,12 @@ static int connect_session(struct pg_conn *c, char *why, size_t size)
 	if (c->h == NULL)
 		return -1;
 	PQsetNoticeReceiver(c->h, on_notice, c);
-	if (set_up(c, why, size) == 0 && !is_deposed(c) && postgres_promise_call_in(c) < 0)
-		postgres_conn_why(c->h, why, size);
+	if (set_up(c, why, size) == 0 && !is_deposed(c)) {
+		if (postgres_schema_check(c->db, c->version, &err) < 0)
+			snprintf(why, size, "%s", err.text);
+		else if (postgres_promise_call_in(c) < 0)
+			postgres_conn_why(c->h, why, size);
+	}
 	if (why[0] != '\0' || is_deposed(c) || PQenterPipelineMode(c->h) != 1 ||
 	    PQsetnonblocking(c->h, 1) != 0) {
 		if (why[0] == '\0')
@@ -205,8 +210,11 @@ int postgres_conn_ready(struct pg_conn *c, int64_t until_ms, struct err *reterr)
 
 	if (c->h != NULL && PQstatus(c->h) == CONNECTION_OK && !is_deposed(c))
 		return 0;
+	c->version = 0;
 	postgres_conn_drop(c);
 	while (connect_session(c, why, sizeof(why)) < 0) {
+		if (postgres_schema_check(c->db, c->version, reterr) < 0)
+			return -1; /* waiting does not help */
 		if (first)
 			LOG(LOG_WARN, &ctx, "postgres_unreachable", F_STR("reason", why));
 		first = false;

@@ -25,8 +25,8 @@ static void init_sync(struct pg_database *db)
 {
 	lock_init(&db->lock);
 	for (int i = 0; i < 2; i++) {
-		lock_cond_init(&db->wake[i]);
 		list_init(&db->queue[i]);
+		list_init(&db->asleep[i]);
 	}
 	list_init(&db->link);
 	list_init(&db->txns);
@@ -44,8 +44,6 @@ static void stop(struct pg_database *db)
 static void forget(struct pg_database *db)
 {
 	stop(db);
-	for (int i = 0; i < 2; i++)
-		pthread_cond_destroy(&db->wake[i]);
 	lock_fini(&db->lock);
 	engine_database_fini(&db->base);
 	free(db);
@@ -142,10 +140,25 @@ static void postgres_discard(struct engine *base, const char *place,
 		LOG(LOG_WARN, NULL, "schema_not_dropped", F_STR("reason", err.text));
 }
 
-void engine_postgres_started(struct engine *base)
+/* Before the first beat: whoever moves a database away must see all servers that have opened it. */
+static void announce(struct pg_engine *e)
+{
+	static const char sql[] =
+		"INSERT INTO procession.server (id, name, address, version, started, beat, sessions, kicks, "
+		"cleans, who) VALUES ($1, $2, '', '', now(), now(), 0, 0, false, '[]') ON CONFLICT DO "
+		"NOTHING";
+	const char *const values[] = { e->server, e->name };
+
+	if (e->start_lock.session != NULL)
+		PQclear(postgres_ask(e, e->start_lock.session, sql, ARRAY_LEN(values), values, NULL, NULL));
+}
+
+void engine_postgres_started(struct engine *base, bool serves)
 {
 	struct pg_engine *e = CONTAINER_OF(base, struct pg_engine, base);
 
+	if (serves)
+		announce(e);
 	postgres_plain_close(&e->start_lock);
 }
 
@@ -229,7 +242,12 @@ static void postgres_statistics(struct engine_database *base, struct engine_stat
 	LIST_EACH (it, &db->txns)
 		open++;
 	*ret = (struct engine_statistics){ .waiting = db->waiting[PG_WRITER] + db->waiting[PG_READER],
-					   .transactions = open };
+					   .transactions = open,
+					   .conflicts = atomic_load(&db->conflicts),
+					   .reconnects = atomic_load(&db->reconnects),
+					   .file_bytes = db->bytes,
+					   .counted = db->counted };
+	memcpy(ret->numbers, db->numbers, sizeof(ret->numbers));
 	lock_give(&db->lock);
 }
 
@@ -321,6 +339,9 @@ static const struct engine_ops postgres_ops = {
 	.damage = postgres_damage,
 	.check = postgres_check,
 	.descriptors = postgres_descriptors,
+	.copy_place = postgres_copy_place,
+	.copy_from = postgres_copy_from,
+	.copy_to = postgres_copy_to,
 };
 
 void engine_postgres_watch(struct engine *base, const struct engine_postgres_watch *w)

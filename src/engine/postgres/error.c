@@ -35,6 +35,14 @@ bool postgres_is_gone(const PGresult *r)
 	return postgres_has_state(r, "08") || postgres_has_state(r, "57P0") || postgres_has_state(r, "25006");
 }
 
+/* "canceling wait for synchronous replication": the commit is here, and maybe nowhere else. The
+ * text is in the language of PostgreSQL's lc_messages; the name of its function is not. */
+bool postgres_is_unconfirmed(const PGresult *r)
+{
+	return strcmp(field(r, PG_DIAG_SOURCE_FUNCTION), "SyncRepWaitForLSN") == 0 ||
+	       strstr(field(r, PG_DIAG_MESSAGE_PRIMARY), "synchronous replication") != NULL;
+}
+
 static const char *declared(const struct pg_database *db, int32_t number, const char *name)
 {
 	for (size_t i = 0; i < db->sql->nconstraints; i++) {
@@ -142,6 +150,10 @@ void postgres_error(struct pg_conn *c, const PGresult *r, struct err *reterr)
 		err_set(reterr, ERR_LOCK_TIMEOUT);
 	else if (postgres_has_state(r, "22003"))
 		err_set(reterr, ERR_OVERFLOW, "expression", "bigint");
+	else if (postgres_has_state(r, "54011"))
+		(void)err_raise(reterr, 1056, 15, 1,
+				"The select list has more columns than PostgreSQL can return (1664). Ask for "
+				"fewer at a time.");
 	else if (postgres_has_state(r, "22012"))
 		err_set(reterr, ERR_DIVIDE_BY_ZERO);
 	else if (is_dropped(r))

@@ -3,9 +3,9 @@
  * whatever goes wrong before is simply run again:
  *  - another transaction was in the way (40001, 40P01): the same group again; after some attempts
  *    with the gate to itself, so that nobody can be in the way;
- *  - one of the calls failed in PostgreSQL: all of them again, one after another, a savepoint
- *    each, so that only that one is undone (a broken rule of a procedure is no failure of the
- *    statement);
+ *  - one of the calls failed in PostgreSQL, or its answer could not be taken (memory): all of them
+ *    again, one after another, a savepoint each, so that only that one is undone (a broken rule of
+ *    a procedure is no failure of the statement);
  *  - the connection was lost: on the next one, for as long as failover_timeout.
  * When it is lost after the commit was sent, the mark tells (mark.c). Nobody has been answered
  * yet. */
@@ -229,8 +229,11 @@ static enum attempt take_one(struct pg_worker *w, struct pg_slot *s)
 {
 	PGresult *r = NULL;
 	enum attempt result = next_answer(w, s, &r);
+	int rc = result == ATTEMPT_DONE ? postgres_call_take(w->conn, s->call, r, &s->call->err) : 0;
 
-	if (result == ATTEMPT_DONE && postgres_call_take(w->conn, s->call, r, &s->call->err) < 0) {
+	if (rc == PG_UNTAKEN) {
+		result = ATTEMPT_SPOILED;
+	} else if (rc < 0) {
 		/* a broken rule, which changed nothing; the others are not harmed */
 		engine_call_fail(s->call, &s->call->err);
 		(void)engine_call_rewind(s->call, s->mark);
@@ -251,8 +254,8 @@ static enum attempt take_sets(struct pg_worker *w)
 		if (set->n == 0)
 			continue;
 		result = next_answer(w, &w->group[set->slots[0]], &r);
-		if (result == ATTEMPT_DONE)
-			postgres_set_take(w, set, r);
+		if (result == ATTEMPT_DONE && !postgres_set_take(w, set, r))
+			result = ATTEMPT_SPOILED;
 		PQclear(r);
 	}
 	return result;
@@ -461,11 +464,10 @@ static void refuse_late(struct pg_worker *w)
 
 		if (s->dead || (postgres_notes(s->call)->deadline_ms > now && !cancelled))
 			continue;
-		(void)err_set(&s->call->err, cancelled ? ERR_CANCELLED : ERR_LOCK_TIMEOUT);
-		if (!cancelled && w->db->base.limits.execution_timeout_s > 0 &&
-		    engine_patience_ms(&w->db->base, s->call) ==
-			    (int64_t)w->db->base.limits.execution_timeout_s * 1000)
-			(void)err_set(&s->call->err, ERR_TIMEOUT, w->db->base.limits.execution_timeout_s);
+		if (cancelled)
+			(void)err_set(&s->call->err, ERR_CANCELLED);
+		else
+			(void)engine_call_is_late(&w->db->base, s->call);
 		fail(s, &s->call->err);
 	}
 }
@@ -509,7 +511,7 @@ static void run_all(struct pg_worker *w)
 		case ATTEMPT_DONE:
 		case ATTEMPT_FAILED: return;
 		case ATTEMPT_CONFLICT:
-			atomic_fetch_add(&w->db->retries, 1);
+			atomic_fetch_add(&w->db->conflicts, 1);
 			shared = ++conflicts < ATTEMPTS_TOGETHER && together;
 			if (conflicts == ATTEMPTS_MOST) {
 				(void)err_set(&err, ERR_STORE, w->db->base.name,
@@ -521,7 +523,7 @@ static void run_all(struct pg_worker *w)
 		case ATTEMPT_SPOILED: fast = false; break;
 		case ATTEMPT_LOCKED: refuse_late(w); break;
 		case ATTEMPT_BROKEN:
-			atomic_fetch_add(&w->db->failovers, 1);
+			atomic_fetch_add(&w->db->reconnects, 1);
 			if (late) {
 				(void)err_set(&err, ERR_UNREACHABLE, w->db->base.name,
 					      w->db->engine->failover_ms / 1000,
@@ -548,9 +550,10 @@ void postgres_group_run(struct pg_worker *w)
 			postgres_notes(s->call)->deadline_ms = now +
 							       engine_patience_ms(&w->db->base, s->call);
 	}
-	atomic_fetch_add(&w->db->groups, 1);
-	atomic_fetch_add(&w->db->grouped, w->ngroup);
 	run_all(w);
+	/* nobody is kept waiting by it any more: what comes next tries, however little it may
+	 * wait */
+	atomic_store_explicit(&w->db->gate_taken, false, memory_order_relaxed);
 	metrics_commit(w->db->base.metrics, w->ngroup);
 	for (size_t i = 0; i < w->ngroup; i++)
 		engine_call_complete(w->group[i].call);

@@ -7,7 +7,8 @@
 #include "base/clock.h"
 #include "engine/postgres/postgres_int.h"
 
-#define CONNECT_S 3 /* unless CONNINFO has its own connect_timeout */
+#define CONNECT_S 3    /* unless CONNINFO has its own connect_timeout */
+#define OPTIONS_MAX 90 /* twice what libpq knows */
 
 /* ---- the list ---- */
 
@@ -84,29 +85,54 @@ void postgres_hosts_fini(struct pg_engine *e)
 
 /* ---- connecting ---- */
 
+struct options {
+	const char *keys[OPTIONS_MAX + 1], *values[OPTIONS_MAX + 1]; /* what comes later wins */
+	size_t n;
+};
+
+static void put(struct options *o, const char *key, const char *value)
+{
+	if (value == NULL || o->n == OPTIONS_MAX)
+		return;
+	o->keys[o->n] = key;
+	o->values[o->n++] = value;
+}
+
+static bool is_of_hosts(const char *key)
+{
+	return strcmp(key, "host") == 0 || strcmp(key, "hostaddr") == 0 || strcmp(key, "port") == 0;
+}
+
 /* What the operator does not say: silent ends of connections are noticed, and only a primary is
- * taken. What stands in CONNINFO wins over that; the host wins over CONNINFO. */
+ * taken. What stands in CONNINFO wins over that. Its lists of hosts and ports stay away where one
+ * of them is meant: libpq would compare their lengths with those that it finds there. */
 PGconn *postgres_host_begin(const struct pg_engine *e, int which, const char *application)
 {
 	const struct pg_host *h = &e->hosts[which];
-	const char *keys[16] = { "keepalives_idle",      "keepalives_interval",
-				 "keepalives_count",     "tcp_user_timeout",
-				 "target_session_attrs", "application_name",
-				 "client_encoding",      "dbname" };
-	const char *values[16] = { "10", "3", "3", "10000", "read-write", application, "UTF8", e->conninfo };
-	size_t n = 8;
+	bool own = e->nhosts > 1 || h->host != NULL || h->hostaddr != NULL;
+	PQconninfoOption *all = own ? PQconninfoParse(e->conninfo, NULL) : NULL;
+	struct options o = { .n = 0 };
+	PGconn *made;
 
-	if (h->host != NULL || h->hostaddr != NULL) {
-		const char *const own[3][2] = { { "host", h->host },
-						{ "hostaddr", h->hostaddr },
-						{ "port", h->port } };
-
-		for (size_t i = 0; i < 3; i++, n++) {
-			keys[n] = own[i][0];
-			values[n] = own[i][1] == NULL ? "" : own[i][1];
-		}
+	put(&o, "keepalives_idle", "10");
+	put(&o, "keepalives_interval", "3");
+	put(&o, "keepalives_count", "3");
+	put(&o, "tcp_user_timeout", "10000");
+	put(&o, "target_session_attrs", "read-write");
+	put(&o, "application_name", application);
+	put(&o, "client_encoding", "UTF8");
+	if (all == NULL)
+		put(&o, "dbname", e->conninfo);
+	for (const PQconninfoOption *from = all; from != NULL && from->keyword != NULL; from++) {
+		if (!is_of_hosts(from->keyword))
+			put(&o, from->keyword, from->val);
 	}
-	return PQconnectStartParams(keys, values, 1);
+	put(&o, "host", h->host);
+	put(&o, "hostaddr", h->hostaddr);
+	put(&o, "port", h->port);
+	made = PQconnectStartParams(o.keys, o.values, all == NULL);
+	PQconninfoFree(all);
+	return made;
 }
 
 /* Waits until the handshake can go on, 50 ms at most, and takes it on. */

@@ -50,6 +50,9 @@ int postgres_keeper_start(struct pg_engine *e, struct err *reterr)
 	if (postgres_share_start(e, reterr) < 0)
 		return -1;
 	e->has_share = true;
+	if (postgres_counter_start(e, reterr) < 0)
+		return -1;
+	e->has_counter = true;
 	return 0;
 }
 
@@ -57,10 +60,13 @@ void postgres_keeper_stop(struct pg_engine *e)
 {
 	if (!e->has_keeper)
 		return;
+	atomic_store(&e->counting_stops, true);
 	lock_take(&e->lock);
 	e->stopping = true;
 	pthread_cond_broadcast(&e->wake);
 	lock_give(&e->lock);
+	if (e->has_counter)
+		pthread_join(e->counter, NULL);
 	if (e->has_share)
 		pthread_join(e->share, NULL);
 	pthread_join(e->keeper, NULL);

@@ -55,7 +55,7 @@ int engine_postgres_servers(struct engine *base, engine_postgres_row *row, void 
 	return give_rows(CONTAINER_OF(base, struct pg_engine, base),
 			 "SELECT name, address, version, floor(extract(epoch FROM started))::int8, sessions, "
 			 "cleans::int, floor(greatest(extract(epoch FROM now() - beat), 0))::int8, (id = "
-			 "$1)::int FROM procession.server ORDER BY name, address, id",
+			 "$1)::int FROM procession.server WHERE version <> '' ORDER BY name, address, id",
 			 row, arg, reterr);
 }
 

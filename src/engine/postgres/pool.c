@@ -209,18 +209,35 @@ static void wait_for_work(struct pg_worker *w, int64_t until_ms)
 	struct pg_database *db = w->db;
 	bool watches = !db->watched[w->kind] && !list_empty(&db->queue[w->kind]);
 
-	assert(lock_is_mine(&w->db->lock));
+	assert(lock_is_mine(&db->lock) && !w->told);
 	if (watches && !may_begin(db, w->kind, clock_mono_ms()) &&
 	    db->latest_ms[w->kind] + BESIDE_MS < until_ms)
 		until_ms = db->latest_ms[w->kind] + BESIDE_MS;
 	db->watched[w->kind] |= watches;
 	db->idle[w->kind]++;
-	(void)lock_wait_until(&db->lock, &db->wake[w->kind], until_ms);
+	list_append(&db->asleep[w->kind], &w->link);
+	(void)lock_wait_until(&db->lock, &w->wake, until_ms);
 	db->idle[w->kind]--;
 	if (watches)
 		db->watched[w->kind] = false;
-	if (db->woken[w->kind] > 0)
+	if (w->told)
 		db->woken[w->kind]--;
+	else
+		list_remove(&w->link);
+	w->told = false;
+}
+
+/* Under the lock: one that sleeps takes what waits; the one that fell asleep last, whose session at
+ * PostgreSQL has everything at hand still. */
+static void wake_one(struct pg_database *db, enum pg_worker_kind kind)
+{
+	struct pg_worker *w = CONTAINER_OF(db->asleep[kind].prev, struct pg_worker, link);
+
+	assert(lock_is_mine(&db->lock) && !list_empty(&db->asleep[kind]));
+	list_remove(&w->link);
+	w->told = true;
+	db->woken[kind]++;
+	pthread_cond_signal(&w->wake);
 }
 
 static void work(struct pg_worker *w)
@@ -282,6 +299,7 @@ static void worker_free(struct pg_worker *w)
 	if (w == NULL)
 		return;
 	postgres_conn_free(w->conn);
+	pthread_cond_destroy(&w->wake);
 	free(w);
 }
 
@@ -295,6 +313,7 @@ static int add_worker(struct pg_database *db, enum pg_worker_kind kind, struct e
 		free(w);
 		return err_nomem(reterr);
 	}
+	lock_cond_init(&w->wake);
 	w->db = db;
 	w->kind = kind;
 	w->run.db = &db->base;
@@ -323,9 +342,8 @@ void postgres_rouse(struct pg_database *db, enum pg_worker_kind kind)
 		return;
 	if (db->watched[kind] && db->waiting_alone[kind] == 0 && !may_begin(db, kind, clock_mono_ms()))
 		return;
-	if (db->idle[kind] > db->woken[kind]) {
-		db->woken[kind]++;
-		pthread_cond_signal(&db->wake[kind]);
+	if (!list_empty(&db->asleep[kind])) {
+		wake_one(db, kind);
 	} else if (db->woken[kind] == 0 && db->nworkers_of[kind] < most) {
 		(void)add_worker(db, kind, &err); /* without it, those that are there go on */
 	}
@@ -371,8 +389,8 @@ void postgres_pool_stop(struct pg_database *db)
 
 	lock_take(&db->lock);
 	atomic_store(&db->stopping, true);
-	pthread_cond_broadcast(&db->wake[PG_WRITER]);
-	pthread_cond_broadcast(&db->wake[PG_READER]);
+	for (unsigned i = 0; i < db->nworkers; i++)
+		pthread_cond_signal(&db->workers[i]->wake);
 	lock_give(&db->lock);
 	for (unsigned i = 0; i < db->nworkers; i++)
 		pthread_join(db->workers[i]->thread, NULL);

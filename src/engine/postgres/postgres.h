@@ -21,8 +21,9 @@ struct engine_postgres_options {
 
 /* NULL: no memory. It connects when the first database is opened. */
 struct engine *engine_postgres_new(const struct engine_postgres_options *o);
-/* The start is over: another server may begin its own. Until then only one starts at a time. */
-void engine_postgres_started(struct engine *e);
+/* The start is over: another server may begin its own. Until then only one starts at a time.
+ * serves: its databases are used from now on, and the others see that at once. */
+void engine_postgres_started(struct engine *e, bool serves);
 
 /* ---- the other servers of the installation ---- */
 

@@ -83,8 +83,9 @@ struct pg_engine {
 	struct list databases; /* under the lock: struct pg_database.link */
 	pthread_cond_t wake;   /* of the keeper */
 	pthread_t keeper;
-	pthread_t share;
-	bool has_keeper, has_share;
+	pthread_t share, counter;
+	bool has_keeper, has_share, has_counter;
+	atomic_bool counting_stops;
 	bool stopping;                      /* under the lock */
 	struct engine_postgres_watch watch; /* under the lock; arg is NULL: nobody is told */
 	bool telling;                       /* under the lock: one of its functions runs */
@@ -120,18 +121,19 @@ struct pg_database {
 	const struct service_procs *procs;
 	char schema[PG_SCHEMA], code[PG_SCHEMA]; /* of the tables; of functions and views */
 	char identity[ENGINE_IDENTITY];
+	int64_t count_at_ms;         /* under the engine's lock: when it is counted again; 0: not known */
 	atomic_llong clock;          /* the latest reading that any call here has had, in ticks */
 	atomic_bool relaxed;         /* commits are answered before they are durable */
 	const struct proc *promise;  /* procession_promise of the service, or NULL */
 	atomic_llong promised_until; /* renewals up to this time may be lost, in ticks */
 
 	struct lock lock;
-	pthread_cond_t wake[2];    /* by enum pg_worker_kind */
-	struct list queue[2];      /* of calls that wait; the same */
+	struct list queue[2];      /* of calls that wait; by enum pg_worker_kind */
 	unsigned waiting[2];       /* calls in these */
 	unsigned waiting_alone[2]; /* of these, those that go without a group */
 	unsigned idle[2];          /* workers that wait for a call */
 	unsigned woken[2];         /* of these, those that have been told */
+	struct list asleep[2];     /* the others, in the order in which they fell asleep */
 	bool watched[2];           /* one of these looks again soon, by the clock */
 	unsigned running[2];       /* groups under way */
 	int64_t latest_ms[2];      /* when the latest of these began */
@@ -144,7 +146,11 @@ struct pg_database {
 	unsigned slow_readers; /* that have given up their place */
 	struct pg_worker *workers[PG_WORKERS_MAX];
 	unsigned nworkers, nworkers_of[2];
-	atomic_ullong retries, failovers, groups, grouped;
+	atomic_ullong conflicts, reconnects; /* groups that were run again, and why */
+	/* what it holds, as one server has counted it not long ago: counter.c */
+	bool counted;
+	uint64_t bytes; /* 0: not known */
+	int64_t numbers[SERVICE_NUMBERS_MAX];
 };
 
 /* ---- which host: hosts.c, search.c, primary.c ---- */
@@ -185,6 +191,8 @@ PGresult *postgres_exec(struct pg_engine *e, PGconn *h, const char *sql);
 /* The same, waited for as long as PostgreSQL works at it. NULL, or an error that says that the
  * session ends: PQstatus() says so, too. */
 PGresult *postgres_exec_long(struct pg_engine *e, PGconn *h, const char *sql);
+/* The same, and *stop ends it. */
+PGresult *postgres_exec_until(struct pg_engine *e, PGconn *h, const char *sql, const atomic_bool *stop);
 /* One statement with values as PQexecParams takes them, waited for a few seconds. NULL: it failed,
  * and the session is to be closed. */
 PGresult *postgres_ask(struct pg_engine *e, PGconn *h, const char *sql, int n, const char *const *values,
@@ -234,6 +242,7 @@ struct pg_conn {
 	bool *functions, *together, *statements; /* which have been prepared; owned */
 	bool fixed[PG_FIXED_COUNT];
 	int timeline;
+	long version;             /* of the tables, when it was made; 0: not known */
 	int64_t since_ms;         /* clock_boot_ms() when it had been made */
 	char slot[PG_SLOT];       /* of its marks: stays when it connects anew */
 	int64_t seq;              /* of the last mark */
@@ -311,6 +320,7 @@ bool postgres_is_conflict(const PGresult *r);     /* 40001, 40P01: run it again 
 bool postgres_is_lock_timeout(const PGresult *r); /* 55P03 */
 bool postgres_is_gone(const PGresult *r);         /* the session ends: as a lost connection */
 bool postgres_has_state(const PGresult *r, const char *sqlstate);
+bool postgres_is_unconfirmed(const PGresult *r); /* a notice: no standby has this commit, maybe */
 
 /* ---- text.c: texts that PostgreSQL would not take ---- */
 
@@ -343,7 +353,9 @@ const struct pg_function *postgres_function(const struct pg_database *db, const 
  * the connection is gone. */
 MUST_CHECK int postgres_call_send(struct pg_conn *c, struct call *call, bool *ret_broken, struct err *reterr);
 /* Its answer: rows to the sink, outputs, status. -1: the call failed by a rule of its own, having
- * changed nothing. */
+ * changed nothing. PG_UNTAKEN: it was done, but there is no room for its answer, or nobody who
+ * takes it: whatever it changed is to be undone. */
+#define PG_UNTAKEN -2
 MUST_CHECK int postgres_call_take(struct pg_conn *c, struct call *call, const PGresult *r,
 				  struct err *reterr);
 /* One row of an answer that has those of several calls. */
@@ -412,6 +424,9 @@ struct pg_worker {
 	struct value promise_value;
 	bool counted;               /* under the lock: its group is one of those that run */
 	struct pg_conn *running_on; /* under the lock: where a call of ours runs, for cancelling */
+	struct list link;           /* under the lock: of those that sleep */
+	pthread_cond_t wake;
+	bool told; /* under the lock: to wake up */
 	/* of a reader with a call that may take long: when it began, since when its client does not
 	 * read; 0: it has none, it reads */
 	int64_t began_ms, stalled_ms;
@@ -447,8 +462,8 @@ bool postgres_together_is_for(const struct pg_database *db, const struct call *c
 /* Which calls of the group go in sets; these are sent. False: the connection is gone. */
 void postgres_sets_choose(struct pg_worker *w);
 bool postgres_sets_send(struct pg_worker *w);
-/* Its answer. Calls that are still PG_IN_SET after that were not done. */
-void postgres_set_take(struct pg_worker *w, const struct pg_set *set, const PGresult *r);
+/* Its answer. Calls that are still PG_IN_SET after that were not done. False: PG_UNTAKEN of one. */
+MUST_CHECK bool postgres_set_take(struct pg_worker *w, const struct pg_set *set, const PGresult *r);
 
 /* ---- promise.c: renewals that are answered before they are durable ---- */
 
@@ -508,6 +523,7 @@ void postgres_txn_end_all(struct pg_database *db);
 bool postgres_pause(struct pg_engine *e, int ms);
 /* Its thread, which ends when the engine is stopping. */
 MUST_CHECK int postgres_share_start(struct pg_engine *e, struct err *reterr);
+MUST_CHECK int postgres_counter_start(struct pg_engine *e, struct err *reterr);
 
 MUST_CHECK int postgres_keeper_start(struct pg_engine *e, struct err *reterr);
 void postgres_keeper_stop(struct pg_engine *e);
@@ -519,6 +535,28 @@ MUST_CHECK int postgres_schema_each_dropped(struct pg_engine *e,
 					    void (*one)(struct pg_engine *e, const char *schema, void *arg),
 					    void *arg, struct err *reterr);
 MUST_CHECK int postgres_schema_drop(struct pg_engine *e, const char *schema, struct err *reterr);
+/* A database that is being made by a move: where it would be, refusing what is taken; its tables
+ * and functions, which nobody opens before its store says of which service it is. */
+MUST_CHECK int postgres_schema_place(struct pg_engine *e, const char *name, char ret[ENGINE_PLACE],
+				     struct err *reterr);
+MUST_CHECK int postgres_schema_make(struct pg_database *db, const struct engine_open *o, struct err *reterr);
+/* What a move that was cut short has left: triggers, and the keys that they noted. Twice the
+ * schema. */
+#define POSTGRES_NOTE "procession_note"
+#define POSTGRES_FORGET_NOTES \
+	"DO $$ DECLARE f text; BEGIN FOR f IN SELECT p.oid::regprocedure::text FROM pg_proc p JOIN " \
+	"pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = '%s' AND p.proname ~ '^" POSTGRES_NOTE \
+	"' LOOP EXECUTE 'DROP FUNCTION ' || f || ' CASCADE'; END LOOP; DROP TABLE IF EXISTS " \
+	"\"%s\"." POSTGRES_NOTE "; END $$"
+/* copy.c, copy_from.c, copy_to.c */
+MUST_CHECK int postgres_copy_place(struct engine *base, const char *name, char ret[ENGINE_PLACE],
+				   struct err *reterr);
+MUST_CHECK int postgres_copy_from(struct engine_database *base, const struct copy_watch *w,
+				  struct copy_side **ret, struct err *reterr);
+MUST_CHECK int postgres_copy_to(struct engine *base, const struct engine_open *o, const struct copy_watch *w,
+				struct copy_side **ret, struct err *reterr);
 MUST_CHECK int postgres_schema_renew(struct pg_database *db, struct err *reterr);
+/* -1: its tables are those of a newer program. */
+MUST_CHECK int postgres_schema_check(const struct pg_database *db, long version, struct err *reterr);
 
 #endif

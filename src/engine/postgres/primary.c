@@ -71,13 +71,10 @@ void postgres_proved(struct pg_engine *e, int timeline, int64_t sent_ms)
 
 /* ---- searching; on the thread ---- */
 
-/* "canceling wait for synchronous replication": this commit proves nothing. */
 static void on_notice(void *arg, const PGresult *r)
 {
-	const char *text = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
-
-	if (text != NULL && strstr(text, "synchronous replication") != NULL)
-		((struct pg_primary *)arg)->unconfirmed = true;
+	if (postgres_is_unconfirmed(r))
+		((struct pg_primary *)arg)->unconfirmed = true; /* this commit proves nothing */
 }
 
 static void lose(struct pg_primary *w)

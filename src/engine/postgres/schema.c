@@ -16,6 +16,7 @@
 
 #define SYSTEM_SCHEMA "procession_system"
 #define CODE_DIGITS 8 /* of the hash, in the name of the schema with functions and views */
+#define OLDEST 140000 /* that can do what is asked of it: pipelines */
 
 /* ---- names ---- */
 
@@ -114,6 +115,24 @@ static int make_identity(char *dst, struct err *reterr)
 
 /* ---- what all databases share ---- */
 
+static int check_cluster(const struct pg_plain *h, struct err *reterr)
+{
+	const char *encoding = PQparameterStatus(h->session, "server_encoding");
+
+	if (PQserverVersion(h->session) < OLDEST)
+		return err_raise(
+			reterr, 50021, 16, 1,
+			"PostgreSQL %s is too old (setting postgres): version %d or later is needed.",
+			PQparameterStatus(h->session, "server_version"), OLDEST / 10000);
+	if (encoding == NULL || strcmp(encoding, "UTF8") != 0)
+		return err_raise(
+			reterr, 50021, 16, 1,
+			"The database '%s' of PostgreSQL has the encoding %s, which cannot keep every "
+			"text (setting postgres). Use one that was made with ENCODING 'UTF8'.",
+			PQdb(h->session), encoding == NULL ? "?" : encoding);
+	return 0;
+}
+
 /* Two installations in one cluster may want to make it at the same time. */
 static const char make_reader[] =
 	"DO $$ BEGIN BEGIN CREATE ROLE procession_reader NOLOGIN; EXCEPTION WHEN duplicate_object OR "
@@ -187,10 +206,24 @@ static int open_common(struct pg_database *db, const struct pg_plain *h, struct 
 {
 	if (db->base.service != SERVICE_SYSTEM)
 		return 0;
-	return make_common(h, reterr) < 0 ? -1 : read_key(db->engine, h, reterr);
+	if (check_cluster(h, reterr) < 0 || make_common(h, reterr) < 0)
+		return -1;
+	return read_key(db->engine, h, reterr);
 }
 
 /* ---- one of them ---- */
+
+static int make_store(struct pg_database *db, const struct pg_plain *h, const char *service,
+		      const char *identity, struct err *reterr)
+{
+	if (run(h, reterr, "CREATE SCHEMA \"%s\"", db->schema) < 0 ||
+	    run(h, reterr, "SET LOCAL search_path = \"%s\", procession, pg_catalog", db->schema) < 0 ||
+	    postgres_plain_script(h, catalogue_postgres_store_sql, reterr) < 0)
+		return -1;
+	return run(h, reterr,
+		   "INSERT INTO store (service, version, identity, hash) VALUES ('%s', 0, '%s', '')", service,
+		   identity);
+}
 
 static int make_tables(struct pg_database *db, const struct pg_plain *h, const struct engine_open *o,
 		       struct err *reterr)
@@ -203,13 +236,8 @@ static int make_tables(struct pg_database *db, const struct pg_plain *h, const s
 			"PostgreSQL has no schema \"%s\", which keeps database '%s'. Restore a backup "
 			"of the cluster, or check the setting postgres.",
 			db->schema, o->name);
-	if (make_identity(identity, reterr) < 0 || run(h, reterr, "CREATE SCHEMA \"%s\"", db->schema) < 0 ||
-	    run(h, reterr, "SET LOCAL search_path = \"%s\", procession, pg_catalog", db->schema) < 0 ||
-	    postgres_plain_script(h, catalogue_postgres_store_sql, reterr) < 0)
-		return -1;
-	return run(h, reterr,
-		   "INSERT INTO store (service, version, identity, hash) VALUES ('%s', 0, '%s', '')",
-		   db->procs->name, identity);
+	return make_identity(identity, reterr) < 0 ? -1
+						   : make_store(db, h, db->procs->name, identity, reterr);
 }
 
 static int check_service(struct pg_database *db, const struct pg_plain *h, struct err *reterr)
@@ -240,7 +268,18 @@ static int drop_old_code(struct pg_database *db, const struct pg_plain *h, struc
 		   db->schema);
 }
 
-static int migrate(struct pg_database *db, const struct pg_plain *h, struct err *reterr)
+int postgres_schema_check(const struct pg_database *db, long version, struct err *reterr)
+{
+	if (version <= db->sql->nmigrations)
+		return 0;
+	return err_raise(reterr, 50021, 16, 1,
+			 "Database '%s' was brought up to version %ld by a newer program; this one knows "
+			 "versions up to %d. Use the newer program.",
+			 db->base.name, version, db->sql->nmigrations);
+}
+
+/* *ret_outdated becomes true where there may be servers that know the tables as they were. */
+static int migrate(struct pg_database *db, const struct pg_plain *h, bool *ret_outdated, struct err *reterr)
 {
 	char text[32];
 	long version;
@@ -248,11 +287,9 @@ static int migrate(struct pg_database *db, const struct pg_plain *h, struct err 
 	if (ask(h, text, sizeof(text), reterr, "SELECT version FROM store") < 0)
 		return -1;
 	version = strtol(text, NULL, 10);
-	if (version > db->sql->nmigrations)
-		return err_raise(reterr, 50021, 16, 1,
-				 "Database '%s' was brought up to version %ld by a newer program; this one "
-				 "knows versions up to %d. Use the newer program.",
-				 db->base.name, version, db->sql->nmigrations);
+	if (postgres_schema_check(db, version, reterr) < 0)
+		return -1;
+	*ret_outdated = *ret_outdated || (version > 0 && version < db->sql->nmigrations);
 	if (version > 0 && version < db->sql->nmigrations && drop_old_code(db, h, reterr) < 0)
 		return -1;
 	for (long i = version; i < db->sql->nmigrations; i++) {
@@ -400,8 +437,29 @@ int postgres_schema_each_dropped(struct pg_engine *e,
 	return 0;
 }
 
+/* Servers of an older program still have sessions, and would go on as if nothing had happened. Each
+ * session that is made from now on looks at the version first (conn.c). */
+static int end_old_sessions(const struct pg_plain *h, struct err *reterr)
+{
+	return run(
+		h, reterr,
+		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
+		"AND usename = current_user AND application_name ~ '^procession [0-9a-f]+/'");
+}
+
+/* A move out of it that was cut short. */
+static int forget_notes(struct pg_database *db, const struct pg_plain *h, struct err *reterr)
+{
+	char noted[8];
+
+	if (ask(h, noted, sizeof(noted), reterr,
+		"SELECT 1 WHERE to_regclass('" POSTGRES_NOTE "') IS NOT NULL") < 0)
+		return -1;
+	return noted[0] == '1' ? run(h, reterr, POSTGRES_FORGET_NOTES, db->schema, db->schema) : 0;
+}
+
 static int open_all(struct pg_database *db, const struct pg_plain *h, const struct engine_open *o,
-		    struct err *reterr)
+		    bool *ret_outdated, struct err *reterr)
 {
 	bool there;
 
@@ -413,11 +471,13 @@ static int open_all(struct pg_database *db, const struct pg_plain *h, const stru
 		    0 ||
 	    (!there && make_tables(db, h, o, reterr) < 0) ||
 	    run(h, reterr, "SET LOCAL search_path = \"%s\", procession, pg_catalog", db->schema) < 0 ||
-	    check_service(db, h, reterr) < 0 || migrate(db, h, reterr) < 0 ||
-	    load_metadata(db, h, reterr) < 0 || make_code(db, h, reterr) < 0 ||
-	    check_identity(db, h, o, reterr) < 0)
+	    check_service(db, h, reterr) < 0 || forget_notes(db, h, reterr) < 0 ||
+	    migrate(db, h, ret_outdated, reterr) < 0 || load_metadata(db, h, reterr) < 0 ||
+	    make_code(db, h, reterr) < 0 || check_identity(db, h, o, reterr) < 0)
 		return -1;
-	return run(h, reterr, "COMMIT");
+	if (run(h, reterr, "COMMIT") < 0)
+		return -1;
+	return *ret_outdated ? end_old_sessions(h, reterr) : 0;
 }
 
 /* All of it is one transaction: where the primary is lost meanwhile, it is begun again. */
@@ -425,17 +485,64 @@ int postgres_schema_open(struct pg_database *db, const struct engine_open *o, st
 {
 	int64_t until_ms = clock_mono_ms() + db->engine->failover_ms;
 	struct pg_plain h;
-	bool again;
+	bool outdated = false, again;
 	int rc;
 
 	name_schemas(db, o);
 	do {
 		if (postgres_plain_open(db->engine, &h, reterr) < 0)
 			return -1;
-		rc = open_all(db, &h, o, reterr);
+		rc = open_all(db, &h, o, &outdated, reterr); /* a commit may have been done, too */
 		again = rc < 0 && PQstatus(h.session) != CONNECTION_OK && clock_mono_ms() < until_ms;
 		postgres_plain_close(&h);
 	} while (again);
+	return rc;
+}
+
+int postgres_schema_place(struct pg_engine *e, const char *name, char ret[ENGINE_PLACE], struct err *reterr)
+{
+	char schema[PG_SCHEMA];
+	struct pg_plain h;
+	bool there;
+	int rc;
+
+	make_name(name, schema);
+	snprintf(ret, ENGINE_PLACE, "%s", schema);
+	if (postgres_plain_open(e, &h, reterr) < 0)
+		return -1;
+	rc = schema_exists(&h, schema, &there, reterr);
+	postgres_plain_close(&h);
+	if (rc == 0 && there)
+		rc = err_raise(
+			reterr, 50021, 16, 1,
+			"PostgreSQL has a schema \"%s\" already, where the database would be kept. If an "
+			"installation of servers uses it, drop that database there (procession database "
+			"drop); if nobody does, drop or rename the schema.",
+			schema);
+	return rc;
+}
+
+int postgres_schema_make(struct pg_database *db, const struct engine_open *o, struct err *reterr)
+{
+	struct pg_plain h;
+	bool outdated = false;
+	int rc;
+
+	name_schemas(db, o);
+	if (postgres_plain_open(db->engine, &h, reterr) < 0)
+		return -1;
+	rc = run(&h, reterr,
+		 "BEGIN; SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact_lock(%d, hashtext('%s'))",
+		 PG_ADVISORY, db->schema);
+	if (rc == 0)
+		rc = make_store(db, &h, "(moving)", o->identity, reterr);
+	if (rc == 0)
+		rc = migrate(db, &h, &outdated, reterr);
+	if (rc == 0)
+		rc = make_code(db, &h, reterr);
+	if (rc == 0)
+		rc = run(&h, reterr, "COMMIT");
+	postgres_plain_close(&h);
 	return rc;
 }
 
@@ -450,8 +557,10 @@ int postgres_schema_renew(struct pg_database *db, struct err *reterr)
 	rc = make_identity(identity, reterr);
 	if (rc == 0)
 		rc = run(&h, reterr, "UPDATE \"%s\".store SET identity = '%s'", db->schema, identity);
+	lock_take(&db->engine->lock); /* counter.c looks at all of them */
 	if (rc == 0)
 		str_copy(db->identity, sizeof(db->identity), str_of(identity));
+	lock_give(&db->engine->lock);
 	postgres_plain_close(&h);
 	return rc;
 }

@@ -98,7 +98,8 @@ static bool send_beat(struct share *s, const struct engine_postgres_facts *f, co
 		"WITH me AS (INSERT INTO server AS s (id, name, address, version, started, beat, sessions, "
 		"kicks, cleans, who) VALUES ($1, $2, $3, $4, to_timestamp($5::float8), now(), $6::int8, "
 		"$7::int8, $8 = '1', coalesce($9::jsonb, '[]')) ON CONFLICT (id) DO UPDATE SET address = $3, "
-		"beat = now(), sessions = $6::int8, kicks = $7::int8, cleans = $8 = '1', who = "
+		"version = $4, started = to_timestamp($5::float8), beat = now(), sessions = $6::int8, kicks "
+		"= $7::int8, cleans = $8 = '1', who = "
 		"coalesce($9::jsonb, s.who)), "
 		/* who has the lock knows that one that was killed has it no more */
 		"gone AS (UPDATE server SET cleans = false WHERE $8 = '1' AND id <> $1 AND cleans), "

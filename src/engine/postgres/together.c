@@ -209,21 +209,26 @@ bool postgres_sets_send(struct pg_worker *w)
 
 /* ---- the answer ---- */
 
-void postgres_set_take(struct pg_worker *w, const struct pg_set *set, const PGresult *r)
+bool postgres_set_take(struct pg_worker *w, const struct pg_set *set, const PGresult *r)
 {
 	int place_at = PQnfields(r) - 1;
+	bool untaken = false;
 
 	for (int row = 0; row < PQntuples(r); row++) {
 		int64_t place = postgres_column_int(r, row, place_at);
 		struct pg_slot *s;
+		int rc;
 
 		if (place < 1 || place > set->n)
 			continue;
 		s = &w->group[set->slots[place - 1]];
 		s->way = PG_ANSWERED;
-		if (postgres_call_take_row(w->conn, s->call, r, row, &s->call->err) < 0) {
+		rc = postgres_call_take_row(w->conn, s->call, r, row, &s->call->err);
+		untaken = untaken || rc == PG_UNTAKEN;
+		if (rc < 0) {
 			engine_call_fail(s->call, &s->call->err);
 			(void)engine_call_rewind(s->call, s->mark);
 		}
 	}
+	return !untaken;
 }

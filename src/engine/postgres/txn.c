@@ -167,7 +167,7 @@ static void broken(struct pg_worker *w, struct pg_txn *t, struct call *c)
 
 /* ---- beginning, and the gate ---- */
 
-#define LATE 1    /* the gate was not free in time */
+#define LATE 1    /* the gate was not free in time: the transaction goes on without this call */
 #define BROKEN -2 /* the connection is gone */
 
 static int try_gate(struct pg_txn *t, struct err *reterr)
@@ -187,14 +187,24 @@ static int try_gate(struct pg_txn *t, struct err *reterr)
 	return s == PG_OK ? 0 : late ? LATE : s == PG_BROKEN ? BROKEN : -1;
 }
 
+/* The gate was not free for as long as lock_timeout. 0: the call may wait on. LATE, or -1 where it
+ * takes its transaction with it: not any more. */
+static int wait_on(struct pg_txn *t, struct call *c)
+{
+	if (atomic_load_explicit(&c->cancelled, memory_order_relaxed)) {
+		(void)err_set(&c->err, ERR_CANCELLED);
+		return LATE;
+	}
+	if (clock_mono_ms() < postgres_notes(c)->deadline_ms)
+		return 0;
+	return engine_call_is_late(&t->db->base, c) ? -1 : LATE;
+}
+
 /* As long as the call may wait, in parts of lock_timeout: BEGIN goes before each. */
 static int begin_with_gate(struct pg_txn *t, struct call *c)
 {
-	int64_t now = clock_mono_ms();
 	int rc;
 
-	if (postgres_notes(c)->deadline_ms == 0)
-		postgres_notes(c)->deadline_ms = now + engine_patience_ms(&t->db->base, c);
 	for (;;) {
 		if (postgres_do_fixed(t->conn, PG_BEGIN_TXN, &c->err) != PG_OK)
 			return BROKEN;
@@ -203,10 +213,35 @@ static int begin_with_gate(struct pg_txn *t, struct call *c)
 			return rc;
 		if (!postgres_rollback(t->conn))
 			return BROKEN;
-		if (atomic_load_explicit(&c->cancelled, memory_order_relaxed))
-			return err_set(&c->err, ERR_CANCELLED);
-		if (clock_mono_ms() >= postgres_notes(c)->deadline_ms)
-			return err_set(&c->err, ERR_LOCK_TIMEOUT);
+		rc = wait_on(t, c);
+		if (rc != 0)
+			return rc;
+	}
+}
+
+/* Behind a failure: to the savepoint that all calls have. */
+static bool go_back(struct pg_txn *t)
+{
+	return postgres_send_sync(t->conn) && postgres_synced(t->conn) == PG_OK &&
+	       postgres_do_fixed(t->conn, PG_BACK, NULL) == PG_OK;
+}
+
+/* The same for a snapshot, which keeps what it has read: a savepoint goes before each. */
+static int gate_of_snapshot(struct pg_txn *t, struct call *c)
+{
+	int rc;
+
+	for (;;) {
+		if (postgres_do_fixed(t->conn, PG_SAVE, NULL) != PG_OK)
+			return err_set(&c->err, ERR_TXN_BROKEN, t->db->base.name);
+		rc = try_gate(t, &c->err);
+		if (rc != LATE)
+			return rc;
+		if (!go_back(t))
+			return err_set(&c->err, ERR_TXN_BROKEN, t->db->base.name);
+		rc = wait_on(t, c);
+		if (rc != 0)
+			return rc;
 	}
 }
 
@@ -245,15 +280,15 @@ static int marks_now(struct pg_worker *w, int64_t *ret, struct err *reterr)
 	return 0;
 }
 
-/* A snapshot that writes: 0, or why not. Whatever it is, the transaction is lost by it. */
+/* A snapshot that writes: 0, or why not. Only where that is LATE the transaction goes on. */
 static int upgrade(struct pg_worker *w, struct pg_txn *t, struct call *c)
 {
 	int64_t marks = 0;
-	int rc = try_gate(t, &c->err);
+	int rc = gate_of_snapshot(t, c);
 
-	if (rc == LATE)
-		return err_set(&c->err, ERR_LOCK_TIMEOUT);
-	if (rc < 0 || marks_now(w, &marks, &c->err) < 0)
+	if (rc != 0)
+		return rc;
+	if (marks_now(w, &marks, &c->err) < 0)
 		return -1;
 	return marks == t->marks ? 0 : err_set(&c->err, ERR_SNAPSHOT_CONFLICT, t->db->base.name);
 }
@@ -301,20 +336,21 @@ static int prepare(struct pg_worker *w, struct pg_txn *t, struct call *c)
 
 	if (!is_new && !gate)
 		return 0;
+	if (postgres_notes(c)->deadline_ms == 0)
+		postgres_notes(c)->deadline_ms = clock_mono_ms() + engine_patience_ms(&t->db->base, c);
 	rc = is_new ? begin(w, t, c, gate) : upgrade(w, t, c);
 	if (rc == 0) {
 		opened(t, gate);
 		return 0;
 	}
-	/* where PostgreSQL is gone, what follows must not begin a transaction without this call */
-	if (!is_new || c->err.number == UNREACHABLE_NUMBER) {
+	if (rc == LATE) {
+		engine_call_fail(c, &c->err); /* it has done nothing, and may try again */
+		if (is_new)
+			release(w, t, NULL);
+	} else {
+		/* what follows must not begin a transaction without this call */
 		lose(w, t, c);
-		return -1;
 	}
-	engine_call_fail(c, &c->err); /* it has done nothing, and may try again */
-	postgres_conn_drop(t->conn == NULL ? w->conn : t->conn);
-	release(w, t, NULL);
-	c->txn_lost = false;
 	return -1;
 }
 
@@ -351,8 +387,7 @@ static void run_inside(struct pg_worker *w, struct pg_txn *t, struct call *c)
 		broken(w, t, c);
 	} else if (w->run.timed_out) {
 		lose(w, t, c);
-	} else if ((out.failed && (!postgres_send_sync(t->conn) || postgres_synced(t->conn) != PG_OK)) ||
-		   postgres_do_fixed(t->conn, PG_BACK, NULL) != PG_OK) {
+	} else if (out.failed ? !go_back(t) : postgres_do_fixed(t->conn, PG_BACK, NULL) != PG_OK) {
 		broken(w, t, c);
 	}
 	if (t->conn != NULL)
@@ -467,8 +502,10 @@ void postgres_txn_run(struct pg_worker *w, struct call *c)
 	}
 	lock_take(&t->db->lock);
 	t->running = false;
-	if (t->db->pinned == t && t->state != PG_TXN_OPEN)
+	if (t->db->pinned == t && (t->state != PG_TXN_OPEN || !t->writes)) {
 		t->db->pinned = NULL;
+		postgres_rouse(t->db, PG_WRITER);
+	}
 	if (t->state == PG_TXN_OPEN)
 		t->idle_at_ms = engine_idle_limit_ms(&t->db->base, clock_mono_ms());
 	lock_give(&t->db->lock);

@@ -58,6 +58,7 @@ uint8_t postgres_kind(const struct type *t)
 	case TYPE_DECIMAL:
 	case TYPE_NUMERIC:
 	case TYPE_DATETIMEOFFSET:
+	case TYPE_VARIANT:
 	case TYPE_NULL: return PG_TEXT;
 	default: return PG_INT8;
 	}

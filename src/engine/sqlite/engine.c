@@ -10,7 +10,7 @@
 #include "catalogue/catalogue.h"
 #include "engine/sqlite/sqlite_int.h"
 
-#define FILES_EACH_CONNECTION 3u /* the file, its log, the index of the log */
+#define FILES_EACH_CONNECTION 3u /* the file, its WAL, the index of the WAL */
 
 static struct sqlite_database *database_of(struct engine_database *db)
 {
@@ -31,6 +31,7 @@ static void leave_list(struct sqlite_database *db)
 	lock_take(&db->engine->lock);
 	list_remove(&db->link);
 	list_init(&db->link);
+	assert(db->engine->ndatabases > 0);
 	db->engine->ndatabases--;
 	lock_give(&db->engine->lock);
 }
@@ -131,6 +132,7 @@ static int sqlite_open(struct engine *base, const struct engine_open *o, struct 
 		forget(db);
 		return -1;
 	}
+	assert(db->store != NULL && db->executor != NULL);
 	lock_take(&e->lock);
 	list_append(&e->databases, &db->link);
 	e->ndatabases++;
@@ -157,6 +159,7 @@ static int sqlite_retire(struct engine *base, struct engine_database *one, const
 	if (one != NULL) {
 		struct sqlite_database *db = database_of(one);
 
+		assert(db->engine == CONTAINER_OF(base, struct sqlite_engine, base));
 		leave_list(db);
 		executor_stop(db->executor);
 		store_let_go(db->store);
@@ -227,8 +230,9 @@ static void sqlite_statistics(struct engine_database *db, struct engine_statisti
 
 	executor_statistics(database_of(db)->executor, ret);
 	ret->file_bytes = store_file_bytes(st);
-	ret->log_bytes = (uint64_t)store_wal_pages(st) * STORE_PAGE;
-	ret->log_waiting_bytes = (uint64_t)store_wal_waiting(st) * STORE_PAGE;
+	ret->has_wal = true;
+	ret->wal_bytes = (uint64_t)store_wal_pages(st) * STORE_PAGE;
+	ret->wal_waiting_bytes = (uint64_t)store_wal_waiting(st) * STORE_PAGE;
 	ret->counted = store_tally_read(st, ret->numbers);
 }
 
@@ -289,6 +293,7 @@ static int sqlite_hold(struct engine_database *const *dbs, size_t n, struct engi
 	size_t made = 0;
 	int rc = 0;
 
+	assert(n > 0);
 	for (; rc == 0 && made < n; made += rc == 0)
 		rc = prepare_held(database_of(dbs[made]), &ret[made], reterr);
 	if (rc == 0) {
@@ -357,6 +362,9 @@ static const struct engine_ops sqlite_ops = {
 	.backup = sqlite_backup,
 	.release = sqlite_release,
 	.descriptors = sqlite_descriptors,
+	.copy_place = sqlite_copy_place,
+	.copy_from = sqlite_copy_from,
+	.copy_to = sqlite_copy_to,
 };
 
 struct engine *engine_sqlite_new(const struct engine_sqlite_options *o)

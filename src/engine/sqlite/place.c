@@ -23,7 +23,7 @@ int sqlite_place_path(const struct sqlite_engine *e, const char *place, char *ds
 	return 0;
 }
 
-/* Two databases in one file, by links, would each keep a log of their own for it. */
+/* Two databases in one file, by links, would each keep a WAL of their own for it. */
 int sqlite_place_is_own(struct sqlite_engine *e, const char *path, const char *name, struct err *reterr)
 {
 	const struct sqlite_database *other = NULL;
@@ -85,7 +85,7 @@ bool sqlite_place_is_used(const struct sqlite_engine *e)
 /* Not what is in use, nor what there was no memory for. */
 bool sqlite_place_may_set_aside(const struct err *why)
 {
-	return why->number == 50021 || why->number == 50010;
+	return why->number == ERR_START_NUMBER || why->number == ERR_STORE_NUMBER;
 }
 
 static int move_one(const char *path, const char *stamp, const char *tail, bool *moved, struct err *reterr)

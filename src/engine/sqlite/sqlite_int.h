@@ -58,6 +58,14 @@ MUST_CHECK int sqlite_place_take_back(const char *path, struct err *reterr);
 void sqlite_place_discard(struct engine *base, const char *place, bool (*known)(void *arg, const char *place),
 			  void *arg);
 
+/* copy.c: the functions of copy.h. */
+MUST_CHECK int sqlite_copy_place(struct engine *base, const char *name, char ret[ENGINE_PLACE],
+				 struct err *reterr);
+MUST_CHECK int sqlite_copy_from(struct engine_database *db, const struct copy_watch *w,
+				struct copy_side **ret, struct err *reterr);
+MUST_CHECK int sqlite_copy_to(struct engine *base, const struct engine_open *o, const struct copy_watch *w,
+			      struct copy_side **ret, struct err *reterr);
+
 /* metadata.c: the tables of the system database that describe the catalogue follow the program. */
 MUST_CHECK int sqlite_metadata_load(struct store *st, struct err *reterr);
 

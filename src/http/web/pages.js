@@ -269,8 +269,8 @@ function job(node, db, id) {
     const last = at.at(-1);
     stop = watch("items", { db: db.name, id, group: last?.GroupId, item: last?.ItemId, failed: failed ? 1 : 0 }, (answer) => {
       const list = rows(answer).slice(0, 100), more = rows(answer).length > 100;
-      fill(items, table("Items", ["#Group", "#Item", "Document", "State", "Started", "Stopped", "#Attempts left", "#Error", "Worker"], list.map((i) => row(right(i.GroupId), right(i.ItemId), wide(i.InputFile),
-        mark(...itemState(i)), time(i.StartTime), time(i.StopTime), right(i.AttemptsRemaining), right(i.ErrorCode ?? "–"), cell("soft", i.WorkerServerInstance?.slice(0, 8) ?? "–"))), "No item fits."),
+      fill(items, table("Items", ["#Group", "#Item", "Document", "State", "Started", "Stopped", "#Attempts left", "#Error", "Why", "Worker"], list.map((i) => row(right(i.GroupId), right(i.ItemId), wide(i.InputFile),
+        mark(...itemState(i)), time(i.StartTime), time(i.StopTime), right(i.AttemptsRemaining), right(i.ErrorCode ?? "–"), wide(i.Reason ?? "–"), cell("soft", i.WorkerServerInstance?.slice(0, 8) ?? "–"))), "No item fits."),
       h("div", { class: "row" }, at.length > 0 && button("First", "first", () => { at.length = 0; restart(); }), more && button("Next", "next", () => { at.push(list.at(-1)); restart(); })));
     });
   };
@@ -362,7 +362,7 @@ function stateItems(node, database) {
   node.append(h("div", { class: "row" }, h("h1", {}, "State"), db.label), note, figures, ahead, locks);
   let oldest = null, kept = null, counting = null;
   const show = () => kept && fill(figures, figure(number(kept.Items), "items"), figure(bytes(kept.Bytes ?? 0), "of data"), figure(number(kept.Locks ?? 0), "locks"), figure(oldest ? age(oldest) : "–", "oldest lock"));
-  // Kept by counting; where they are not (PostgreSQL, or a server that has just started), the items are counted here.
+  // The server keeps them by counting; where it does not know them yet, the items are counted here.
   watch("content", { db: db.name }, (answer) => {
     const of = (name) => answer.numbers.find((n) => n[0] === `procession_state_${name}`)?.[2];
     if (of("items") === undefined) { counting ??= watch("state", { db: db.name }, (counted) => { [kept] = rows(counted); show(); }, (problem) => say(note, problem.message)); return; }
@@ -378,9 +378,9 @@ function stateItems(node, database) {
     const all = data.reduce((sum, d) => sum + d[1], 0), first = data[0][1];
     fill(ahead, h("h2", {}, "Expirations ahead"), bars(`Items by the hours until they expire: ${all} in all, ${first} within ${plural(step, "hour")}`, data),
       h("div", { class: "plothead soft" }, h("span", {}, "now"), h("span", {}, `${plural(first, "item")} within ${plural(step, "hour")}`), h("span", {}, `in ${plural(last + 1, "hour")}`)));
-  }, () => {});
+  }, (problem) => say(note, problem.message));
   watch("state_locks", { db: db.name }, (answer) => { oldest = rows(answer)[0]?.LockTime ?? null; show(); fill(locks, h("h2", {}, "Oldest locks"), table("Oldest locks", ["Locked", "#Age", "#Time-out", "Expires"], rows(answer).map((l) => row(time(l.LockTime), right(age(l.LockTime)),
-    right(`${l.TimeoutMinutes} min`), time(l.Expires))), "No item is locked.")); }, () => {});
+    right(`${l.TimeoutMinutes} min`), time(l.Expires))), "No item is locked.")); }, (problem) => say(note, problem.message));
 }
 
 // ---- Sessions ----

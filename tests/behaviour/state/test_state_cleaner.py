@@ -3,7 +3,7 @@ import datetime
 import time
 
 import pytest
-from stateview import add, lock, peek, view
+from stateview import ABSENT, add, lock, peek, view
 
 from support.calls import open_path
 from support.clock import ClockServer
@@ -43,8 +43,9 @@ def rows(server, sql):
 
 
 @pytest.fixture
-def server():
-    with ClockServer(NOON, settings={"sweep_interval": 1}) as made:
+def server(request):
+    """It sweeps every second, or as seldom as the test says."""
+    with ClockServer(NOON, settings={"sweep_interval": getattr(request, "param", 1)}) as made:
         yield made
 
 
@@ -68,6 +69,57 @@ def test_an_item_that_was_renewed_is_looked_at_once(server, key):
         assert rows(server, f"SELECT count(*) FROM item WHERE sweep = expires / {MINUTE}") == [(2,)]
 
 
+MANY = 4000                     # far more than one step of the sweep takes
+
+
+@pytest.fixture
+def many(server, key):
+    """Many items with their data, and then one more; all of this minute, and the many live half a second longer."""
+    with open_path("wire", server, "StateService") as db:
+        add(db, key + "-1", timeout=1)
+        with stored(server, "StateService") as tables:
+            tables.run("WITH RECURSIVE c(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM c WHERE i < ?) "
+                       "INSERT INTO item (id, cookie, locked, lock_time, timeout, expires, sweep, sum, bytes) "
+                       "SELECT ? || i, 1, 0, lock_time, timeout, expires, sweep, sum, bytes FROM item, c", MANY, key + "-")
+            tables.run("INSERT INTO body (n, data) SELECT item.n, body.data FROM item, body WHERE item.n NOT IN (SELECT n FROM body)")
+            assert tables.run("UPDATE item SET expires = expires + 150") == MANY
+        add(db, key, timeout=1)
+        yield db
+
+
+SELDOM = pytest.mark.parametrize("server", [5], indirect=True, ids=["every 5 s"])
+
+
+@SELDOM
+def test_an_item_goes_in_the_minute_in_which_it_expires(server, many, key):
+    """Half a second later; although many others of this minute were there before, whose time is over right now, but has not passed. When it has, they
+    go in one round: with five seconds behind each step they would take 100."""
+    server.advance(seconds=60.5)
+    wait_for(lambda: view(many, key) is None)
+    wait_for_rest(many)
+    assert rows(server, "SELECT count(*), min(sweep) - max(sweep) FROM item JOIN body ON body.n = item.n") == [(MANY, 0)]
+    assert rows(server, "SELECT count(*) FROM body") == [(MANY,)]
+    server.advance(seconds=0.01)
+    wait_for(lambda: rows(server, "SELECT count(*) FROM item") == [(0,)])
+
+
+@SELDOM
+def test_who_reads_between_two_steps_finds_an_item_whole_or_not_at_all(server, many, key):
+    """Some of those that are swept last are read meanwhile, and live on. All steps are of one round: with five seconds behind each they would take 90."""
+    server.advance(seconds=61)
+    wait_for(lambda: rows(server, "SELECT count(*) FROM item")[0][0] < MANY)
+    read = 0
+    for i in range(MANY, MANY - 400, -1):
+        found = peek(many, f"{key}-{i}")
+        if found == ABSENT:
+            break
+        assert found == (b"data", False, 0, 1)
+        read += 1
+    wait_for(lambda: rows(server, "SELECT count(*) FROM item") == [(read,)])
+    wait_for_rest(many)
+    assert rows(server, "SELECT count(*) FROM item JOIN body ON body.n = item.n") == [(read,)] == rows(server, "SELECT count(*) FROM body")
+
+
 @proves("STATE-Model-12")
 def test_minute_by_minute_no_cookie_is_forgotten(server, key):
     """The first that was added expires last: the step that removes the others leaves it alone, until its own cookie is noted."""
@@ -84,9 +136,9 @@ def test_minute_by_minute_no_cookie_is_forgotten(server, key):
 
 @proves("STATE-Model-12")
 def test_more_than_can_be_kept(server, key):
-    """As with proc_DeleteExpiredItems: beyond 10,000 all start above the highest; after the highest cookie that there is, counting begins anew, and goes on."""
+    """As with proc_DeleteExpiredItems: beyond 10,000 all start above the highest, which never goes down; after the highest cookie that there is, counting begins anew, and goes on."""
     with open_path("wire", server, "StateService") as db:
-        for turn, (highest, following) in enumerate(((20, 21), (2147483647, 1), (8, 9))):
+        for turn, (highest, following) in enumerate(((20, 21), (8, 21), (2147483647, 1), (8, 9))):
             name = f"{key}-{turn}"
             add(db, name, timeout=1)
             with stored(server, "StateService") as tables:

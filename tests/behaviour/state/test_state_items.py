@@ -319,11 +319,11 @@ def test_update_with_the_cookie(db, key):
     result = db.call("proc_UpdateItem", id=key, item=b"new and longer", timeout=7, lockCookie=2)
     assert result.status == 0 and result.sets == []
     assert peek(db, key) == (b"new and longer", False, 0, 2)
-    assert view(db, key)[3] == 7
+    assert view(db, key)[3] == 7 and view(db, key)[5] == 14
     db.call("proc_UpdateItem", id=key, item=b"never locked", timeout=8, lockCookie=2)        # equality is enough
-    assert peek(db, key) == (b"never locked", False, 0, 2)
+    assert peek(db, key) == (b"never locked", False, 0, 2) and view(db, key)[5] == 12
     db.call("proc_UpdateItem", id=key, item=None, timeout=2147483647, lockCookie=2)
-    assert peek(db, key)[:2] == (None, False) and view(db, key)[3] == 2147483647
+    assert peek(db, key)[:2] == (None, False) and view(db, key)[3] == 2147483647 and view(db, key)[5] is None
     add(db, key + "new")
     db.call("proc_UpdateItem", id=key + "new", item=b"1", timeout=9, lockCookie=1)
     assert peek(db, key + "new") == (b"1", False, 0, 1)

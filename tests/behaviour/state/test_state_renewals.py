@@ -85,7 +85,12 @@ def written(server):
 
 @sqlite_only("counts what the server writes to its disk")
 def test_many_reads_write_little(own, rpc, key):
+    unwritten = written(own)
     add(rpc, key)
+    for _ in range(20):
+        assert rpc.call("proc_ReleaseItemLock", id=key, lockCookie=1).status == 0
+    if written(own) - unwritten < 20 * 512:
+        pytest.skip("the kernel does not count what is written to this file system")
     peek(rpc, key)
     before = written(own)
     for _ in range(1000):

@@ -90,7 +90,9 @@ def test_a_shorter_time_out_is_seen_in_time(clock, db, key, renewed):
         clock.advance(minutes=2)
         clean(db)
     assert lock(db, key)[3] == 2
-    assert db.call("proc_UpdateItem", id=key, item=b"x", timeout=1, lockCookie=2).status == 0
+    with stored(clock, clock.database) as tables:       # the cookie is no time, however high it is
+        assert tables.run("UPDATE item SET cookie = 100000 WHERE id = ?", key) == 1
+    assert db.call("proc_UpdateItem", id=key, item=b"x", timeout=1, lockCookie=100000).status == 0
     clock.advance(minutes=1)
     clean(db)
     assert view(db, key) is not None
@@ -209,12 +211,13 @@ def test_files_of_an_earlier_version_work_on(old_file, sql):
 
 @proves("STATE-Model-12")
 @sqlite_only("there are no databases of such early versions in PostgreSQL")
-def test_a_file_of_an_earlier_version_gives_no_cookie_that_it_may_have_given(old_file):
-    """Which items went before is not known: what is added starts above all that are there."""
-    with open_path("wire", old_file(SCHEMA_2), "StateService") as db:
+@pytest.mark.parametrize("free, following", ((1, 2), (2147483647, 1)))
+def test_a_file_of_an_earlier_version_gives_no_cookie_that_it_may_have_given(old_file, free, following):
+    """Which items went before is not known: what is added starts above all that are there, but for the highest that there can be."""
+    with open_path("wire", old_file(f"UPDATE item SET cookie = {free} WHERE id = 'free';" + SCHEMA_2), "StateService") as db:
         add(db, "new")
         assert lock(db, "new")[3] == 4
-        assert lock(db, "free")[3] == 2
+        assert lock(db, "free")[3] == following
 
 
 @proves("STATE-Model-12", "STATE-Model-07")
@@ -237,22 +240,23 @@ def test_cookies_go_on_after_an_expiration(clock, db, key, seconds):
 
 
 @proves("STATE-Model-12")
-def test_more_than_can_be_kept(clock, db, key):
+def test_more_than_can_be_kept(key):
     """When too many went, identifiers that were never used start above all of them."""
-    add(db, key)
-    for cookie in (2, 3, 4, 5):
-        assert lock(db, key)[3] == cookie
-        db.call("proc_ReleaseItemLock", id=key, lockCookie=cookie)
-    db.call("proc_DeleteItem", id=key, lockCookie=5)
-    with stored(clock, clock.database) as tables:
-        tables.run_many("INSERT INTO gone (id, cookie) VALUES (?, 1)", [(f"{key}-{i}",) for i in range(9_999)])
-    add(db, key + "-last", timeout=1)
-    clock.advance(minutes=3)
-    clean(db)
-    assert rows(clock, "SELECT count(*) FROM gone") == [(0,)]
-    for name in (key, key + "-7", key + "-new"):
-        add(db, name)
-        assert lock(db, name)[3] == 7
+    with ClockServer("2025-06-15 12:00:00", settings={"sweep_interval": 0}) as clock, open_path("wire", clock, "StateService") as db:
+        add(db, key)
+        for cookie in (2, 3, 4, 5):
+            assert lock(db, key)[3] == cookie
+            db.call("proc_ReleaseItemLock", id=key, lockCookie=cookie)
+        db.call("proc_DeleteItem", id=key, lockCookie=5)
+        with stored(clock, "StateService") as tables:
+            tables.run_many("INSERT INTO gone (id, cookie) VALUES (?, 1)", [(f"{key}-{i}",) for i in range(9_999)])
+        add(db, key + "-last", timeout=1)
+        clock.advance(minutes=3)
+        clean(db)
+        assert rows(clock, "SELECT count(*) FROM gone") == [(0,)]
+        for name in (key, key + "-7", key + "-new"):
+            add(db, name)
+            assert lock(db, name)[3] == 7
 
 
 @proves("STATE-Model-12")

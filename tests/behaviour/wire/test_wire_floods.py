@@ -1,5 +1,7 @@
 """Floods: strangers who log in, guess and connect by the thousand keep nobody out who belongs here (docs/security.md). Each address of 127/8 is somebody else; 127.0.0.1 is this machine."""
+import contextlib
 import os
+import pathlib
 import resource
 import socket
 import time
@@ -161,10 +163,20 @@ class LimitedServer(Server):
         return ["sh", "-c", f'ulimit -n {self.files}; exec "$@"', "sh"] + super().arguments()
 
 
+def sockets(server):
+    """How many it has open."""
+    n = 0
+    for each in pathlib.Path(f"/proc/{server.process.pid}/fd").iterdir():
+        with contextlib.suppress(OSError):                      # closed meanwhile
+            n += os.readlink(each).startswith("socket:")
+    return n
+
+
 def test_connections_leave_the_descriptors_that_files_need():
     """With few descriptors, strangers connect until they are refused; reading and logging in still work."""
     with LimitedServer(700, settings={"login_timeout": 60}) as server:
-        server.wait_log("event=fewer_connections")
+        for_files = int(server.wait_log(r"event=fewer_connections .*for_files=(\d+)").group(1))
+        before = sockets(server)
         add_shop(server)
         with Wire(server).login() as admin, Wire(server).login(user="shop", password=SECRET) as shop:
             most = counters(admin)["connections_limit"]
@@ -175,6 +187,7 @@ def test_connections_leave_the_descriptors_that_files_need():
                     strangers.append(Wire(server, source="127.5.0.1"))
                 except OSError:
                     break
+            assert sockets(server) - before <= 700 - for_files  # those that are being refused among them
             for database in ("StateService", "WordAutomation", "Translation", "ScheduledJobs"):
                 admin.batch(f"USE {database}").ok()
                 assert admin.batch("EXEC sp_tables").ok().rows is not None

@@ -4,6 +4,7 @@ import time
 import pytest
 
 from support import wire as tds
+from support.numbers import counters
 from support.wire import Closed, Wire
 
 from statecalls import add, present
@@ -31,23 +32,24 @@ def doing(admin, spid):
     return [row[names.index("cmd")].strip() for row in rows if row[names.index("spid")] == spid]
 
 
-def gone(admin, spid):
+def gone(admin, spid, connections=None):
+    """The session, and when the number is given, its connection: also when its client reads nothing."""
     deadline = time.monotonic() + PROMPT
-    while is_there(admin, spid):
+    while is_there(admin, spid) or (connections is not None and counters(admin)["connections"] > connections):
         assert time.monotonic() < deadline, f"session {spid} is still there"
         time.sleep(0.02)
 
 
 @pytest.mark.parametrize("name", VICTIMS)
 def test_ends_whatever_it_does(server, witness, name):
-    with Wire(server).login() as victim, Wire(server).login() as admin:
-        spid = victim.spid
+    with Wire(server).login() as admin, Wire(server).login() as victim:
+        spid, others = victim.spid, counters(admin)["connections"] - 1
         assert is_there(admin, spid)
         if VICTIMS[name] is not None:
             victim.send_message(tds.BATCH, tds.batch_body(VICTIMS[name]))
             time.sleep(0.3)
         admin.batch(f"KILL {spid}").ok()
-        gone(admin, spid)
+        gone(admin, spid, others)
         with pytest.raises((Closed, OSError)):
             while True:                 # what was on its way may still come
                 if not victim.sock.recv(1 << 20):

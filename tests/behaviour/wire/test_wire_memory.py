@@ -1,5 +1,7 @@
 """The sum of memory: what one client wants beyond its share is refused with 701, others go on, and what it had comes back."""
+import contextlib
 import pathlib
+import struct
 import time
 import uuid
 
@@ -7,7 +9,7 @@ from support import wire as tds
 from support import wiretypes as t
 from support.numbers import counters
 from support.server import is_sanitized
-from support.wire import Param, Wire
+from support.wire import Closed, Param, Wire
 
 from statecalls import add, get
 
@@ -115,6 +117,42 @@ def test_unread_items(new_server):
                 assert again.outputs["@locked"] == 0 and again.outputs["@item"] == bytes([i]) * size
         for u in unread:
             u.close()
+
+
+def test_two_logins_share_the_whole(new_server):
+    """Each would have three quarters of it: together they have no more than there is."""
+    server = new_server(settings=SETTINGS)
+    with guest(server), Wire(server).login() as admin:
+        half = [Wire(server).login(**who) for who in ({}, {"user": "guest", "password": "Guest-Pass-1"}) for _ in range(4)]
+        for h in half:
+            h.send(tds.packets(tds.RPC, item_body(h, 20 * MIB))[:15 * MIB])
+        deadline, used = time.monotonic() + 20, 0
+        while used < (LIMIT - 2) * MIB:                         # all but what is too little for anybody's next piece
+            used = counters(admin)["memory_used_bytes"]
+            assert time.monotonic() < deadline, used
+            time.sleep(0.02)
+        time.sleep(0.3)
+        assert counters(admin)["memory_used_bytes"] <= LIMIT * MIB
+        for h in half:
+            h.close()
+
+
+def test_strangers_share_an_eighth(new_server):
+    """Each has begun a login and goes no further."""
+    server = new_server(settings={**SETTINGS, "memory_limit": 4, "login_timeout": 60})
+    with Wire(server).login() as admin:
+        before, strangers = counters(admin)["memory_used_bytes"], []
+        for _ in range(200):
+            strangers.append(Wire(server, source="127.0.0.99"))
+            with contextlib.suppress(Closed, OSError):          # too many by then
+                strangers[-1].pre()
+                strangers[-1].send(struct.pack(">BBHHBB", tds.LOGIN7, 0, 4008, 0, 1, 0) + bytes(4000))
+        share = 4 * MIB // 8
+        assert share // 2 < counters(admin)["memory_used_bytes"] - before <= share + 16384       # of the administrator himself
+        assert admin.batch("SELECT 1").value == 1
+        server.wait_log('event=protocol_error .*peer=127.0.0.99.* reason="no memory is left for those who log in"')
+        for w in strangers:
+            w.close()
 
 
 LOOP = "DECLARE @i int = 0 WHILE @i < {n} BEGIN SELECT @i, REPLICATE('x', 8000) SET @i = @i + 1 END"

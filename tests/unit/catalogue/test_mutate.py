@@ -63,6 +63,17 @@ class Operators(unittest.TestCase):
         for m in self.mutants:
             declare.Reader("p.proc", m.text, "p.proc").read()
 
+    def test_what_is_postgresqls_alone_stays_whole(self):
+        """The servers of breakages have SQLite."""
+        alone = "POSTGRES\n    SELECT id, rtrim(name) FROM t WHERE x > 17 ORDER BY id"
+        with open(self.source.path, "w", encoding="utf-8") as f:
+            f.write(TEXT.replace(" LIMIT 5;", "\n" + alone + ";"))
+        later = operators.Source(self.source.path, "x/p", "p.proc").mutants()
+        self.assertTrue(any(m.operator == "the other direction" for m in later))
+        self.assertEqual([m.operator for m in later if alone not in m.text], ["drop a ROWS"])
+        for m in later:
+            declare.Reader("p.proc", m.text, "p.proc").read()
+
     def test_keys_tell_them_apart_and_outlive_other_lines(self):
         keys = [m.key for m in self.mutants]
         self.assertEqual(len(set(keys)), len(keys))

@@ -134,7 +134,7 @@ class Administration(unittest.TestCase):
         self.s = Store("system", {"password_hash": lambda p: ("hash of " + p,), "database_check": lambda n: ("ok",),
                                   "database_create": lambda *a: self.created.append(a) or ("id of " + a[0], a[0] + ".db"), "database_set": lambda *a: self.changed.append(a),
                                   "database_settle": lambda: None,
-                                  "database_states": lambda: [("master", "online", None), ("State 2", "online", None), ("W", "damaged", "it is missing")]})
+                                  "database_states": lambda: [("master", "online", None, "sqlite"), ("State 2", "online", None, "postgres"), ("W", "damaged", "it is missing", "sqlite")]})
         self.add("sa", admin=1)
 
     def add(self, name, password="long enough", **more):
@@ -176,7 +176,8 @@ class Administration(unittest.TestCase):
         self.assertEqual(self.created, [("State 2", "state", "literal", 5), ("W", "word", "corrected", 6)])
         self.assertEqual(self.changed, [("State 2", "durable", 1000, "literal", 0), ("W", "relaxed", 50, "corrected", 0)])
         rows = self.s.call("procession_database_list").results[0]
-        self.assertEqual([(r["state"], r["reason"]) for r in rows], [("online", None), ("online", None), ("damaged", "it is missing")])
+        self.assertEqual([(r["state"], r["reason"], r["engine"]) for r in rows],
+                         [("online", None, "sqlite"), ("online", None, "postgres"), ("damaged", "it is missing", "sqlite")])
         self.assertEqual([(r["database_id"], r["name"], r["service"], r["file"], r["errata"]) for r in rows],
                          [(1, "master", "system", "system.db", "corrected"), (5, "State 2", "state", "State 2.db", "literal"),
                           (6, "W", "word", "W.db", "corrected")])

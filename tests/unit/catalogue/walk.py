@@ -38,7 +38,7 @@ class Store:
         self.procs = {p.name.lower(): p for p in self.service.procs}
         self.natives = natives or {}
         self.db = sqlite3.connect(":memory:", isolation_level=None)
-        self.db.create_function("checksum", 1, checksum, deterministic=True)           # as store/sqlite/checksum.c has them
+        self.db.create_function("checksum", 1, checksum, deterministic=True)           # as engine/sqlite/store/checksum.c has them
         self.db.create_function("verified", 2, verified, deterministic=True)
         self.db.execute("PRAGMA foreign_keys = ON")
         for m in self.service.migrations:

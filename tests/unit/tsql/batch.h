@@ -212,6 +212,7 @@ static inline int give_database(struct tsql_host *th, struct str name, struct ts
 	else if (name.n > 0 && !str_eq_nocase(name, STR("Db1")))
 		return err_set(reterr, ERR_NO_OBJECT, "");
 	ret->may_select = !str_eq_nocase(name, STR("Closed"));
+	ret->sql = th->sql; /* all are in one engine */
 	return 0;
 }
 

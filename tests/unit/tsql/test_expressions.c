@@ -50,6 +50,9 @@ static void operators(void **state)
 	VALUE("1.5 + 1", "numeric(3,1)", "2.5");
 	VALUE("1.0 / 3", "numeric(7,6)", "0.333333");
 	VALUE("-3 / 1.50", "numeric(9,6)", "-2.000000");
+	/* the digits before the point are kept, and no more of the fraction is given up for them */
+	VALUE("cast(1 as decimal(38,10)) + cast(0.0000000001 as decimal(38,10))", "decimal(38,10)",
+	      "1.0000000001");
 	FAILS("1 / 0", 8134);
 	FAILS("'a' + 1", 245);
 	FAILS("2147483647 + 1", 8115);

@@ -82,8 +82,8 @@ module.exports = {
       assert.equal(width, 0, `${name} is wider than the window`);
     }
     await open(page, "Jobs");
-    await page.getByRole("link", { name: "38", exact: true }).click();
-    await page.getByRole("region", { name: "Items" }).waitFor();
+    await page.getByRole("region", { name: "Jobs" }).getByRole("link", { name: "36", exact: true }).click();
+    await page.getByRole("region", { name: "Items" }).getByText("no room on the disk").waitFor();
     if (o.axe) await axe(page, "one job", found);
     await shot(page, o, `dashboard-job${o.suffix ?? ""}`);
     await open(page, "Schedules");
@@ -110,6 +110,7 @@ module.exports = {
     if (!o.state) return { cells };
     await open(page, "State");
     await page.locator(".figure").nth(3).waitFor();
+    await page.getByRole("region", { name: "Oldest locks" }).waitFor();
     return { cells, figures: await page.locator(".figure b").allTextContents() };
   },
 

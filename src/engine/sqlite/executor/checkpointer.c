@@ -16,7 +16,7 @@
 static void wake_the_mender(struct executor *ex)
 {
 	lock_take(&ex->lock);
-	pthread_cond_signal(&ex->wake);
+	pthread_cond_signal(&ex->writer.wake);
 	lock_give(&ex->lock);
 }
 

@@ -21,9 +21,9 @@ static int commit_now(struct executor *ex, size_t calls, struct err *reterr)
 {
 	int64_t began_us = clock_mono_us();
 
-	if (store_commit(ex->writer.conn, reterr) < 0)
+	if (store_commit(ex->writer.runner.conn, reterr) < 0)
 		return -1;
-	if (store_commit_wrote(ex->writer.conn)) {
+	if (store_commit_wrote(ex->writer.runner.conn)) {
 		metrics_flush(ex->db->metrics, clock_mono_us() - began_us);
 		metrics_commit(ex->db->metrics, calls);
 	}
@@ -32,9 +32,9 @@ static int commit_now(struct executor *ex, size_t calls, struct err *reterr)
 
 static int commit_lazily(struct executor *ex, size_t calls, struct err *reterr)
 {
-	if (store_commit_lazily(ex->writer.conn, reterr) < 0)
+	if (store_commit_lazily(ex->writer.runner.conn, reterr) < 0)
 		return -1;
-	if (store_commit_wrote(ex->writer.conn))
+	if (store_commit_wrote(ex->writer.runner.conn))
 		metrics_commit(ex->db->metrics, calls);
 	return 0;
 }
@@ -44,7 +44,7 @@ static size_t calls_of(const struct executor *ex)
 {
 	size_t deferred = ex->deferred.state == DEFERRED_OPEN ? ex->deferred.calls : 0;
 
-	return ex->ngroup + deferred > 0 ? ex->ngroup + deferred : 1;
+	return ex->group.n + deferred > 0 ? ex->group.n + deferred : 1;
 }
 
 /* Inside a transaction. *ret_until: the promise holds so long, in ticks. */
@@ -52,13 +52,13 @@ static int promise(struct executor *ex, enum phase phase, int64_t *ret_until, st
 {
 	struct value value = value_int(TYPE_INT, (int)phase);
 	struct call c = { .kind = CALL_PROC,
-			  .proc = ex->promise,
+			  .proc = ex->promise.proc,
 			  .values = &value,
 			  .nvalues = 1,
 			  .rights = RIGHT_SERVER,
 			  .complete = no_complete };
 
-	if (executor_run_call(&ex->writer, &c) < 0) {
+	if (executor_run_call(&ex->writer.runner, &c) < 0) {
 		*reterr = c.err;
 		return -1;
 	}
@@ -70,12 +70,12 @@ static int promise_alone(struct executor *ex, enum phase phase, struct err *rete
 {
 	int64_t until;
 
-	if (ex->promise == NULL)
+	if (ex->promise.proc == NULL)
 		return 0;
-	if (store_begin(ex->writer.conn, reterr) < 0)
+	if (store_begin(ex->writer.runner.conn, reterr) < 0)
 		return -1;
-	if (promise(ex, phase, &until, reterr) < 0 || store_commit(ex->writer.conn, reterr) < 0) {
-		store_rollback(ex->writer.conn);
+	if (promise(ex, phase, &until, reterr) < 0 || store_commit(ex->writer.runner.conn, reterr) < 0) {
+		store_rollback(ex->writer.runner.conn);
 		return -1;
 	}
 	return 0;
@@ -88,7 +88,7 @@ int executor_commit_start(struct executor *ex, struct err *reterr)
 
 int executor_commit_call_in(struct executor *ex, struct err *reterr)
 {
-	ex->promised_until = 0;
+	ex->promise.until = 0;
 	return promise_alone(ex, PHASE_START, reterr);
 }
 
@@ -98,28 +98,28 @@ void executor_commit_mend(struct executor *ex)
 	struct err err;
 
 	assert(executor_is_writer(ex) && ex->pinned == NULL);
-	if (store_sound(ex->store, &err) == 0 || clock_mono_ms() < ex->mend_at_ms)
+	if (store_sound(ex->store, &err) == 0 || clock_mono_ms() < ex->mending.at_ms)
 		return;
 	executor_deferred_rollback(ex);
-	if (store_mend(ex->writer.conn, &err) == 0) {
-		ex->mend_at_ms = ex->mend_wait_ms = 0;
+	if (store_mend(ex->writer.runner.conn, &err) == 0) {
+		ex->mending.at_ms = ex->mending.wait_ms = 0;
 		return;
 	}
-	ex->mend_wait_ms = ex->mend_wait_ms == 0                 ? MEND_FIRST_MS
-			   : 2 * ex->mend_wait_ms < MEND_LAST_MS ? 2 * ex->mend_wait_ms
-								 : MEND_LAST_MS;
-	ex->mend_at_ms = clock_mono_ms() + ex->mend_wait_ms;
+	ex->mending.wait_ms = ex->mending.wait_ms == 0                 ? MEND_FIRST_MS
+			      : 2 * ex->mending.wait_ms < MEND_LAST_MS ? 2 * ex->mending.wait_ms
+								       : MEND_LAST_MS;
+	ex->mending.at_ms = clock_mono_ms() + ex->mending.wait_ms;
 }
 
 void executor_commit_end(struct executor *ex)
 {
 	struct err err;
 
-	ex->mend_at_ms = 0;
+	ex->mending.at_ms = 0;
 	executor_commit_mend(ex);
 	if (executor_deferred_commit(ex, &err) < 0 || ex->deferred.state == DEFERRED_LOST)
 		return; /* as after a crash: items live longer than they would */
-	if (ex->promised_until != 0 && promise_alone(ex, PHASE_END, &err) < 0)
+	if (ex->promise.until != 0 && promise_alone(ex, PHASE_END, &err) < 0)
 		return;
 }
 
@@ -128,7 +128,7 @@ static bool is_relaxed(struct executor *ex)
 	bool relaxed;
 
 	lock_take(&ex->lock);
-	relaxed = ex->relaxed;
+	relaxed = ex->flusher.relaxed;
 	lock_give(&ex->lock);
 	return relaxed;
 }
@@ -138,11 +138,11 @@ static int commit_later(struct executor *ex, struct err *reterr)
 {
 	int64_t until;
 
-	if (clock_ticks() < ex->promised_until)
-		return executor_deferred_add(ex, ex->ngroup, reterr);
+	if (clock_ticks() < ex->promise.until)
+		return executor_deferred_add(ex, ex->group.n, reterr);
 	if (promise(ex, PHASE_PROMISE, &until, reterr) < 0 || commit_now(ex, calls_of(ex), reterr) < 0)
 		return -1;
-	ex->promised_until = until;
+	ex->promise.until = until;
 	executor_deferred_committed(ex);
 	return 0;
 }
@@ -152,7 +152,7 @@ int executor_commit_all(struct executor *ex, bool later, struct err *reterr)
 	bool relaxed;
 
 	assert(executor_is_writer(ex) && !lock_is_mine(&ex->lock));
-	if (later && ex->promise != NULL)
+	if (later && ex->promise.proc != NULL)
 		return commit_later(ex, reterr);
 	relaxed = is_relaxed(ex);
 	if ((relaxed ? commit_lazily : commit_now)(ex, calls_of(ex), reterr) < 0)

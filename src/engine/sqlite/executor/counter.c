@@ -35,7 +35,7 @@ int executor_counter_start(struct executor *ex, struct err *reterr)
 
 	if (!store_has_numbers(ex->store))
 		return 0;
-	if (store_tally_keep(ex->writer.conn, reterr) < 0 ||
+	if (store_tally_keep(ex->writer.runner.conn, reterr) < 0 ||
 	    store_connect(ex->store, true, &k->conn, reterr) < 0)
 		return -1;
 	store_set_interrupt(k->conn, must_leave, k);

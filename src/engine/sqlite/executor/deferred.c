@@ -58,7 +58,7 @@ int executor_deferred_commit(struct executor *ex, struct err *reterr)
 	assert(executor_is_writer(ex) && !lock_is_mine(&ex->lock));
 	if (ex->deferred.state != DEFERRED_OPEN)
 		return 0;
-	if (store_commit_lazily(ex->writer.conn, reterr) < 0) {
+	if (store_commit_lazily(ex->writer.runner.conn, reterr) < 0) {
 		executor_deferred_rollback(ex);
 		return -1;
 	}
@@ -79,7 +79,7 @@ void executor_deferred_committed(struct executor *ex)
 void executor_deferred_rollback(struct executor *ex)
 {
 	assert(executor_is_writer(ex) && !lock_is_mine(&ex->lock));
-	store_rollback(ex->writer.conn);
+	store_rollback(ex->writer.runner.conn);
 	if (ex->deferred.state == DEFERRED_OPEN)
 		release(ex, DEFERRED_LOST);
 }
@@ -106,7 +106,7 @@ int executor_deferred_begin(struct executor *ex, bool alone, struct err *reterr)
 	if (executor_deferred_commit(ex, reterr) < 0 || make_good(ex, reterr) < 0)
 		return -1;
 	assert(ex->deferred.state == DEFERRED_NONE);
-	return store_begin(ex->writer.conn, reterr);
+	return store_begin(ex->writer.runner.conn, reterr);
 }
 
 int executor_deferred_add(struct executor *ex, size_t calls, struct err *reterr)
@@ -120,8 +120,9 @@ int executor_deferred_add(struct executor *ex, size_t calls, struct err *reterr)
 		lock_give(&ex->lock);
 	}
 	h->calls += (unsigned)calls;
-	return executor_deferred_is_due(ex) && !ex->worker_is_inline ? executor_deferred_commit(ex, reterr)
-								     : 0;
+	return executor_deferred_is_due(ex) && !ex->writer.worker_is_inline
+		       ? executor_deferred_commit(ex, reterr)
+		       : 0;
 }
 
 bool executor_deferred_is_due(const struct executor *ex)
@@ -139,7 +140,7 @@ void executor_deferred_wait(struct executor *ex)
 	assert(lock_is_mine(&ex->lock));
 	while (h->state == DEFERRED_OPEN && h->times == times && !ex->stopping) {
 		atomic_store(&h->wanted, true);
-		pthread_cond_signal(&ex->wake);
+		pthread_cond_signal(&ex->writer.wake);
 		lock_wait(&ex->lock, &h->over);
 	}
 }

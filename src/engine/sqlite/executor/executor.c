@@ -11,6 +11,8 @@
 #include "base/thread.h"
 #include "engine/sqlite/executor/executor_int.h"
 
+#define NOTE_LOOK_MS 100 /* between two looks whether somebody still waits */
+
 void executor_thread_name(const struct executor *ex, char kind)
 {
 	char name[16]; /* as long as the system takes */
@@ -24,12 +26,13 @@ static int init_sync(struct executor *ex, struct err *reterr)
 	if (executor_checkpointer_init(&ex->checkpointer) < 0)
 		return err_nomem(reterr);
 	lock_init(&ex->lock);
-	lock_cond_init(&ex->wake);
-	lock_cond_init(&ex->reader_wake);
-	lock_cond_init(&ex->flusher_wake);
-	lock_cond_init(&ex->fetch_wake);
-	lock_cond_init(&ex->flushed);
+	lock_cond_init(&ex->writer.wake);
+	lock_cond_init(&ex->pool.wake);
+	lock_cond_init(&ex->flusher.wake);
+	lock_cond_init(&ex->fetching.wake);
+	lock_cond_init(&ex->flusher.flushed);
 	lock_cond_init(&ex->deferred.over);
+	lock_cond_init(&ex->note.done);
 	return 0;
 }
 
@@ -42,12 +45,12 @@ static void disconnect(struct store_conn **c)
 static void disconnect_all(struct executor *ex)
 {
 	for (unsigned i = 0; i < READERS_MAX; i++)
-		disconnect(&ex->readers[i].conn);
+		disconnect(&ex->pool.readers[i].conn);
 	for (unsigned i = 0; i < INLINE_READERS; i++)
-		disconnect(&ex->inline_readers[i].conn);
+		disconnect(&ex->pool.inline_readers[i].conn);
 	disconnect(&ex->checkpointer.conn);
-	/* the last one: it copies the log into the file, as those that only read cannot */
-	disconnect(&ex->writer.conn);
+	/* the last one: it copies the WAL into the file, as those that only read cannot */
+	disconnect(&ex->writer.runner.conn);
 }
 
 void executor_free(struct executor *ex)
@@ -55,13 +58,15 @@ void executor_free(struct executor *ex)
 	if (ex == NULL)
 		return;
 	disconnect_all(ex);
+	store_noted_free(ex->note.installed);
 	executor_checkpointer_fini(&ex->checkpointer);
-	pthread_cond_destroy(&ex->reader_wake);
-	pthread_cond_destroy(&ex->flusher_wake);
-	pthread_cond_destroy(&ex->fetch_wake);
-	pthread_cond_destroy(&ex->flushed);
+	pthread_cond_destroy(&ex->pool.wake);
+	pthread_cond_destroy(&ex->flusher.wake);
+	pthread_cond_destroy(&ex->fetching.wake);
+	pthread_cond_destroy(&ex->flusher.flushed);
 	pthread_cond_destroy(&ex->deferred.over);
-	pthread_cond_destroy(&ex->wake);
+	pthread_cond_destroy(&ex->note.done);
+	pthread_cond_destroy(&ex->writer.wake);
 	lock_fini(&ex->lock);
 	free(ex);
 }
@@ -79,7 +84,7 @@ static int begin_writer(struct executor *ex, struct err *reterr)
 static void stop_writer(struct executor *ex)
 {
 	lock_take(&ex->lock);
-	assert(ex->state == WRITER_LEFT && ex->pinned == NULL && ex->busy_readers == 0);
+	assert(ex->writer.state == WRITER_LEFT && ex->pinned == NULL && ex->pool.busy == 0);
 	executor_writer_take(ex, false);
 	lock_give(&ex->lock);
 	executor_commit_end(ex);
@@ -97,28 +102,28 @@ int executor_start(const struct executor_options *o, struct executor **ret, stru
 	}
 	ex->db = o->database;
 	ex->store = o->store;
-	ex->promise = o->promise;
-	ex->relaxed = o->relaxed;
-	ex->commit_interval_ms = o->commit_interval_ms;
-	ex->max_readers = o->readers < READERS_MAX - READERS_EXTRA ? o->readers : READERS_MAX - READERS_EXTRA;
+	ex->promise.proc = o->promise;
+	ex->flusher.relaxed = o->relaxed;
+	ex->flusher.interval_ms = o->commit_interval_ms;
+	ex->pool.max = o->readers < READERS_MAX - READERS_EXTRA ? o->readers : READERS_MAX - READERS_EXTRA;
 	ex->query_cost_limit = (uint64_t)ex->db->limits.query_cost_limit * 1000000 / STORE_STEPS_A_QUESTION;
 	ex->max_wal_pages = o->max_wal_mib * (1048576u / STORE_PAGE);
-	atomic_init(&ex->next_deadline_ms, ENGINE_NEVER);
+	atomic_init(&ex->writer.next_deadline_ms, ENGINE_NEVER);
 	executor_deferred_init(&ex->deferred);
 	list_init(&ex->queue);
 	executor_later_init(ex);
 	list_init(&ex->snapshots);
 	for (unsigned i = 0; i < LANES; i++)
-		list_init(&ex->reader_queue[i]);
-	ex->writer.ex = ex;
-	ex->writer.run.db = ex->db;
-	ex->writer.writer = true;
-	if (store_connect(ex->store, false, &ex->writer.conn, reterr) < 0)
+		list_init(&ex->pool.queue[i]);
+	ex->writer.runner.ex = ex;
+	ex->writer.runner.run.db = ex->db;
+	ex->writer.runner.writer = true;
+	if (store_connect(ex->store, false, &ex->writer.runner.conn, reterr) < 0)
 		goto fail;
-	store_set_interrupt(ex->writer.conn, executor_run_stop, &ex->writer);
+	store_set_interrupt(ex->writer.runner.conn, executor_run_stop, &ex->writer.runner);
 	if (begin_writer(ex, reterr) < 0 || executor_counter_start(ex, reterr) < 0)
 		goto fail;
-	if (thread_start(&ex->thread, executor_writer_main, ex) < 0) {
+	if (thread_start(&ex->writer.thread, executor_writer_main, ex) < 0) {
 		err_nomem(reterr);
 		goto fail;
 	}
@@ -146,10 +151,10 @@ static void join_readers(struct executor *ex)
 		enum reader_state state;
 
 		lock_take(&ex->lock);
-		state = ex->readers[i].state;
+		state = ex->pool.readers[i].state;
 		lock_give(&ex->lock);
 		if (state != READER_NONE)
-			pthread_join(ex->reader_threads[i], NULL);
+			pthread_join(ex->pool.threads[i], NULL);
 	}
 }
 
@@ -158,8 +163,8 @@ static void wait_for_inline(struct executor *ex)
 {
 	lock_take(&ex->lock);
 	for (unsigned i = 0; i < INLINE_READERS; i++) {
-		while (ex->inline_taken[i])
-			lock_wait(&ex->lock, &ex->reader_wake);
+		while (ex->pool.inline_taken[i])
+			lock_wait(&ex->lock, &ex->pool.wake);
 	}
 	lock_give(&ex->lock);
 }
@@ -171,13 +176,14 @@ void executor_stop(struct executor *ex)
 	ex->stopped = true;
 	lock_take(&ex->lock);
 	ex->stopping = true;
-	pthread_cond_broadcast(&ex->wake);
-	pthread_cond_broadcast(&ex->flushed);
+	pthread_cond_broadcast(&ex->writer.wake);
+	pthread_cond_broadcast(&ex->flusher.flushed);
 	pthread_cond_broadcast(&ex->deferred.over);
-	pthread_cond_broadcast(&ex->reader_wake);
+	pthread_cond_broadcast(&ex->pool.wake);
+	pthread_cond_broadcast(&ex->note.done);
 	lock_give(&ex->lock);
 	executor_counter_stop(ex);
-	pthread_join(ex->thread, NULL);
+	pthread_join(ex->writer.thread, NULL);
 	join_readers(ex);
 	wait_for_inline(ex);
 	executor_later_stop(ex);
@@ -186,7 +192,7 @@ void executor_stop(struct executor *ex)
 	executor_flusher_stop(ex);
 	refuse_all(&ex->queue);
 	for (unsigned i = 0; i < LANES; i++)
-		refuse_all(&ex->reader_queue[i]);
+		refuse_all(&ex->pool.queue[i]);
 	executor_snapshot_end_all(ex);
 	disconnect_all(ex);
 }
@@ -194,9 +200,9 @@ void executor_stop(struct executor *ex)
 void executor_set_commit(struct executor *ex, bool relaxed, int interval_ms)
 {
 	lock_take(&ex->lock);
-	ex->relaxed = relaxed;
-	ex->commit_interval_ms = interval_ms;
-	pthread_cond_signal(&ex->flusher_wake); /* the next flush may be due earlier now */
+	ex->flusher.relaxed = relaxed;
+	ex->flusher.interval_ms = interval_ms;
+	pthread_cond_signal(&ex->flusher.wake); /* the next flush may be due earlier now */
 	lock_give(&ex->lock);
 }
 
@@ -224,7 +230,7 @@ void executor_queue_sweep(struct executor *ex)
 			earliest = executor_notes(c)->deadline_ms;
 		}
 	}
-	atomic_store(&ex->next_deadline_ms, earliest);
+	atomic_store(&ex->writer.next_deadline_ms, earliest);
 	lock_give(&ex->lock);
 	while ((next = list_pop(&late)) != NULL)
 		engine_call_refuse_late(ex->db, CONTAINER_OF(next, struct call, link));
@@ -233,10 +239,10 @@ void executor_queue_sweep(struct executor *ex)
 /* Under the lock. True: the writer sleeps and must be woken, once the lock is free. */
 static bool rouse(struct executor *ex)
 {
-	bool asleep = ex->asleep;
+	bool asleep = ex->writer.asleep;
 
 	assert(lock_is_mine(&ex->lock));
-	ex->asleep = false; /* one wake is enough for all that comes before it looks */
+	ex->writer.asleep = false; /* one wake is enough for all that comes before it looks */
 	return asleep;
 }
 
@@ -254,8 +260,8 @@ static enum err_id enqueue(struct executor *ex, struct call *c, bool *ret_wake)
 		executor_notes(c)->deadline_ms = executor_queue_deadline(ex, c, now);
 		if (executor_notes(c)->deadline_ms <= now)
 			return ERR_LOCK_TIMEOUT;
-		if (executor_notes(c)->deadline_ms < atomic_load(&ex->next_deadline_ms)) {
-			atomic_store(&ex->next_deadline_ms, executor_notes(c)->deadline_ms);
+		if (executor_notes(c)->deadline_ms < atomic_load(&ex->writer.next_deadline_ms)) {
+			atomic_store(&ex->writer.next_deadline_ms, executor_notes(c)->deadline_ms);
 			*ret_wake = rouse(ex);
 		}
 	} else {
@@ -292,18 +298,18 @@ static enum err_id submit_writer(struct executor *ex, struct call *c, bool *ret_
 /* Under the lock. True: the first that wants a thread woken since the last executor_wake(). */
 static bool want_wake(struct executor *ex, bool writer)
 {
-	bool first = !ex->wake_due;
+	bool first = !ex->writer.wake_due;
 
 	assert(lock_is_mine(&ex->lock));
-	ex->wake_due = true;
-	ex->wake_writer |= writer;
+	ex->writer.wake_due = true;
+	ex->writer.wake_wanted |= writer;
 	return first;
 }
 
 bool executor_submit_quietly(struct executor *ex, struct call *c)
 {
 	bool wake = false, done = false,
-	     reader = c->txn == NULL && engine_call_only_reads(c) && ex->max_readers > 0;
+	     reader = c->txn == NULL && engine_call_only_reads(c) && ex->pool.max > 0;
 	enum err_id refused;
 
 	assert(list_empty(&c->link));
@@ -316,7 +322,7 @@ bool executor_submit_quietly(struct executor *ex, struct call *c)
 	executor_notes(c)->waits_for_reader = reader;
 	refused = reader ? executor_pool_submit(ex, c) : submit_writer(ex, c, &wake, &done);
 	if (reader)
-		wake = refused == ERR_NONE && ex->idle_readers > 0;
+		wake = refused == ERR_NONE && ex->pool.idle > 0;
 	if (wake)
 		wake = want_wake(ex, !reader);
 	lock_give(&ex->lock);
@@ -333,18 +339,18 @@ void executor_wake(struct executor *ex, bool alone)
 	bool writer;
 
 	lock_take(&ex->lock);
-	readers = ex->reader_waiting < ex->idle_readers ? ex->reader_waiting : ex->idle_readers;
-	writer = ex->wake_writer;
-	ex->wake_due = ex->wake_writer = false;
+	readers = ex->pool.waiting < ex->pool.idle ? ex->pool.waiting : ex->pool.idle;
+	writer = ex->writer.wake_wanted;
+	ex->writer.wake_due = ex->writer.wake_wanted = false;
 	if (writer && executor_inline_may(ex, alone)) {
 		executor_inline_run(ex);
 		writer = false;
 	}
 	lock_give(&ex->lock);
 	if (writer)
-		pthread_cond_signal(&ex->wake);
+		pthread_cond_signal(&ex->writer.wake);
 	while (readers-- > 0)
-		pthread_cond_signal(&ex->reader_wake);
+		pthread_cond_signal(&ex->pool.wake);
 }
 
 /* A queued call is taken out and answered here; one that runs looks at the flag itself. */
@@ -359,11 +365,49 @@ void executor_cancel(struct executor *ex, struct call *c)
 		list_remove(&c->link);
 		ex->waiting--;
 		if (executor_notes(c)->waits_for_reader)
-			ex->reader_waiting--;
+			ex->pool.waiting--;
 	}
 	lock_give(&ex->lock);
 	if (queued)
 		engine_call_refuse(c, ERR_CANCELLED, NULL);
+}
+
+/* Under the lock. */
+static void want_note(struct executor *ex, struct store_noted *noted)
+{
+	assert(lock_is_mine(&ex->lock));
+	ex->note.wanted = true;
+	ex->note.noted = noted;
+	(void)rouse(ex);
+	pthread_cond_signal(&ex->writer.wake);
+}
+
+int executor_note(struct executor *ex, struct store_noted *noted, bool (*stop)(void *arg), void *arg,
+		  struct err *reterr)
+{
+	bool stopped = false;
+	int rc = 0;
+
+	lock_take(&ex->lock);
+	want_note(ex, noted);
+	while ((ex->note.wanted && !ex->stopping && !stopped) || ex->note.turning) {
+		(void)lock_wait_until(&ex->lock, &ex->note.done, clock_mono_ms() + NOTE_LOOK_MS);
+		stopped = stop(arg);
+	}
+	if (ex->note.wanted)
+		rc = err_set(reterr, ex->stopping ? ERR_SHUTDOWN : ERR_CANCELLED);
+	else if (ex->note.rc < 0)
+		*reterr = ex->note.err, rc = -1;
+	ex->note.wanted = false;
+	lock_give(&ex->lock);
+	return rc;
+}
+
+void executor_note_end(struct executor *ex)
+{
+	lock_take(&ex->lock);
+	want_note(ex, NULL);
+	lock_give(&ex->lock);
 }
 
 void executor_statistics(struct executor *ex, struct engine_statistics *ret)

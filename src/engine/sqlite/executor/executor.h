@@ -33,6 +33,12 @@ MUST_CHECK bool executor_submit_quietly(struct executor *ex, struct call *c);
 void executor_wake(struct executor *ex, bool alone);
 void executor_cancel(struct executor *ex, struct call *c); /* c->cancelled is set */
 void executor_set_commit(struct executor *ex, bool relaxed, int interval_ms);
+/* From its return on all rows that change are noted (store_note), and all that was answered is
+ * committed; the executor has noted from then on, until a while after executor_note_end(), which
+ * waits for nobody. Waits for an open transaction, unless it is told to stop. */
+MUST_CHECK int executor_note(struct executor *ex, struct store_noted *noted, bool (*stop)(void *arg),
+			     void *arg, struct err *reterr);
+void executor_note_end(struct executor *ex);
 void executor_statistics(struct executor *ex, struct engine_statistics *ret);
 size_t executor_waits(struct executor *ex, struct engine_wait *dst, size_t max);
 /* A transaction takes the writer with its first call that writes (any call, unless it is a

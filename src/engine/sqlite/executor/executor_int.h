@@ -149,83 +149,120 @@ struct counter {
 	struct store_conn *conn; /* owned; the thread's, once started */
 };
 
+/* The thread that changes the database, and who does its work while it sleeps. */
+struct writer {
+	pthread_t thread;
+	pthread_cond_t wake;
+	struct runner runner;
+	enum writer_state state; /* under the lock; changed by executor_writer_move() */
+	bool asleep;             /* under the lock: it waits, and nobody has woken it yet */
+	int64_t doze_until_ms;   /* under the lock: when it wakes by itself */
+	bool wake_due;           /* under the lock: somebody will call executor_wake() */
+	bool wake_wanted;        /* under the lock: that call is to wake the writer, too */
+	pthread_t worker;        /* the thread that has the writing connection, if anybody does */
+	bool worker_is_inline;   /* worker: that is not the writer's own thread */
+	int64_t inline_ms;       /* under the lock: when the last inline execution ended */
+	int64_t inline_again_ms; /* under the lock: none before that, since one took long */
+	/* earliest end of waiting in the queue while pinned; may be too early, never too late */
+	atomic_llong next_deadline_ms;
+};
+
+/* The calls of the commit that is being made: the writer's. */
+struct group {
+	struct slot slots[GROUP_MAX];
+	size_t n;
+	unsigned careful; /* groups to run with savepoints, after one had to be run twice */
+};
+
+/* Until when no renewal makes an item expire too early, whatever is lost. */
+struct promise {
+	const struct proc *proc; /* of the service, or NULL */
+	int64_t until;           /* writer: in ticks; 0: never */
+};
+
+/* After a failed flush, when the store is mended, or tried to be, next: the writer's. */
+struct mending {
+	int64_t at_ms, wait_ms;
+};
+
+/* Flushes commits that were answered before; everything under the lock. */
+struct flusher {
+	pthread_t thread;
+	pthread_cond_t wake, flushed;
+	bool started, leaves;
+	bool relaxed;         /* commits are answered before they are flushed */
+	int interval_ms;      /* and then flushed within this time */
+	int64_t unflushed_ms; /* when the oldest commit was made that no flush covers; 0: none */
+	int64_t flushing_ms;  /* the same of the flush that is under way */
+};
+
+/* Reads large values after the commit: later.c. Under the lock, but for what a fetcher's owner
+ * does with its connection. */
+struct fetching {
+	pthread_t threads[FETCH_THREADS];
+	unsigned nthreads, idle;
+	bool leaves;
+	pthread_cond_t wake;
+	struct list queue; /* to be read; answered before the executor stops */
+	struct fetcher {
+		struct store_conn *conn; /* owned; whoever has taken it */
+		bool taken;
+	} fetchers[FETCHERS];
+};
+
+/* Who reads: pool.c. All is under the lock, but for what a runner's own thread does with it. */
+struct pool {
+	pthread_cond_t wake;
+	struct list queue[LANES];
+	unsigned max;        /* the setting */
+	unsigned n, idle;    /* threads; of these, those that wait for a call */
+	unsigned busy, slow; /* those that have a call; of these, the slow ones */
+	unsigned waiting;    /* calls in the queues */
+	/* how long the WAL was when a reader was last ended for it; 0: it has been short since */
+	unsigned wal_at_end;
+	pthread_t threads[READERS_MAX];
+	struct runner readers[READERS_MAX];
+	/* for whoever brings a short call that only reads, and whether somebody runs one on it */
+	struct runner inline_readers[INLINE_READERS];
+	bool inline_taken[INLINE_READERS];
+};
+
 struct executor {
 	struct engine_database *db; /* borrowed: name, limits */
 	struct store *store;        /* borrowed */
 	uint64_t query_cost_limit;  /* questions of the store; 0: no limit */
 	unsigned max_wal_pages;     /* 0: no limit */
-	unsigned max_readers;
 
 	struct lock lock;
 	bool stopping;
 	bool stopped;     /* whoever stops it: it has been */
-	unsigned waiting; /* calls in both queues */
-	/* somebody will call executor_wake(); it is to wake the writer, too */
-	bool wake_due, wake_writer;
+	unsigned waiting; /* calls in the queues of writer and readers */
 
-	/* writer */
-	pthread_t thread;
-	pthread_cond_t wake;
-	enum writer_state state; /* under the lock; changed by executor_writer_move() */
-	pthread_t worker;        /* the thread that has the writing connection, if anybody does */
-	bool worker_is_inline;   /* worker: that is not the writer's own thread */
-	bool asleep;             /* under the lock: the writer waits, and nobody has woken it yet */
-	int64_t doze_until_ms;   /* under the lock: when it wakes by itself */
-	int64_t inline_ms;       /* under the lock: when the last inline execution ended */
-	int64_t inline_again_ms; /* under the lock: none before that, since one took long */
-	struct list queue;
+	struct list queue;           /* of the writer */
 	struct executor_txn *pinned; /* the transaction that has the writer, or NULL */
 	struct list snapshots;       /* transactions that only read so far, of level SNAPSHOT */
-	/* earliest end of waiting in the queue while pinned; may be too early, never too late */
-	atomic_llong next_deadline_ms;
-	struct runner writer;
-	struct slot group[GROUP_MAX]; /* writer: the calls of the current commit */
-	size_t ngroup;
-	const struct proc *promise; /* of the service, or NULL */
-	int64_t promised_until;     /* writer: in ticks; 0: never */
-	struct deferred deferred;
-	/* writer: after a failed flush, when the store is mended, or tried to be, next */
-	int64_t mend_at_ms, mend_wait_ms;
-	/* writer: groups to run with savepoints, after one had to be run twice */
-	unsigned careful;
 
-	/* what commits leave behind: the flusher's; under the lock */
-	pthread_t flusher;
-	pthread_cond_t flusher_wake, flushed;
-	bool has_flusher, flusher_leaves;
-	bool relaxed;           /* commits are answered before they are flushed */
-	int commit_interval_ms; /* and then flushed within this time */
-	/* when the oldest commit was made that no flush covers; that the flush under way covers;
-	 * 0: none */
-	int64_t unflushed_ms, flushing_ms;
+	struct writer writer;
+	struct group group;
+	struct deferred deferred;
+	struct promise promise;
+	struct mending mending;
+	struct flusher flusher;
 	struct checkpointer checkpointer;
 	struct counter counter;
+	struct fetching fetching;
+	struct pool pool;
 
-	/* large values that are read after the commit: later.c */
-	pthread_t fetch_threads[FETCH_THREADS];
-	unsigned nfetch_threads, idle_fetchers; /* under the lock */
-	bool fetch_leaves;                      /* under the lock */
-	pthread_cond_t fetch_wake;
-	/* under the lock: to be read; answered before the executor stops */
-	struct list fetches;
-	struct fetcher {
-		struct store_conn *conn; /* owned; whoever has taken it */
-		bool taken;              /* under the lock */
-	} fetchers[FETCHERS];
-
-	/* readers */
-	pthread_cond_t reader_wake;
-	struct list reader_queue[LANES];
-	unsigned nreaders, idle_readers;     /* threads; of these, those that wait for a call */
-	unsigned busy_readers, slow_readers; /* those that have a call; of these, the slow ones */
-	unsigned reader_waiting;             /* calls in their queues */
-	/* how long the log was when a reader was last ended for it; 0: it has been short since */
-	unsigned log_at_end;
-	pthread_t reader_threads[READERS_MAX];
-	struct runner readers[READERS_MAX];
-	/* for whoever brings a short call that only reads */
-	struct runner inline_readers[INLINE_READERS];
-	bool inline_taken[INLINE_READERS]; /* under the lock: somebody runs a call on it */
+	/* under the lock: what is to be noted from now on; the writer sees to it when it can, and
+	 * says how that ended */
+	struct {
+		bool wanted, turning;          /* the writer is at it */
+		struct store_noted *noted;     /* what is wanted; NULL: nothing */
+		struct store_noted *installed; /* owned: what the writing connection has */
+		int rc;
+		struct err err;
+		pthread_cond_t done;
+	} note;
 };
 
 /* ---- state.c: the states, as tables of allowed moves, and the functions that make them ---- */
@@ -240,7 +277,7 @@ void executor_writer_take(struct executor *ex, bool is_inline);
 /* This thread has the writing connection. */
 static inline bool executor_is_writer(const struct executor *ex)
 {
-	return pthread_equal(ex->worker, pthread_self());
+	return pthread_equal(ex->writer.worker, pthread_self());
 }
 
 /* executor.c */

@@ -16,8 +16,8 @@ static void flush(struct executor *ex)
 	bool failed;
 
 	assert(lock_is_mine(&ex->lock));
-	ex->flushing_ms = ex->unflushed_ms;
-	ex->unflushed_ms = 0;
+	ex->flusher.flushing_ms = ex->flusher.unflushed_ms;
+	ex->flusher.unflushed_ms = 0;
 	lock_give(&ex->lock);
 	failed = store_flush(ex->store, &err) < 0;
 	if (failed)
@@ -25,19 +25,20 @@ static void flush(struct executor *ex)
 	else
 		metrics_flush(ex->db->metrics, clock_mono_us() - began_us);
 	lock_take(&ex->lock);
-	ex->flushing_ms = 0;
+	ex->flusher.flushing_ms = 0;
 	if (failed)
-		pthread_cond_signal(&ex->wake); /* the writer mends the store */
-	pthread_cond_broadcast(&ex->flushed);
+		pthread_cond_signal(&ex->writer.wake); /* the writer mends the store */
+	pthread_cond_broadcast(&ex->flusher.flushed);
 }
 
 /* When the next flush begins: early enough to be over in time, as a rule. What a database left
  * unflushed that is durable now: at once. */
 static int64_t flush_at(const struct executor *ex)
 {
-	if (ex->unflushed_ms == 0)
+	if (ex->flusher.unflushed_ms == 0)
 		return ENGINE_NEVER;
-	return ex->relaxed ? ex->unflushed_ms + ex->commit_interval_ms / 2 : ex->unflushed_ms;
+	return ex->flusher.relaxed ? ex->flusher.unflushed_ms + ex->flusher.interval_ms / 2
+				   : ex->flusher.unflushed_ms;
 }
 
 static void *flusher_main(void *arg)
@@ -46,13 +47,13 @@ static void *flusher_main(void *arg)
 
 	executor_thread_name(ex, 'f');
 	lock_take(&ex->lock);
-	while (!ex->flusher_leaves) {
+	while (!ex->flusher.leaves) {
 		if (flush_at(ex) <= clock_mono_ms())
 			flush(ex);
 		else
-			lock_wait_until(&ex->lock, &ex->flusher_wake, flush_at(ex));
+			lock_wait_until(&ex->lock, &ex->flusher.wake, flush_at(ex));
 	}
-	if (ex->unflushed_ms != 0)
+	if (ex->flusher.unflushed_ms != 0)
 		flush(ex);
 	lock_give(&ex->lock);
 	return NULL;
@@ -62,41 +63,41 @@ static void *flusher_main(void *arg)
 static bool rouse(struct executor *ex)
 {
 	assert(lock_is_mine(&ex->lock));
-	if (!ex->has_flusher)
-		ex->has_flusher = thread_start(&ex->flusher, flusher_main, ex) == 0;
+	if (!ex->flusher.started)
+		ex->flusher.started = thread_start(&ex->flusher.thread, flusher_main, ex) == 0;
 	else
-		pthread_cond_signal(&ex->flusher_wake);
-	return ex->has_flusher;
+		pthread_cond_signal(&ex->flusher.wake);
+	return ex->flusher.started;
 }
 
 /* How old the oldest commit is that could be lost. */
 static bool flush_is_late(const struct executor *ex)
 {
-	int64_t oldest = ex->flushing_ms != 0 ? ex->flushing_ms : ex->unflushed_ms;
+	int64_t oldest = ex->flusher.flushing_ms != 0 ? ex->flusher.flushing_ms : ex->flusher.unflushed_ms;
 
-	return oldest != 0 && clock_mono_ms() - oldest >= ex->commit_interval_ms;
+	return oldest != 0 && clock_mono_ms() - oldest >= ex->flusher.interval_ms;
 }
 
 void executor_flusher_committed(struct executor *ex)
 {
 	lock_take(&ex->lock);
-	if (ex->unflushed_ms == 0) {
-		ex->unflushed_ms = clock_mono_ms();
+	if (ex->flusher.unflushed_ms == 0) {
+		ex->flusher.unflushed_ms = clock_mono_ms();
 		if (!rouse(ex))
 			flush(ex);
 	}
 	while (flush_is_late(ex) && !ex->stopping)
-		lock_wait(&ex->lock, &ex->flushed);
+		lock_wait(&ex->lock, &ex->flusher.flushed);
 	lock_give(&ex->lock);
 }
 
 void executor_flusher_stop(struct executor *ex)
 {
-	if (!ex->has_flusher)
+	if (!ex->flusher.started)
 		return;
 	lock_take(&ex->lock);
-	ex->flusher_leaves = true;
-	pthread_cond_signal(&ex->flusher_wake);
+	ex->flusher.leaves = true;
+	pthread_cond_signal(&ex->flusher.wake);
 	lock_give(&ex->lock);
-	pthread_join(ex->flusher, NULL);
+	pthread_join(ex->flusher.thread, NULL);
 }

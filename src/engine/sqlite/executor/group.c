@@ -6,12 +6,11 @@
  *  - a call that fails before it has changed anything (a broken rule, a duplicate key) needs no
  *    undoing;
  *  - one that fails later spoils the attempt. Nobody has been answered yet: everything is undone
- *    and the group runs again, a savepoint each,
- *    and so do the next groups for a while, since whoever fails in this way may do so again;
+ *    and the group runs again, a savepoint each, and so do the next groups for a while, since
+ *    whoever fails in this way may do so again;
  *  - where the engine gives the transaction up by itself (an interrupted write, a full disk),
- *    the culprit is left out and the others run
- *    again: together with savepoints after an interrupt, each in a transaction of its own after
- *    trouble with the disk. */
+ *    the culprit is left out and the others run again: together with savepoints after an
+ *    interrupt, each in a transaction of its own after trouble with the disk. */
 #include "engine/sqlite/executor/executor_int.h"
 
 #define CAREFUL_GROUPS 64
@@ -32,9 +31,9 @@ static void fail(struct slot *s, const struct err *e)
 
 static void fail_all(struct executor *ex, const struct err *e)
 {
-	for (size_t i = 0; i < ex->ngroup; i++) {
-		if (!ex->group[i].dead)
-			fail(&ex->group[i], e);
+	for (size_t i = 0; i < ex->group.n; i++) {
+		if (!ex->group.slots[i].dead)
+			fail(&ex->group.slots[i], e);
 	}
 }
 
@@ -43,8 +42,8 @@ static void rewind_all(struct executor *ex)
 {
 	struct err err;
 
-	for (size_t i = 0; i < ex->ngroup; i++) {
-		struct slot *s = &ex->group[i];
+	for (size_t i = 0; i < ex->group.n; i++) {
+		struct slot *s = &ex->group.slots[i];
 
 		if (s->dead)
 			continue;
@@ -75,7 +74,7 @@ static void undo(struct executor *ex)
 /* After a call of the attempt failed. */
 static enum attempt undo_one(struct executor *ex, struct slot *s, bool saved)
 {
-	struct store_conn *conn = ex->writer.conn;
+	struct store_conn *conn = ex->writer.runner.conn;
 	struct err err;
 
 	engine_call_rewind(s->call, s->mark);
@@ -88,7 +87,7 @@ static enum attempt undo_one(struct executor *ex, struct slot *s, bool saved)
 
 static enum attempt run_one(struct executor *ex, struct slot *s, bool careful)
 {
-	struct store_conn *conn = ex->writer.conn;
+	struct store_conn *conn = ex->writer.runner.conn;
 	enum attempt result = ATTEMPT_DONE;
 	int rc;
 
@@ -97,7 +96,7 @@ static enum attempt run_one(struct executor *ex, struct slot *s, bool careful)
 		s->dead = true;
 		return ATTEMPT_LOST;
 	}
-	rc = executor_run_call(&ex->writer, s->call);
+	rc = executor_run_call(&ex->writer.runner, s->call);
 	if (!store_in_transaction(conn)) {
 		if (rc == 0)
 			lost_silently(ex, s->call);
@@ -119,15 +118,15 @@ static enum attempt run_one(struct executor *ex, struct slot *s, bool careful)
 /* The calls that have arrived while the group ran share its commit too. False: there are none. */
 static bool take_more(struct executor *ex, unsigned *rounds)
 {
-	size_t before = ex->ngroup;
+	size_t before = ex->group.n;
 
 	if (++*rounds >= ROUNDS_MAX)
 		return false;
 	lock_take(&ex->lock);
-	if (!ex->worker_is_inline || executor_inline_goes_on(ex))
+	if (!ex->writer.worker_is_inline || executor_inline_goes_on(ex))
 		executor_group_take(ex);
 	lock_give(&ex->lock);
-	return ex->ngroup > before;
+	return ex->group.n > before;
 }
 
 static bool call_may_wait(const struct call *c)
@@ -138,8 +137,8 @@ static bool call_may_wait(const struct call *c)
 /* Nobody in the group asks for a flush before the answer. */
 static bool may_wait(const struct executor *ex)
 {
-	for (size_t i = 0; i < ex->ngroup; i++) {
-		if (!call_may_wait(ex->group[i].call))
+	for (size_t i = 0; i < ex->group.n; i++) {
+		if (!call_may_wait(ex->group.slots[i].call))
 			return false;
 	}
 	return true;
@@ -155,17 +154,17 @@ static bool has_later(const struct slot *s)
 static void cut(struct executor *ex, size_t from)
 {
 	struct list *first;
-	size_t n = ex->ngroup;
+	size_t n = ex->group.n;
 
 	assert(executor_is_writer(ex) && from <= n);
-	ex->ngroup = from;
+	ex->group.n = from;
 	lock_take(&ex->lock);
 	first = ex->queue.next; /* before it, in their order */
 	for (size_t i = from; i < n; i++) {
-		if (ex->group[i].dead) {
-			ex->group[ex->ngroup++] = ex->group[i];
+		if (ex->group.slots[i].dead) {
+			ex->group.slots[ex->group.n++] = ex->group.slots[i];
 		} else {
-			list_append(first, &ex->group[i].call->link);
+			list_append(first, &ex->group.slots[i].call->link);
 			ex->waiting++;
 		}
 	}
@@ -176,7 +175,7 @@ static void cut(struct executor *ex, size_t from)
  * into the queue. */
 static bool is_for_the_writer(const struct executor *ex)
 {
-	return ex->worker_is_inline && store_was_busy(ex->writer.conn);
+	return ex->writer.worker_is_inline && store_was_busy(ex->writer.runner.conn);
 }
 
 static enum attempt attempt(struct executor *ex, bool careful, struct slot **ret_culprit)
@@ -192,19 +191,19 @@ static enum attempt attempt(struct executor *ex, bool careful, struct slot **ret
 			fail_all(ex, &err);
 		return ATTEMPT_DONE;
 	}
-	for (size_t i = 0; i < ex->ngroup || take_more(ex, &rounds); i++) {
+	for (size_t i = 0; i < ex->group.n || take_more(ex, &rounds); i++) {
 		enum attempt result;
 
-		if (ex->group[i].dead)
+		if (ex->group.slots[i].dead)
 			continue;
-		result = run_one(ex, &ex->group[i], careful);
+		result = run_one(ex, &ex->group.slots[i], careful);
 		if (result != ATTEMPT_DONE) {
-			*ret_culprit = &ex->group[i];
+			*ret_culprit = &ex->group.slots[i];
 			undo(ex);
 			return result;
 		}
-		if (has_later(&ex->group[i])) {
-			last = &ex->group[i];
+		if (has_later(&ex->group.slots[i])) {
+			last = &ex->group.slots[i];
 			cut(ex, i + 1);
 			break;
 		}
@@ -222,18 +221,18 @@ static enum attempt attempt(struct executor *ex, bool careful, struct slot **ret
  * nothing: then what is held may stay. */
 static void run_alone(struct executor *ex, struct slot *s)
 {
-	struct store_conn *conn = ex->writer.conn;
+	struct store_conn *conn = ex->writer.runner.conn;
 	struct err err;
 	int rc;
 
 	if (executor_deferred_begin(ex, !call_may_wait(s->call), &err) < 0) {
-		if (ex->ngroup == 1 && is_for_the_writer(ex))
+		if (ex->group.n == 1 && is_for_the_writer(ex))
 			cut(ex, 0);
 		else
 			fail(s, &err);
 		return;
 	}
-	rc = executor_run_call(&ex->writer, s->call);
+	rc = executor_run_call(&ex->writer.runner, s->call);
 	if (rc == 0 && !store_in_transaction(conn))
 		lost_silently(ex, s->call);
 	if (s->call->rc < 0) {
@@ -252,32 +251,34 @@ static void run_alone(struct executor *ex, struct slot *s)
 
 static bool was_interrupted(const struct slot *s)
 {
-	return s->call->err.number == 50011 || s->call->err.number == 50001;
+	int32_t number = s->call->err.number;
+
+	return number == ERR_CANCELLED_NUMBER || number == ERR_TIMEOUT_NUMBER;
 }
 
 static void run_together(struct executor *ex)
 {
 	struct slot *culprit = NULL;
-	bool careful = ex->careful > 0;
+	bool careful = ex->group.careful > 0;
 
 	if (careful)
-		ex->careful--;
+		ex->group.careful--;
 	for (;;) {
 		switch (attempt(ex, careful, &culprit)) {
 		case ATTEMPT_DONE: return;
 		case ATTEMPT_SPOILED:
 			careful = true;
-			ex->careful = CAREFUL_GROUPS;
+			ex->group.careful = CAREFUL_GROUPS;
 			break;
 		case ATTEMPT_LOST:
 			careful = true;
 			if (was_interrupted(culprit))
 				break;
 			/* after trouble with the disk nobody is in a hurry */
-			store_set_waits(ex->writer.conn, true);
-			for (size_t i = 0; i < ex->ngroup; i++) {
-				if (!ex->group[i].dead)
-					run_alone(ex, &ex->group[i]);
+			store_set_waits(ex->writer.runner.conn, true);
+			for (size_t i = 0; i < ex->group.n; i++) {
+				if (!ex->group.slots[i].dead)
+					run_alone(ex, &ex->group.slots[i]);
 			}
 			return;
 		}
@@ -295,12 +296,12 @@ static void complete(struct executor *ex, struct slot *s)
 void executor_group_run(struct executor *ex)
 {
 	assert(executor_is_writer(ex) && !lock_is_mine(&ex->lock));
-	assert(ex->ngroup > 0 && ex->ngroup <= GROUP_MAX && ex->pinned == NULL);
-	if (ex->ngroup == 1)
-		run_alone(ex, &ex->group[0]);
+	assert(ex->group.n > 0 && ex->group.n <= GROUP_MAX && ex->pinned == NULL);
+	if (ex->group.n == 1)
+		run_alone(ex, &ex->group.slots[0]);
 	else
 		run_together(ex);
-	for (size_t i = 0; i < ex->ngroup; i++)
-		complete(ex, &ex->group[i]);
-	ex->ngroup = 0;
+	for (size_t i = 0; i < ex->group.n; i++)
+		complete(ex, &ex->group.slots[i]);
+	ex->group.n = 0;
 }

@@ -7,12 +7,10 @@
  *
  * - A call that only reads runs on a connection beside the writer's, as the readers do it.
  * - A call that comes alone, while the writer sleeps and nothing else waits, runs on the
- *   writer's own connection; should
- *   something wake the writer meanwhile, it waits until this is over. What the call leaves to be
- *   done, the writer is woken for.
- * - Renewals wait for no flush: however many have come, also by a thread that has others to
- *   serve. The commit of what is
- *   deferred is left to the writer.
+ *   writer's own connection; should something wake the writer meanwhile, it waits until this is
+ *   over. What the call leaves to be done, the writer is woken for.
+ * - Renewals wait for no flush. So any number of them is run in this way, also by a thread that
+ *   has others to serve. The commit of what is deferred is left to the writer.
  *
  * Where another process keeps the database locked, the call is not waited for here: the writer
  * runs it, which may wait. */
@@ -43,7 +41,8 @@ static bool is_short(const struct call *c)
 static bool may_read(const struct executor *ex)
 {
 	assert(lock_is_mine(&ex->lock));
-	return ex->deferred.state != DEFERRED_OPEN && !ex->stopping && clock_mono_ms() >= ex->inline_again_ms;
+	return ex->deferred.state != DEFERRED_OPEN && !ex->stopping &&
+	       clock_mono_ms() >= ex->writer.inline_again_ms;
 }
 
 /* Under the lock: a call has been run inline. */
@@ -53,7 +52,7 @@ static void took(struct executor *ex, int64_t began_ms)
 
 	assert(lock_is_mine(&ex->lock));
 	if (now - began_ms >= LONG_MS)
-		ex->inline_again_ms = now + AGAIN_MS;
+		ex->writer.inline_again_ms = now + AGAIN_MS;
 }
 
 /* NULL: none may be, or all are taken. */
@@ -63,9 +62,9 @@ static struct runner *inline_reader_take(struct executor *ex)
 
 	lock_take(&ex->lock);
 	for (unsigned i = 0; i < INLINE_READERS && r == NULL && may_read(ex); i++) {
-		if (!ex->inline_taken[i]) {
-			ex->inline_taken[i] = true;
-			r = &ex->inline_readers[i];
+		if (!ex->pool.inline_taken[i]) {
+			ex->pool.inline_taken[i] = true;
+			r = &ex->pool.inline_readers[i];
 			r->ex = ex;
 			r->run.db = ex->db;
 		}
@@ -77,10 +76,10 @@ static struct runner *inline_reader_take(struct executor *ex)
 static void inline_reader_give(struct executor *ex, const struct runner *r, int64_t began_ms)
 {
 	lock_take(&ex->lock);
-	assert(ex->inline_taken[r - ex->inline_readers] && r->run.call == NULL);
-	ex->inline_taken[r - ex->inline_readers] = false;
+	assert(ex->pool.inline_taken[r - ex->pool.inline_readers] && r->run.call == NULL);
+	ex->pool.inline_taken[r - ex->pool.inline_readers] = false;
 	if (ex->stopping)
-		pthread_cond_broadcast(&ex->reader_wake);
+		pthread_cond_broadcast(&ex->pool.wake);
 	took(ex, began_ms);
 	lock_give(&ex->lock);
 }
@@ -103,7 +102,7 @@ bool executor_inline_read(struct executor *ex, struct call *c)
 bool executor_inline_goes_on(const struct executor *ex)
 {
 	assert(lock_is_mine(&ex->lock));
-	if (ex->promise == NULL || clock_ticks() >= ex->promised_until || executor_deferred_is_due(ex))
+	if (ex->promise.proc == NULL || clock_ticks() >= ex->promise.until || executor_deferred_is_due(ex))
 		return false;
 	LIST_EACH (it, &ex->queue) {
 		const struct call *c = CONTAINER_OF(it, struct call, link);
@@ -117,8 +116,8 @@ bool executor_inline_goes_on(const struct executor *ex)
 bool executor_inline_may(const struct executor *ex, bool alone)
 {
 	assert(lock_is_mine(&ex->lock));
-	if (ex->state != WRITER_DOZES || ex->stopping || ex->pinned != NULL || list_empty(&ex->queue) ||
-	    clock_mono_ms() < ex->inline_again_ms)
+	if (ex->writer.state != WRITER_DOZES || ex->stopping || ex->pinned != NULL ||
+	    list_empty(&ex->queue) || clock_mono_ms() < ex->writer.inline_again_ms)
 		return false;
 	return (alone && ex->waiting == 1 && is_short(CONTAINER_OF(ex->queue.next, struct call, link))) ||
 	       executor_inline_goes_on(ex);
@@ -132,14 +131,14 @@ void executor_inline_run(struct executor *ex)
 	executor_writer_take(ex, true);
 	executor_group_take(ex);
 	lock_give(&ex->lock);
-	store_set_waits(ex->writer.conn, false);
+	store_set_waits(ex->writer.runner.conn, false);
 	executor_group_run(ex);
-	store_set_waits(ex->writer.conn, true);
+	store_set_waits(ex->writer.runner.conn, true);
 	lock_take(&ex->lock);
-	ex->inline_ms = clock_mono_ms();
+	ex->writer.inline_ms = clock_mono_ms();
 	took(ex, began);
-	ex->asleep = ex->state == WRITER_INLINE && !executor_writer_is_wanted(ex);
-	executor_writer_move(ex, ex->state == WRITER_INLINE ? WRITER_DOZES : WRITER_RUNS);
-	if (!ex->asleep)
-		pthread_cond_signal(&ex->wake);
+	ex->writer.asleep = ex->writer.state == WRITER_INLINE && !executor_writer_is_wanted(ex);
+	executor_writer_move(ex, ex->writer.state == WRITER_INLINE ? WRITER_DOZES : WRITER_RUNS);
+	if (!ex->writer.asleep)
+		pthread_cond_signal(&ex->writer.wake);
 }

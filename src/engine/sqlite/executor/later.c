@@ -79,8 +79,8 @@ static struct fetcher *fetcher_take(struct executor *ex)
 
 	lock_take(&ex->lock);
 	for (unsigned i = 0; i < FETCHERS && f == NULL; i++) {
-		if (!ex->fetchers[i].taken)
-			f = &ex->fetchers[i];
+		if (!ex->fetching.fetchers[i].taken)
+			f = &ex->fetching.fetchers[i];
 	}
 	if (f != NULL)
 		f->taken = true;
@@ -94,7 +94,7 @@ static void fetcher_give(struct executor *ex, struct fetcher *f)
 		store_set_interrupt(f->conn, NULL, NULL);
 		store_rollback(f->conn);
 	}
-	if (f - ex->fetchers >= CONNS_KEPT) {
+	if (f - ex->fetching.fetchers >= CONNS_KEPT) {
 		store_disconnect(f->conn);
 		f->conn = NULL;
 	}
@@ -142,18 +142,18 @@ static void *fetch_main(void *arg)
 	executor_thread_name(ex, 'f');
 	lock_take(&ex->lock);
 	for (;;) {
-		struct list *item = list_pop(&ex->fetches);
+		struct list *item = list_pop(&ex->fetching.queue);
 
 		if (item != NULL) {
 			lock_give(&ex->lock);
 			fetch(ex, CONTAINER_OF(item, struct later, link));
 			lock_take(&ex->lock);
-		} else if (ex->fetch_leaves) {
+		} else if (ex->fetching.leaves) {
 			break;
 		} else {
-			ex->idle_fetchers++;
-			lock_wait(&ex->lock, &ex->fetch_wake);
-			ex->idle_fetchers--;
+			ex->fetching.idle++;
+			lock_wait(&ex->lock, &ex->fetching.wake);
+			ex->fetching.idle--;
 		}
 	}
 	lock_give(&ex->lock);
@@ -164,12 +164,12 @@ static void *fetch_main(void *arg)
 static bool fetch_thread(struct executor *ex)
 {
 	assert(lock_is_mine(&ex->lock));
-	if (ex->idle_fetchers > 0)
-		pthread_cond_signal(&ex->fetch_wake);
-	else if (ex->nfetch_threads < FETCH_THREADS &&
-		 thread_start(&ex->fetch_threads[ex->nfetch_threads], fetch_main, ex) == 0)
-		ex->nfetch_threads++;
-	return ex->nfetch_threads > 0;
+	if (ex->fetching.idle > 0)
+		pthread_cond_signal(&ex->fetching.wake);
+	else if (ex->fetching.nthreads < FETCH_THREADS &&
+		 thread_start(&ex->fetching.threads[ex->fetching.nthreads], fetch_main, ex) == 0)
+		ex->fetching.nthreads++;
+	return ex->fetching.nthreads > 0;
 }
 
 /* ---- the writer's part ---- */
@@ -187,7 +187,7 @@ void executor_later_committed(struct executor *ex, struct call *c)
 	if (f != NULL)
 		fetcher_give(ex, f);
 	executor_notes(c)->later = NULL;
-	if (read_value(ex, ex->writer.conn, l) < 0)
+	if (read_value(ex, ex->writer.runner.conn, l) < 0)
 		engine_call_fail(c, &c->err);
 }
 
@@ -200,7 +200,7 @@ void executor_later_complete(struct executor *ex, struct call *c)
 	lock_take(&ex->lock);
 	taken = fetch_thread(ex);
 	if (taken)
-		list_append(&ex->fetches, &l->link);
+		list_append(&ex->fetching.queue, &l->link);
 	lock_give(&ex->lock);
 	if (!taken)
 		fetch(ex, l);
@@ -208,19 +208,19 @@ void executor_later_complete(struct executor *ex, struct call *c)
 
 void executor_later_init(struct executor *ex)
 {
-	list_init(&ex->fetches);
+	list_init(&ex->fetching.queue);
 }
 
 void executor_later_stop(struct executor *ex)
 {
 	lock_take(&ex->lock);
-	ex->fetch_leaves = true;
-	pthread_cond_broadcast(&ex->fetch_wake);
+	ex->fetching.leaves = true;
+	pthread_cond_broadcast(&ex->fetching.wake);
 	lock_give(&ex->lock);
-	for (unsigned i = 0; i < ex->nfetch_threads; i++)
-		pthread_join(ex->fetch_threads[i], NULL);
+	for (unsigned i = 0; i < ex->fetching.nthreads; i++)
+		pthread_join(ex->fetching.threads[i], NULL);
 	for (unsigned i = 0; i < FETCHERS; i++) {
-		store_disconnect(ex->fetchers[i].conn);
-		ex->fetchers[i].conn = NULL;
+		store_disconnect(ex->fetching.fetchers[i].conn);
+		ex->fetching.fetchers[i].conn = NULL;
 	}
 }

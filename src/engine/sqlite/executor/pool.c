@@ -5,8 +5,8 @@
  * or whose client does not read what it is sent, is slow: it gives up its place, and another
  * reader takes the next call beside it. So neither a join nor a client that sleeps keeps others
  * from reading. Threads are bounded; where all of them are taken and somebody waits, the call
- * whose client has not read for the longest time is ended. And a reader keeps the log from
- * beginning anew for as long as it runs: when the log is too long, the one that began first is
+ * whose client has not read for the longest time is ended. And a reader keeps the WAL from
+ * beginning anew for as long as it runs: when the WAL is too long, the one that began first is
  * ended. */
 #include <assert.h>
 
@@ -26,7 +26,7 @@ static enum lane lane_of(const struct call *c)
 
 static unsigned threads_max(const struct executor *ex)
 {
-	return ex->max_readers + READERS_EXTRA;
+	return ex->pool.max + READERS_EXTRA;
 }
 
 /* Threads that calls of the lane may take, and those of them that may run without being slow. */
@@ -37,8 +37,8 @@ static unsigned places(const struct executor *ex, enum lane lane)
 
 static bool may_begin(const struct executor *ex, enum lane lane)
 {
-	return !list_empty(&ex->reader_queue[lane]) && ex->busy_readers < places(ex, lane) &&
-	       ex->busy_readers - ex->slow_readers < ex->max_readers + (lane == LANE_PROC);
+	return !list_empty(&ex->pool.queue[lane]) && ex->pool.busy < places(ex, lane) &&
+	       ex->pool.busy - ex->pool.slow < ex->pool.max + (lane == LANE_PROC);
 }
 
 static bool some_may_begin(const struct executor *ex)
@@ -51,26 +51,26 @@ static void add_reader(struct executor *ex)
 {
 	unsigned i = 0;
 
-	while (i < READERS_MAX && ex->readers[i].state == READER_RUNS)
+	while (i < READERS_MAX && ex->pool.readers[i].state == READER_RUNS)
 		i++;
 	if (i == READERS_MAX)
 		return;
-	if (ex->readers[i].state == READER_LEFT)
-		pthread_join(ex->reader_threads[i], NULL);
-	ex->readers[i] = (struct runner){ .ex = ex, .run.db = ex->db };
-	if (thread_start(&ex->reader_threads[i], executor_reader_main, &ex->readers[i]) < 0)
+	if (ex->pool.readers[i].state == READER_LEFT)
+		pthread_join(ex->pool.threads[i], NULL);
+	ex->pool.readers[i] = (struct runner){ .ex = ex, .run.db = ex->db };
+	if (thread_start(&ex->pool.threads[i], executor_reader_main, &ex->pool.readers[i]) < 0)
 		return;
-	ex->readers[i].state = READER_RUNS;
-	ex->nreaders++;
+	ex->pool.readers[i].state = READER_RUNS;
+	ex->pool.n++;
 }
 
 /* One more only for a place that may be taken: calls that come in a burst wait for the readers
  * there are, or threads and their connections would be made and given up again for every burst. */
 static bool may_add(const struct executor *ex)
 {
-	unsigned wanted = ex->max_readers + 1 + ex->slow_readers;
+	unsigned wanted = ex->pool.max + 1 + ex->pool.slow;
 
-	return ex->nreaders < (wanted < threads_max(ex) ? wanted : threads_max(ex));
+	return ex->pool.n < (wanted < threads_max(ex) ? wanted : threads_max(ex));
 }
 
 /* Under the lock: somebody for the calls that wait, if they may begin. */
@@ -79,8 +79,8 @@ static void call_reader(struct executor *ex)
 	assert(lock_is_mine(&ex->lock));
 	if (!some_may_begin(ex) || ex->stopping)
 		return;
-	if (ex->idle_readers > 0)
-		pthread_cond_signal(&ex->reader_wake);
+	if (ex->pool.idle > 0)
+		pthread_cond_signal(&ex->pool.wake);
 	else if (may_add(ex))
 		add_reader(ex);
 }
@@ -92,16 +92,16 @@ enum err_id executor_pool_submit(struct executor *ex, struct call *c)
 		return ERR_SHUTDOWN;
 	if (ex->waiting >= ex->db->limits.max_queue)
 		return ERR_BUSY;
-	list_append(&ex->reader_queue[lane_of(c)], &c->link);
+	list_append(&ex->pool.queue[lane_of(c)], &c->link);
 	ex->waiting++;
-	ex->reader_waiting++;
-	if (ex->reader_waiting > ex->idle_readers && may_add(ex) && some_may_begin(ex))
+	ex->pool.waiting++;
+	if (ex->pool.waiting > ex->pool.idle && may_add(ex) && some_may_begin(ex))
 		add_reader(ex);
-	if (ex->nreaders > 0)
+	if (ex->pool.n > 0)
 		return ERR_NONE;
 	list_remove(&c->link);
 	ex->waiting--;
-	ex->reader_waiting--;
+	ex->pool.waiting--;
 	return ERR_OUT_OF_MEMORY;
 }
 
@@ -112,34 +112,34 @@ struct call *executor_pool_take(struct executor *ex, struct runner *r)
 	assert(lock_is_mine(&ex->lock) && r->began_ms == 0 && r->run.call == NULL);
 	if (!may_begin(ex, lane))
 		return NULL;
-	assert(ex->waiting > 0 && ex->reader_waiting > 0);
+	assert(ex->waiting > 0 && ex->pool.waiting > 0);
 	ex->waiting--;
-	ex->reader_waiting--;
-	ex->busy_readers++;
+	ex->pool.waiting--;
+	ex->pool.busy++;
 	r->began_ms = clock_mono_ms();
-	return CONTAINER_OF(list_pop(&ex->reader_queue[lane]), struct call, link);
+	return CONTAINER_OF(list_pop(&ex->pool.queue[lane]), struct call, link);
 }
 
 void executor_pool_over(struct executor *ex, struct runner *r)
 {
-	assert(lock_is_mine(&ex->lock) && ex->busy_readers > 0 && r->run.call == NULL);
-	ex->busy_readers--;
-	ex->slow_readers -= r->slow;
-	assert(ex->slow_readers <= ex->busy_readers);
+	assert(lock_is_mine(&ex->lock) && ex->pool.busy > 0 && r->run.call == NULL);
+	ex->pool.busy--;
+	ex->pool.slow -= r->slow;
+	assert(ex->pool.slow <= ex->pool.busy);
 	r->slow = r->goes = false;
 	r->began_ms = r->stalled_ms = r->looked_ms = 0;
 }
 
 bool executor_pool_is_surplus(const struct executor *ex)
 {
-	return ex->nreaders > ex->max_readers + 1;
+	return ex->pool.n > ex->pool.max + 1;
 }
 
 /* The reader that began, or whose client stalled, before all others. */
 static bool began_first(const struct executor *ex, const struct runner *r)
 {
 	for (unsigned i = 0; i < READERS_MAX; i++) {
-		const struct runner *o = &ex->readers[i];
+		const struct runner *o = &ex->pool.readers[i];
 
 		if (o->state == READER_RUNS && o->began_ms != 0 && o->began_ms < r->began_ms && !o->goes)
 			return false;
@@ -150,7 +150,7 @@ static bool began_first(const struct executor *ex, const struct runner *r)
 static bool stalled_first(const struct executor *ex, const struct runner *r)
 {
 	for (unsigned i = 0; i < READERS_MAX; i++) {
-		const struct runner *o = &ex->readers[i];
+		const struct runner *o = &ex->pool.readers[i];
 
 		if (o->state == READER_RUNS && o->stalled_ms != 0 && o->stalled_ms < r->stalled_ms &&
 		    !o->goes)
@@ -159,28 +159,26 @@ static bool stalled_first(const struct executor *ex, const struct runner *r)
 	return true;
 }
 
-/* Ending one does not make the log shorter by itself: the next follows only when it has grown
+/* Ending one does not make the WAL shorter by itself: the next follows only when it has grown
  * some more. */
 static bool pins_log(struct executor *ex, const struct runner *r)
 {
 	unsigned pages = store_wal_pages(ex->store), limit = ex->max_wal_pages;
 
 	if (limit == 0 || pages <= limit) {
-		ex->log_at_end = 0;
+		ex->pool.wal_at_end = 0;
 		return false;
 	}
-	if ((ex->log_at_end != 0 && pages < ex->log_at_end + limit / 8) || !began_first(ex, r))
+	if ((ex->pool.wal_at_end != 0 && pages < ex->pool.wal_at_end + limit / 8) || !began_first(ex, r))
 		return false;
-	ex->log_at_end = pages;
+	ex->pool.wal_at_end = pages;
 	return true;
 }
 
 static bool is_in_the_way(const struct executor *ex, const struct runner *r, int64_t now)
 {
-	bool full = (!list_empty(&ex->reader_queue[LANE_PROC]) &&
-		     ex->busy_readers >= places(ex, LANE_PROC)) ||
-		    (!list_empty(&ex->reader_queue[LANE_QUERY]) &&
-		     ex->busy_readers >= places(ex, LANE_QUERY));
+	bool full = (!list_empty(&ex->pool.queue[LANE_PROC]) && ex->pool.busy >= places(ex, LANE_PROC)) ||
+		    (!list_empty(&ex->pool.queue[LANE_QUERY]) && ex->pool.busy >= places(ex, LANE_QUERY));
 
 	return full && r->stalled_ms != 0 && now - r->stalled_ms >= STALL_MS && stalled_first(ex, r);
 }
@@ -190,7 +188,7 @@ static void tell_end(const struct executor *ex, const struct runner *r, const st
 	const struct log_ctx ctx = { .session = c->session, .login = c->login, .database = ex->db->name };
 
 	LOG(LOG_WARN, &ctx, "reader_ended",
-	    F_STR("reason", r->run.ended == ERR_LOG_PINNED ? "it kept the log from being shortened"
+	    F_STR("reason", r->run.ended == ERR_WAL_PINNED ? "it kept the log from being shortened"
 							   : "its client does not read and others wait"),
 	    F_INT("milliseconds", now - r->began_ms));
 }
@@ -210,11 +208,11 @@ bool executor_pool_must_go(struct call *c, bool stalled, int64_t now)
 	r->stalled_ms = !stalled ? 0 : r->stalled_ms != 0 ? r->stalled_ms : now;
 	if (!r->slow && now - r->began_ms >= SLOW_MS) {
 		r->slow = true;
-		ex->slow_readers++;
+		ex->pool.slow++;
 		call_reader(ex);
 	}
 	if (pins_log(ex, r))
-		why = ERR_LOG_PINNED;
+		why = ERR_WAL_PINNED;
 	else if (is_in_the_way(ex, r, now))
 		why = ERR_STALLED_READER;
 	r->goes = why != ERR_NONE;

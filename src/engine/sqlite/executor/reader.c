@@ -79,7 +79,7 @@ static void leave(struct executor *ex, struct runner *r)
 	lock_give(&ex->lock);
 	store_disconnect(conn);
 	lock_take(&ex->lock);
-	ex->nreaders--;
+	ex->pool.n--;
 	r->state = READER_LEFT;
 }
 
@@ -95,9 +95,9 @@ void *executor_reader_main(void *arg)
 
 		while (!ex->stopping && (c = executor_pool_take(ex, r)) == NULL &&
 		       !executor_pool_is_surplus(ex)) {
-			ex->idle_readers++;
-			lock_wait(&ex->lock, &ex->reader_wake);
-			ex->idle_readers--;
+			ex->pool.idle++;
+			lock_wait(&ex->lock, &ex->pool.wake);
+			ex->pool.idle--;
 		}
 		if (c == NULL)
 			break;

@@ -18,7 +18,7 @@ static void say_why(const struct runner *r, const struct call *c, struct err *e)
 	const struct executor *ex = r->ex;
 	enum err_id why = why_ended(r, c);
 
-	if (why == ERR_LOG_PINNED)
+	if (why == ERR_WAL_PINNED)
 		err_set(e, why, ex->db->name, ex->max_wal_pages / (1048576u / STORE_PAGE));
 	else if (why != ERR_NONE && why != ERR_QUERY_COST)
 		err_set(e, why, ex->db->name);
@@ -37,7 +37,7 @@ bool executor_run_stop(void *arg)
 	if (c == NULL)
 		return false;
 	now = clock_mono_ms();
-	if (r->writer && now >= atomic_load_explicit(&ex->next_deadline_ms, memory_order_relaxed))
+	if (r->writer && now >= atomic_load_explicit(&ex->writer.next_deadline_ms, memory_order_relaxed))
 		executor_queue_sweep(ex);
 	return (c->waits != NULL && executor_pool_must_go(r->run.call, false, now)) ||
 	       engine_run_stop(&r->run, ex->query_cost_limit, now);

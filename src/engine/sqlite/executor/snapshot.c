@@ -17,7 +17,7 @@ bool executor_snapshot_takes(const struct call *c)
 	const struct executor_txn *t = executor_txn_of(c);
 
 	assert(lock_is_mine(&t->ex->lock));
-	if (!t->base.snapshot || t->ex->max_readers == 0)
+	if (!t->base.snapshot || t->ex->pool.max == 0)
 		return false;
 	if (t->state == TXN_READING)
 		return engine_call_only_reads(c) || engine_call_ends_txn(c);
@@ -78,7 +78,7 @@ static void begin(struct executor_txn *t)
 	executor_txn_limit_age(t, clock_mono_ms());
 	t->idle_at_ms = ENGINE_NEVER; /* it is not idle while its first call runs */
 	list_append(&ex->snapshots, &t->link);
-	pthread_cond_signal(&ex->wake);
+	pthread_cond_signal(&ex->writer.wake);
 }
 
 void executor_snapshot_run(struct call *c)
@@ -106,7 +106,7 @@ void executor_snapshot_run(struct call *c)
 		over = end(t, t->state == TXN_LOST && goes_on ? TXN_LOST : TXN_NEW);
 	} else {
 		t->idle_at_ms = engine_idle_limit_ms(ex->db, clock_mono_ms());
-		pthread_cond_signal(&ex->wake);
+		pthread_cond_signal(&ex->writer.wake);
 	}
 	lock_give(&ex->lock);
 	store_disconnect(over);

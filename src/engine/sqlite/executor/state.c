@@ -48,18 +48,18 @@ static bool may(const struct state *from, unsigned to)
 void executor_writer_move(struct executor *ex, enum writer_state to)
 {
 	assert(lock_is_mine(&ex->lock));
-	assert(may(&writer_states[ex->state], to));
+	assert(may(&writer_states[ex->writer.state], to));
 	/* a transaction that has the writer keeps others from its connection */
 	assert(to != WRITER_INLINE || ex->pinned == NULL);
-	ex->state = to;
+	ex->writer.state = to;
 }
 
 void executor_writer_take(struct executor *ex, bool is_inline)
 {
 	assert(lock_is_mine(&ex->lock));
-	assert((ex->state == WRITER_INLINE) == is_inline && ex->state != WRITER_DOZES);
-	ex->worker = pthread_self();
-	ex->worker_is_inline = is_inline;
+	assert((ex->writer.state == WRITER_INLINE) == is_inline && ex->writer.state != WRITER_DOZES);
+	ex->writer.worker = pthread_self();
+	ex->writer.worker_is_inline = is_inline;
 }
 
 void executor_deferred_move(struct executor *ex, enum deferred_state to)
@@ -67,7 +67,7 @@ void executor_deferred_move(struct executor *ex, enum deferred_state to)
 	assert(lock_is_mine(&ex->lock) && executor_is_writer(ex));
 	assert(may(&deferred_states[ex->deferred.state], to));
 	/* what is held is a transaction of the writing connection */
-	assert(to != DEFERRED_OPEN || store_in_transaction(ex->writer.conn));
+	assert(to != DEFERRED_OPEN || store_in_transaction(ex->writer.runner.conn));
 	ex->deferred.state = to;
 }
 

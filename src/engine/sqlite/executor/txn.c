@@ -95,7 +95,7 @@ void executor_txn_pin(struct executor *ex, struct executor_txn *t)
 		if (executor_notes(c)->deadline_ms < earliest)
 			earliest = executor_notes(c)->deadline_ms;
 	}
-	atomic_store(&ex->next_deadline_ms, earliest);
+	atomic_store(&ex->writer.next_deadline_ms, earliest);
 }
 
 void executor_txn_unpin(struct executor *ex, const struct err *reason)
@@ -110,10 +110,10 @@ void executor_txn_unpin(struct executor *ex, const struct err *reason)
 	executor_txn_move(t, reason == NULL ? TXN_NEW : TXN_LOST);
 	t->age_at_ms = 0;
 	ex->pinned = NULL;
-	atomic_store(&ex->next_deadline_ms, ENGINE_NEVER);
+	atomic_store(&ex->writer.next_deadline_ms, ENGINE_NEVER);
 	lock_give(&ex->lock);
 	/* before anybody else runs: that is this thread's to decide */
-	store_rollback(ex->writer.conn);
+	store_rollback(ex->writer.runner.conn);
 }
 
 /* The call failed and took the transaction with it. */
@@ -148,7 +148,7 @@ static int begin(struct executor *ex, struct call *c)
 /* A PROC or QUERY inside the transaction. */
 static void run_inside(struct executor *ex, struct executor_txn *t, struct call *c)
 {
-	struct store_conn *conn = ex->writer.conn;
+	struct store_conn *conn = ex->writer.runner.conn;
 	bool saved = !(c->kind == CALL_QUERY || c->proc->read_only);
 	unsigned n = (unsigned)t->savepoints.n + 1;
 	size_t mark = engine_call_mark(c);
@@ -159,7 +159,7 @@ static void run_inside(struct executor *ex, struct executor_txn *t, struct call 
 		lose(ex, c);
 		return;
 	}
-	rc = executor_run_call(&ex->writer, c);
+	rc = executor_run_call(&ex->writer.runner, c);
 	if (rc == 0 && saved && store_in_transaction(conn))
 		rc = store_release(conn, n, &c->err);
 	else if (rc == 0 && !store_in_transaction(conn))
@@ -168,7 +168,7 @@ static void run_inside(struct executor *ex, struct executor_txn *t, struct call 
 		return;
 	engine_call_rewind(c, mark);
 	engine_call_fail(c, &c->err);
-	if (!store_in_transaction(conn) || ex->writer.run.timed_out)
+	if (!store_in_transaction(conn) || ex->writer.runner.run.timed_out)
 		lose(ex, c);
 	else if (saved && (store_rollback_to(conn, n, &c->err) < 0 || store_release(conn, n, &c->err) < 0))
 		lose(ex, c);
@@ -189,7 +189,7 @@ static int save(struct executor *ex, struct executor_txn *t, struct call *c)
 {
 	if (engine_savepoints_push(&t->savepoints, c->savepoint, &c->err) < 0)
 		return -1;
-	if (store_save(ex->writer.conn, (unsigned)t->savepoints.n, &c->err) < 0) {
+	if (store_save(ex->writer.runner.conn, (unsigned)t->savepoints.n, &c->err) < 0) {
 		engine_savepoints_cut(&t->savepoints, t->savepoints.n - 1);
 		return -1;
 	}
@@ -202,7 +202,7 @@ static int rollback_to(struct executor *ex, struct executor_txn *t, struct call 
 	size_t n;
 
 	if (engine_savepoints_find(&t->savepoints, c->savepoint, &n, &c->err) < 0 ||
-	    store_rollback_to(ex->writer.conn, (unsigned)n, &c->err) < 0)
+	    store_rollback_to(ex->writer.runner.conn, (unsigned)n, &c->err) < 0)
 		return -1;
 	engine_savepoints_cut(&t->savepoints, n);
 	return 0;
@@ -221,7 +221,7 @@ static void run_kind(struct executor *ex, struct executor_txn *t, struct call *c
 	case CALL_ROLLBACK_TO: rc = rollback_to(ex, t, c); break;
 	}
 	c->rc = rc;
-	if (rc < 0 && !store_in_transaction(ex->writer.conn))
+	if (rc < 0 && !store_in_transaction(ex->writer.runner.conn))
 		lose(ex, c);
 }
 
@@ -229,7 +229,7 @@ void executor_txn_run(struct executor *ex, struct call *c, bool first)
 {
 	struct executor_txn *t = executor_txn_of(c);
 
-	assert(executor_is_writer(ex) && ex->pinned == t && ex->ngroup == 0);
+	assert(executor_is_writer(ex) && ex->pinned == t && ex->group.n == 0);
 	engine_call_started(c);
 	engine_call_succeed(c);
 	if (!first || begin(ex, c) == 0)

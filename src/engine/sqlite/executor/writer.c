@@ -22,14 +22,14 @@ static bool doze(struct executor *ex, int64_t until_ms)
 	if (executor_snapshot_next_due(ex) < until_ms)
 		until_ms = executor_snapshot_next_due(ex);
 	executor_writer_move(ex, WRITER_DOZES);
-	ex->asleep = true;
-	ex->doze_until_ms = until_ms;
-	woken = lock_wait_until(&ex->lock, &ex->wake, until_ms);
-	ex->asleep = false;
-	if (ex->state == WRITER_INLINE) {
+	ex->writer.asleep = true;
+	ex->writer.doze_until_ms = until_ms;
+	woken = lock_wait_until(&ex->lock, &ex->writer.wake, until_ms);
+	ex->writer.asleep = false;
+	if (ex->writer.state == WRITER_INLINE) {
 		executor_writer_move(ex, WRITER_WAITS);
-		while (ex->state == WRITER_WAITS)
-			lock_wait(&ex->lock, &ex->wake);
+		while (ex->writer.state == WRITER_WAITS)
+			lock_wait(&ex->lock, &ex->writer.wake);
 	} else {
 		executor_writer_move(ex, WRITER_RUNS);
 	}
@@ -70,11 +70,11 @@ static void checkpoint(struct executor *ex)
 		executor_checkpoint_move(&ex->checkpointer, CHECKPOINT_NONE);
 	settle(ex);
 	lock_give(&ex->lock);
-	store_checkpoint(ex->writer.conn, true);
+	store_checkpoint(ex->writer.runner.conn, true);
 	lock_take(&ex->lock);
 }
 
-/* The log is copied well before it is so long that readers are ended for it: one that nobody has
+/* The WAL is copied well before it is so long that readers are ended for it: one that nobody has
  * tried to shorten is not their fault. */
 static unsigned within_limit(const struct executor *ex, unsigned pages, unsigned part)
 {
@@ -83,9 +83,9 @@ static unsigned within_limit(const struct executor *ex, unsigned pages, unsigned
 	return ex->max_wal_pages == 0 || pages < most ? pages : most;
 }
 
-/* Between calls. The checkpointer goes on while calls go on, but never sees the end of a log
+/* Between calls. The checkpointer goes on while calls go on, but never sees the end of a WAL
  * that still grows: the rest, a small one, is the writer's. */
-static void keep_log_short(struct executor *ex)
+static void keep_wal_short(struct executor *ex)
 {
 	unsigned waiting = store_wal_waiting(ex->store);
 	unsigned worth = within_limit(ex, store_checkpoint_worth(ex->store), 2);
@@ -103,7 +103,7 @@ static int64_t idle_until(struct executor *ex)
 	struct err err;
 
 	if (store_sound(ex->store, &err) < 0)
-		return ex->mend_at_ms;
+		return ex->mending.at_ms;
 	if (ex->deferred.state == DEFERRED_OPEN)
 		return ex->deferred.until_ms;
 	return store_wal_waiting(ex->store) >= WAL_IDLE ? clock_mono_ms() + IDLE_MS : ENGINE_NEVER;
@@ -113,28 +113,29 @@ static void idle_turn(struct executor *ex)
 {
 	bool held = ex->deferred.state == DEFERRED_OPEN, woken = doze(ex, idle_until(ex));
 
-	if (!woken && !held && ex->mend_at_ms == 0 && list_empty(&ex->queue) && !ex->stopping &&
-	    clock_mono_ms() - ex->inline_ms >= IDLE_MS)
+	if (!woken && !held && ex->mending.at_ms == 0 && list_empty(&ex->queue) && !ex->stopping &&
+	    clock_mono_ms() - ex->writer.inline_ms >= IDLE_MS)
 		checkpoint(ex);
 }
 
 bool executor_writer_is_wanted(struct executor *ex)
 {
 	assert(lock_is_mine(&ex->lock) && executor_is_writer(ex));
-	return !list_empty(&ex->queue) || executor_deferred_is_due(ex) || idle_until(ex) < ex->doze_until_ms;
+	return !list_empty(&ex->queue) || executor_deferred_is_due(ex) ||
+	       idle_until(ex) < ex->writer.doze_until_ms;
 }
 
 void executor_group_take(struct executor *ex)
 {
 	assert(lock_is_mine(&ex->lock) && executor_is_writer(ex) && ex->pinned == NULL);
-	while (ex->ngroup < GROUP_MAX && !list_empty(&ex->queue)) {
+	while (ex->group.n < GROUP_MAX && !list_empty(&ex->queue)) {
 		struct call *c = CONTAINER_OF(ex->queue.next, struct call, link);
 
 		if (c->txn != NULL)
 			break;
 		list_remove(&c->link);
 		ex->waiting--;
-		ex->group[ex->ngroup++] = (struct slot){ .call = c, .mark = engine_call_mark(c) };
+		ex->group.slots[ex->group.n++] = (struct slot){ .call = c, .mark = engine_call_mark(c) };
 	}
 }
 
@@ -201,7 +202,7 @@ static void pinned_turn(struct executor *ex)
 		return;
 	}
 	now = clock_mono_ms();
-	late = atomic_load(&ex->next_deadline_ms);
+	late = atomic_load(&ex->writer.next_deadline_ms);
 	over = t->idle_at_ms < t->age_at_ms ? t->idle_at_ms : t->age_at_ms;
 	if (now < late && now < over) {
 		doze(ex, late < over ? late : over);
@@ -213,6 +214,47 @@ static void pinned_turn(struct executor *ex)
 	else
 		give_up(ex, NULL, now);
 	lock_take(&ex->lock);
+}
+
+/* What was held is committed; what is not noted is, from now on. One that fails is its owner's. */
+static int change_notes(struct executor *ex, struct store_noted *noted, struct err *reterr)
+{
+	struct store_noted *old = ex->note.installed;
+	struct err ignored;
+
+	if (executor_deferred_commit(ex, reterr) < 0)
+		return -1;
+	if (noted == old)
+		return 0;
+	ex->note.installed = NULL;
+	if (store_note(ex->writer.runner.conn, noted, reterr) < 0) {
+		if (store_note(ex->writer.runner.conn, NULL, &ignored) == 0)
+			store_noted_free(old);
+		return -1;
+	}
+	store_noted_free(old);
+	ex->note.installed = noted;
+	return 0;
+}
+
+/* Under the lock, which is given up meanwhile. */
+static void note_turn(struct executor *ex)
+{
+	struct store_noted *noted = ex->note.noted;
+	struct err err;
+	int rc;
+
+	ex->note.turning = true;
+	lock_give(&ex->lock);
+	rc = change_notes(ex, noted, &err);
+	lock_take(&ex->lock);
+	ex->note.turning = false;
+	ex->note.rc = rc;
+	if (rc < 0)
+		ex->note.err = err;
+	if (ex->note.noted == noted)
+		ex->note.wanted = false;
+	pthread_cond_broadcast(&ex->note.done);
 }
 
 /* On the way out: an open transaction is undone, and the call that it was about to run is
@@ -241,14 +283,16 @@ void *executor_writer_main(void *arg)
 	lock_take(&ex->lock);
 	executor_writer_take(ex, false);
 	while (!ex->stopping) {
-		assert(ex->state == WRITER_RUNS && ex->ngroup == 0);
+		assert(ex->writer.state == WRITER_RUNS && ex->group.n == 0);
 		executor_snapshot_sweep(ex);
 		if (ex->pinned == NULL && mend(ex))
-			keep_log_short(ex);
+			keep_wal_short(ex);
 		if (ex->stopping)
 			break;
 		if (ex->pinned != NULL)
 			pinned_turn(ex);
+		else if (ex->note.wanted)
+			note_turn(ex);
 		else if (executor_deferred_is_due(ex))
 			settle(ex);
 		else if (!list_empty(&ex->queue))

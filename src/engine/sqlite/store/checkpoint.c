@@ -1,5 +1,5 @@
-/* checkpoint.c — the write-ahead log and the file. Every commit is an fsync of the log
- * (synchronous=FULL), or is left to flush(); checkpoint() copies the log into the file, away
+/* checkpoint.c — the write-ahead log and the file. Every commit is an fsync of the WAL
+ * (synchronous=FULL), or is left to flush(); checkpoint() copies the WAL into the file, away
  * from commits: SQLite's own automatic checkpoint would now and then make one commit pay for a
  * thousand pages. */
 #include <assert.h>
@@ -19,7 +19,7 @@
 #define WORTH_TIMES 100 /* the pages of the file */
 #define RESTART_MS 1000
 
-/* Called by SQLite after each commit with the length of the log. */
+/* Called by SQLite after each commit with the length of the WAL. */
 static int on_log(void *arg, sqlite3 *db, const char *schema, int pages)
 {
 	struct store *st = ((struct store_conn *)arg)->store;
@@ -47,7 +47,7 @@ unsigned store_wal_waiting(struct store *st)
 }
 
 /* No more pages are copied than the file has, so that a small one can be copied often. And it
- * should be: SQLite finds a page of the log, and the place for the next one, by walking over all
+ * should be: SQLite finds a page of the WAL, and the place for the next one, by walking over all
  * that the page has had among the last few thousand, which are the more the fewer pages there
  * are. */
 unsigned store_checkpoint_worth(struct store *st)
@@ -83,7 +83,7 @@ static void look_at_file(struct store_conn *c)
 }
 
 /* PASSIVE waits for nobody. What a reader still needs stays for another time: it counts as done
- * until the log has grown as much again. Where there is always some reader, the log would never
+ * until the WAL has grown as much again. Where there is always some reader, the WAL would never
  * begin anew; once it is huge, RESTART waits for those that read it now. */
 void store_checkpoint(struct store_conn *c, bool alone)
 {
@@ -93,7 +93,7 @@ void store_checkpoint(struct store_conn *c, bool alone)
 
 	assert(!c->read_only);
 	if (store_in_transaction(c) || atomic_load(&c->store->flush_error) != 0)
-		return; /* what the log holds now is not certain */
+		return; /* what the WAL holds now is not certain */
 	if (huge)
 		sqlite3_busy_timeout(c->db, RESTART_MS);
 	rc = sqlite3_wal_checkpoint_v2(
@@ -117,7 +117,7 @@ static int flush_error(struct store *st, struct err *reterr)
 }
 
 /* By a descriptor of its own: SQLite's file objects belong to the thread that writes. What is no
- * longer in the log was synced with the file. */
+ * longer in the WAL was synced with the file. */
 int store_flush(struct store *st, struct err *reterr)
 {
 	struct store_marked covered;

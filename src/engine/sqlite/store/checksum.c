@@ -1,7 +1,7 @@
 /* checksum.c — two functions for the statements of procedures, so that bytes which the disk has
  * changed never come back as a value:
- *   checksum(value) a whole number of 32 bits (the CRC of zlib, and of most others), stored
- *   beside the value, best on another page
+ *   checksum(value)        a whole number of 32 bits (the CRC of zlib, and of most others), stored
+ *                          beside the value, best on another page
  *   verified(value, sum)   the value, if it still has that checksum; error 824 otherwise
  * NULL has a checksum, too: a value that became NULL is as wrong as another one. */
 #include <zlib.h>

@@ -104,8 +104,9 @@ void store_disconnect(struct store_conn *c)
 	store_transaction_fini(c);
 	store_stmts_fini(c);
 	store_tally_fini(c);
+	store_note_fini(c);
 	if (c->db != NULL && atomic_load(&c->store->flush_error) != 0)
-		/* the next start looks at the log first */
+		/* the next start looks at the WAL first */
 		sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	sqlite3_close_v2(c->db);
 	store_mark_disconnected(c->store);

@@ -1,7 +1,7 @@
 /* file.c — the file of a database before SQLite opens it: made with a mode that keeps others
  * out, or looked at whether it still is what was there, and locked for this server.
  *
- * An empty file must be noticed here. SQLite takes it for a new database and deletes the log
+ * An empty file must be noticed here. SQLite takes it for a new database and deletes the WAL
  * beside it, in which everything may still be. */
 #define _GNU_SOURCE /* mkostemp */
 
@@ -15,25 +15,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/rights.h"
 #include "engine/sqlite/store/store_int.h"
-
-/* Who may what: " (owner uid 0, mode 0400; the server runs as uid 7)". */
-static void describe_rights(const char *path, char *dst, size_t size)
-{
-	struct stat s;
-
-	dst[0] = '\0';
-	if (stat(path, &s) == 0)
-		snprintf(dst, size, " (owner uid %u, mode %04o; the server runs as uid %u)",
-			 (unsigned)s.st_uid, (unsigned)s.st_mode & 07777, (unsigned)geteuid());
-}
 
 static int file_error(const struct store *st, const char *doing, struct err *reterr)
 {
 	int why = errno;
 	char rights[100];
 
-	describe_rights(st->path, rights, sizeof(rights));
+	rights_describe(st->path, rights, sizeof(rights));
 	return err_raise(reterr, 50021, 16, 1,
 			 "Cannot %s the file '%s' of database '%s': %s%s. Check that the folder exists and "
 			 "that the server may write to it.",
@@ -119,7 +109,7 @@ static int make_temporary(struct store *st, struct err *reterr)
 	return 0;
 }
 
-/* Two servers on one file would each keep a log of their own for it if it has two names, and
+/* Two servers on one file would each keep a WAL of their own for it if it has two names, and
  * destroy it. SQLite locks with fcntl(), which this does not touch; but closing any descriptor
  * of the file would give those locks up, so that this one stays open until all connections are
  * closed. */

@@ -111,6 +111,11 @@ int store_identity_renew(struct store *st, struct err *reterr)
 	return rc;
 }
 
+int store_identity_set(struct store_conn *c, const char *identity, struct err *reterr)
+{
+	return write_identity(c, identity, reterr);
+}
+
 const char *store_identity(const struct store *st)
 {
 	return st->identity;

@@ -6,9 +6,9 @@
  * such care: a checkpoint whose flush failed does not count as done, and the next one copies the
  * same pages again.
  *
- * The log is compared with its own checksums and with the shared index, whose format, as that of
- * the log, SQLite documents (walformat.html, fileformat2.html). If it does not hold what it
- * should, the pages are lost already: then only a restart helps, which goes on with what the log
+ * The WAL is compared with its own checksums and with the shared index, whose format, as that of
+ * the WAL, SQLite documents (walformat.html, fileformat2.html). If it does not hold what it
+ * should, the pages are lost already: then only a restart helps, which goes on with what the WAL
  * has up to there. */
 #include <assert.h>
 #include <endian.h>
@@ -120,7 +120,7 @@ static int rewrite(struct rewriting *w)
 }
 
 /* In a transaction that has written nothing: nobody else writes meanwhile. An index that counts
- * no frames means that all is in the database file, and that the log begins anew. */
+ * no frames means that all is in the database file, and that the WAL begins anew. */
 static int rewrite_log(struct store_conn *c)
 {
 	struct walfile *l = NULL;

@@ -18,8 +18,8 @@ static void set_process_up(void)
 	store_register_vfs();
 }
 
-/* What a crash left in the log may be in the system's memory only, if it came after a flush that
- * failed. Before anything is built on it, it goes to the file, or to its place in the log once
+/* What a crash left in the WAL may be in the system's memory only, if it came after a flush that
+ * failed. Before anything is built on it, it goes to the file, or to its place in the WAL once
  * more, and is flushed. */
 static int settle_log(struct store_conn *c, struct err *reterr)
 {

@@ -8,6 +8,7 @@
 
 #include "base/budget.h"
 #include "base/err.h"
+#include "catalogue/copyrows.h"
 #include "catalogue/proc.h"
 
 struct store;
@@ -23,7 +24,7 @@ struct store_options {
 	/* it was there before: a file that is missing or empty is refused, instead of made anew */
 	bool known;
 	const char *identity; /* that the file must have; NULL or "": whichever it has */
-	/* the file is taken whichever identity it has, and without what a damaged log has lost */
+	/* the file is taken whichever identity it has, and without what a damaged WAL has lost */
 	bool accept;
 	/* that every commit shares; NULL: none. Borrowed: outlives the store */
 	pthread_rwlock_t *commits;
@@ -67,6 +68,41 @@ MUST_CHECK int store_tally_keep(struct store_conn *c, struct err *reterr);
 MUST_CHECK int store_tally_count(struct store_conn *c, struct err *reterr);
 bool store_tally_read(struct store *st, int64_t *dst);
 
+/* The keys of all rows that a connection changes from now on, told once their transaction has been
+ * committed; while it has none. NULL: no more. */
+struct store_noted;
+struct store_noted *store_noted_new(void);    /* NULL: no memory */
+void store_noted_free(struct store_noted *n); /* no connection has it. NULL is welcome */
+/* Of which tables; copied. */
+void store_noted_tables(struct store_noted *n, const struct copy_tables *t);
+MUST_CHECK int store_note(struct store_conn *c, struct store_noted *noted, struct err *reterr);
+/* All that were told and not taken yet. Thread-safe. Together with what a transaction sees, while
+ * nobody commits: all that changed before it. */
+MUST_CHECK int store_noted_take(struct store_noted *n, struct copy_keys *add, struct err *reterr);
+
+/* The tables of the service as rows, on a connection; used by one thread at a time. */
+struct store_rows;
+MUST_CHECK int store_rows_tables(struct store_conn *c, struct copy_tables *ret, struct err *reterr);
+MUST_CHECK int store_rows_new(struct store_conn *c, struct store_rows **ret, struct err *reterr);
+void store_rows_free(struct store_rows *r); /* NULL is welcome */
+/* Rows in the order of their keys; those of some keys; and their number. */
+MUST_CHECK int store_rows_each(struct store_rows *r, const struct copy_table *t, copy_row *row, void *arg,
+			       struct err *reterr);
+MUST_CHECK int store_rows_find(struct store_rows *r, const struct copy_table *t, const struct copy_key *keys,
+			       size_t n, copy_row *row, void *arg, struct err *reterr);
+MUST_CHECK int store_rows_number(struct store_rows *r, int64_t *ret, struct err *reterr, const char *fmt, ...)
+	PRINTF_LIKE(4, 5);
+MUST_CHECK int store_rows_put(struct store_rows *r, const struct copy_table *t, const struct copy_cell *cells,
+			      struct err *reterr);
+MUST_CHECK int store_rows_remove(struct store_rows *r, const struct copy_table *t,
+				 const struct copy_key *keys, size_t n, struct err *reterr);
+MUST_CHECK int store_rows_own(struct store_rows *r, const struct copy_table *t, const struct copy_key *keys,
+			      size_t n, struct err *reterr);
+/* The number that was given last, of a table that never gives one twice. */
+MUST_CHECK int store_rows_set_last(struct store_rows *r, const struct copy_table *t, int64_t last,
+				   struct err *reterr);
+MUST_CHECK int store_identity_set(struct store_conn *c, const char *identity, struct err *reterr);
+
 /* Runs a script of statements without values: metadata, start-up. Not for anything a client
  * sent. */
 MUST_CHECK int store_script(struct store_conn *c, const char *sql, struct err *reterr);
@@ -102,7 +138,7 @@ MUST_CHECK int store_is_current(struct store_conn *c, bool *ret, struct err *ret
 /* Pages of the write-ahead log, whether they have been copied or not: its length. */
 #define STORE_PAGE 4096
 unsigned store_wal_pages(struct store *st);
-/* Size of the file without its log. Thread-safe. */
+/* Size of the file without its WAL. Thread-safe. */
 uint64_t store_file_bytes(const struct store *st);
 
 /* Whether statements wait while another process has the database locked, as they do unless told
@@ -117,7 +153,7 @@ void store_set_interrupt(struct store_conn *c, bool (*stop)(void *arg), void *ar
 
 /* Work that the engine has put off to keep commits short (pages of the write-ahead log), how
  * much of it makes it worth doing, and doing it, on any connection that may write. alone: nobody
- * writes meanwhile, so that all of it can be done and the log begin anew. Includes a flush. */
+ * writes meanwhile, so that all of it can be done and the WAL begin anew. Includes a flush. */
 unsigned store_wal_waiting(struct store *st);
 unsigned store_checkpoint_worth(struct store *st);
 void store_checkpoint(struct store_conn *c, bool alone);

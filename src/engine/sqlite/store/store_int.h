@@ -19,18 +19,18 @@ struct store_grant {
 	char *name;  /* owned */
 };
 
-/* So many frames of a log; 0: none. */
+/* So many frames of a WAL; 0: none. */
 struct store_marked {
 	struct wal_salt salt;
 	uint32_t frames;
 };
 
-/* How much of the log has been flushed; see walmark.c. */
+/* How much of the WAL has been flushed; see walmark.c. */
 struct store_mark {
 	struct lock lock;
 	int fd;                        /* owned; -1: nothing is marked */
-	int log_fd;                    /* owned: the log; -1: not open */
-	uint32_t page_size;            /* of the log */
+	int wal_fd;                    /* owned: the WAL; -1: not open */
+	uint32_t page_size;            /* of the WAL */
 	struct store_marked committed; /* the last commit */
 	struct store_marked written;   /* what the file says */
 };
@@ -50,7 +50,7 @@ struct store {
 	atomic_uint connections; /* open now; none when the store is closed */
 	/* pages in the write-ahead log; of these, copied or not worth another try */
 	atomic_uint wal_pages, wal_done;
-	atomic_uint file_pages; /* in the file, when the log was last copied */
+	atomic_uint file_pages; /* in the file, when the WAL was last copied */
 	atomic_int flush_error; /* errno of the flush that failed; 0: the store is sound */
 	struct store_mark mark;
 	/* as the service declares them, with all that was committed; right once counted is true */
@@ -81,6 +81,13 @@ struct store_tally {
 	size_t nsaved;
 };
 
+/* noted.c: what this connection has changed since its transaction began. */
+struct store_note {
+	struct store_noted *to; /* borrowed; NULL: nothing is noted */
+	struct copy_keys pending;
+	bool lost; /* a key could not be kept: no memory */
+};
+
 #define STORE_SAVEPOINTS 8 /* depths whose statements are kept prepared */
 enum savepoint_verb { SAVEPOINT_SAVE, SAVEPOINT_RELEASE, SAVEPOINT_BACK, SAVEPOINT_VERBS };
 
@@ -101,10 +108,11 @@ struct store_conn {
 	size_t nstmts;
 	bool (*stop)(void *arg);
 	void *stop_arg;
-	/* the commit under way has written to the log: not so one that changed nothing */
+	/* the commit under way has written to the WAL: not so one that changed nothing */
 	bool logged;
 	bool narrow; /* a large value is under way: few pages are kept */
 	struct store_tally tally;
+	struct store_note note;
 };
 
 /* file.c: path, name and lock of the store; makes the file, or refuses a known one that is
@@ -137,7 +145,7 @@ void store_messages_set_up(void);
 /* mend.c */
 void store_unsound(struct store *st, int system_error);
 
-/* walmark.c. Before SQLite opens the file: refuses a log that has lost what had been flushed;
+/* walmark.c. Before SQLite opens the file: refuses a WAL that has lost what had been flushed;
  * accept: says so and goes on. */
 MUST_CHECK int store_mark_check(struct store *st, bool accept, struct err *reterr);
 void store_mark_init(struct store_mark *m);
@@ -158,6 +166,11 @@ void store_tally_back(struct store_conn *c, unsigned n);
 void store_tally_statement(struct store_conn *c);
 void store_tally_failed(struct store_conn *c);
 void store_tally_fini(struct store_conn *c);
+
+/* noted.c: along with the transaction. */
+void store_note_begin(struct store_conn *c);
+void store_note_commit(struct store_conn *c);
+void store_note_fini(struct store_conn *c);
 
 /* transaction.c */
 void store_transaction_fini(struct store_conn *c);
@@ -194,7 +207,7 @@ void store_widen(struct store_conn *c);
 
 /* writeout.c: begins to write large commits to the disk before their flush. */
 struct store_writeout {
-	const char *path;        /* of the log; SQLite's, until it is closed */
+	const char *path;        /* of the WAL; SQLite's, until it is closed */
 	int fd;                  /* -1: not needed yet */
 	sqlite3_int64 from, end; /* written one after the other, and not begun yet */
 };
@@ -203,13 +216,13 @@ void store_writeout_wrote(struct store_writeout *w, int n, sqlite3_int64 at);
 void store_writeout_flushed(struct store_writeout *w);
 void store_writeout_fini(struct store_writeout *w);
 
-/* vfs.c: a VFS that forwards to the system's and writes the log of a commit at once. */
+/* vfs.c: a VFS that forwards to the system's and writes the WAL of a commit at once. */
 #define STORE_VFS_NAME "procession"
 void store_register_vfs(void);
 /* File control of the database (SQLite keeps numbers below 100 for itself): gives its struct
  * walfile *, or NULL. */
 #define STORE_CONTROL_WAL 0x50435300
-/* walfile.c. Of the connection's log: commits from now on need not reach the disk. */
+/* walfile.c. Of the connection's WAL: commits from now on need not reach the disk. */
 void store_wal_set_lazy(sqlite3 *db, bool lazy);
 
 #endif

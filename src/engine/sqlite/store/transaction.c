@@ -28,6 +28,7 @@ int store_begin(struct store_conn *c, struct err *reterr)
 {
 	assert(c->db != NULL);
 	store_tally_begin(c);
+	store_note_begin(c);
 	return run_kept(c, &c->begin, c->read_only ? "BEGIN DEFERRED" : "BEGIN IMMEDIATE", reterr);
 }
 
@@ -40,6 +41,8 @@ static int run_commit(struct store_conn *c, struct err *reterr)
 	if (l != NULL)
 		pthread_rwlock_rdlock(l);
 	rc = run_kept(c, &c->commit, "COMMIT", reterr);
+	if (rc == 0)
+		store_note_commit(c);
 	if (l != NULL)
 		pthread_rwlock_unlock(l);
 	return rc;

@@ -8,8 +8,10 @@
  *   datetimeoffset           TEXT, as value/datetime.h has it
  *   decimal, numeric         TEXT with the digits of its scale
  *   real, float              REAL
- *   text types TEXT in UTF-8; lone surrogates in their three-byte form, NUL bytes as they are
- *   xml TEXT when it came as Unicode, BLOB when it came as bytes with an encoding of their own
+ *   text types               TEXT in UTF-8; lone surrogates in their three-byte form, NUL bytes
+ *                            as they are
+ *   xml                      TEXT when it came as Unicode, BLOB when it came as bytes with an
+ *                            encoding of their own
  *   binary types             BLOB
  *   uniqueidentifier         BLOB of 16 bytes in wire order
  *   sql_variant              as its inner value

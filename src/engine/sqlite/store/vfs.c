@@ -1,7 +1,7 @@
 /* vfs.c — SQLite's way to the disk: the system's VFS with one addition, the write-ahead log of
  * walfile.c. Every method forwards to the system's.
  *
- * The database file is wrapped for two things. It tells the log when a transaction ends, however
+ * The database file is wrapped for two things. It tells the WAL when a transaction ends, however
  * it ends: SQLite holds the exclusive lock WAL_WRITE_LOCK of the shared index (number 0 in its
  * file format) from the first write to the commit or rollback, and whoever lets go of it has
  * nothing more to write. And it takes our file controls. Journals and temporary files are the
@@ -86,7 +86,7 @@ static int main_control(sqlite3_file *f, int op, void *arg)
 	REAL(f);
 
 	switch (op) {
-	case STORE_CONTROL_WAL: *(struct walfile **)arg = of(f)->log; return SQLITE_OK;
+	case STORE_CONTROL_WAL: *(struct walfile **)arg = of(f)->wal; return SQLITE_OK;
 	default: return real->pMethods->xFileControl(real, op, arg);
 	}
 }
@@ -112,14 +112,14 @@ static int main_shm_map(sqlite3_file *f, int page, int size, int extend, void vo
 	return real->pMethods->xShmMap(real, page, size, extend, ret);
 }
 
-/* Forgotten while the lock is still, or not yet, ours: the place in the log may be another's
+/* Forgotten while the lock is still, or not yet, ours: the place in the WAL may be another's
  * right afterwards. */
 static int main_shm_lock(sqlite3_file *f, int first, int n, int flags)
 {
 	REAL(f);
 
-	if (first == WAL_WRITE_LOCK && (flags & SQLITE_SHM_EXCLUSIVE) != 0 && of(f)->log != NULL)
-		store_walfile_forget(of(f)->log);
+	if (first == WAL_WRITE_LOCK && (flags & SQLITE_SHM_EXCLUSIVE) != 0 && of(f)->wal != NULL)
+		store_walfile_forget(of(f)->wal);
 	return real->pMethods->xShmLock(real, first, n, flags);
 }
 
@@ -169,11 +169,11 @@ static sqlite3_file *behind(void *own)
 	return (sqlite3_file *)((uint8_t *)own + ((VFS_OWN + 15) & ~(size_t)15));
 }
 
-/* A log whose database is not one of ours (there is none) would not learn of the end of its
+/* A WAL whose database is not one of ours (there is none) would not learn of the end of its
  * transactions. */
-static struct mainfile *database_of(const char *log_name)
+static struct mainfile *database_of(const char *wal_name)
 {
-	sqlite3_file *f = sqlite3_database_file_object(log_name);
+	sqlite3_file *f = sqlite3_database_file_object(wal_name);
 
 	return f != NULL && f->pMethods == &main_methods ? of(f) : NULL;
 }

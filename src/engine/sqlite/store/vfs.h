@@ -12,7 +12,7 @@ struct walfile;
 struct mainfile {
 	sqlite3_file base;
 	sqlite3_file *real;
-	struct walfile *log; /* of the same connection; NULL while it is not open */
+	struct walfile *wal; /* of the same connection; NULL while it is not open */
 };
 
 struct walfile {
@@ -33,7 +33,7 @@ struct walfile {
 #define VFS_OWN \
 	(sizeof(struct walfile) > sizeof(struct mainfile) ? sizeof(struct walfile) : sizeof(struct mainfile))
 
-/* The log of this database has been opened: real, which is open, lies behind l. */
+/* The WAL of this database has been opened: real, which is open, lies behind l. */
 void store_walfile_init(struct walfile *l, sqlite3_file *real, struct mainfile *database, const char *path);
 /* The connection has taken the lock that a transaction writes under, or is about to let go of
  * it: whatever is gathered belongs to no transaction that counts. */

@@ -1,22 +1,22 @@
 /* walfile.c — SQLite's write-ahead log in few system calls. SQLite writes every page of a commit
  * with two writes, header and page, each to where the last one ended. Here they are gathered and
- * written as one before anything could miss them: before the log is synced, truncated or closed,
+ * written as one before anything could miss them: before the WAL is synced, truncated or closed,
  * or read at that place.
  *
- * Safe because other connections look at the log only up to what the shared index tells them,
+ * Safe because other connections look at the WAL only up to what the shared index tells them,
  * and with synchronous=FULL the index is changed after the sync of a commit. A transaction that
  * ends without one, rolled back for whatever reason after it had grown larger than SQLite's
  * memory, leaves nothing: what is gathered is forgotten with the lock that it wrote under. It
- * must be, since its place in the log is the next writer's, who may be another process.
+ * must be, since its place in the WAL is the next writer's, who may be another process.
  *
- * The log grows in steps: behind the first commit that makes it longer come zeros up to the next
+ * The WAL grows in steps: behind the first commit that makes it longer come zeros up to the next
  * MiB, so that the next commits write where the file has bytes already and their flushes need
  * not also write how long it is. (Room from fallocate() does not do: the first write to it
  * changes the file system's notes on it as well.) SQLite takes the zeros for what they are, the
- * end of the log.
+ * end of the WAL.
  *
  * A commit that may wait for its flush is the same but for the flush: the sync only writes what
- * was gathered. The sync behind a new header stays what it is: frames of the new log must never
+ * was gathered. The sync behind a new header stays what it is: frames of the new WAL must never
  * reach the disk before it. */
 #include <assert.h>
 #include <stdlib.h>
@@ -82,14 +82,14 @@ static void lengthen(struct walfile *l)
 	l->size = to;
 }
 
-static int log_close(sqlite3_file *f)
+static int wal_close(sqlite3_file *f)
 {
 	struct walfile *l = of(f);
 	int closed;
 
 	assert(l->len == 0); /* its transaction is over */
 	closed = l->real->pMethods->xClose(l->real);
-	l->database->log = NULL;
+	l->database->wal = NULL;
 	store_writeout_fini(&l->writeout);
 	free(l->data);
 	return closed;
@@ -97,7 +97,7 @@ static int log_close(sqlite3_file *f)
 
 /* A page of an earlier commit is read from the file while later ones are gathered: a large value
  * is replaced page by page. */
-static int log_read(sqlite3_file *f, void *p, int n, sqlite3_int64 at)
+static int wal_read(sqlite3_file *f, void *p, int n, sqlite3_int64 at)
 {
 	struct walfile *l = of(f);
 	bool elsewhere = at + n <= l->offset || at >= l->offset + (sqlite3_int64)l->len;
@@ -106,7 +106,7 @@ static int log_read(sqlite3_file *f, void *p, int n, sqlite3_int64 at)
 	return rc != SQLITE_OK ? rc : l->real->pMethods->xRead(l->real, p, n, at);
 }
 
-static int log_write(sqlite3_file *f, const void *p, int n, sqlite3_int64 at)
+static int wal_write(sqlite3_file *f, const void *p, int n, sqlite3_int64 at)
 {
 	struct walfile *l = of(f);
 	int rc;
@@ -129,7 +129,7 @@ static int log_write(sqlite3_file *f, const void *p, int n, sqlite3_int64 at)
 	return SQLITE_OK;
 }
 
-static int log_truncate(sqlite3_file *f, sqlite3_int64 size)
+static int wal_truncate(sqlite3_file *f, sqlite3_int64 size)
 {
 	int rc = flush(of(f));
 
@@ -138,7 +138,7 @@ static int log_truncate(sqlite3_file *f, sqlite3_int64 size)
 }
 
 /* The flush of a commit has failed, and SQLite takes the transaction back. Its frames are in the
- * log, complete, and whoever reads the log from its beginning after a crash would find a commit
+ * WAL, complete, and whoever reads the WAL from its beginning after a crash would find a commit
  * that was refused: the first of them is made none. */
 static void spoil(struct walfile *l)
 {
@@ -150,7 +150,7 @@ static void spoil(struct walfile *l)
 		(void)l->real->pMethods->xWrite(l->real, zeros, sizeof(zeros), at);
 }
 
-static int log_sync(sqlite3_file *f, int flags)
+static int wal_sync(sqlite3_file *f, int flags)
 {
 	struct walfile *l = of(f);
 	int rc = flush(l);
@@ -169,66 +169,66 @@ static int log_sync(sqlite3_file *f, int flags)
 	return SQLITE_OK;
 }
 
-static int log_size(sqlite3_file *f, sqlite3_int64 *ret)
+static int wal_size(sqlite3_file *f, sqlite3_int64 *ret)
 {
 	int rc = flush(of(f));
 
 	return rc != SQLITE_OK ? rc : of(f)->real->pMethods->xFileSize(of(f)->real, ret);
 }
 
-static int log_lock(sqlite3_file *f, int level)
+static int wal_lock(sqlite3_file *f, int level)
 {
 	return of(f)->real->pMethods->xLock(of(f)->real, level);
 }
 
-static int log_unlock(sqlite3_file *f, int level)
+static int wal_unlock(sqlite3_file *f, int level)
 {
 	return of(f)->real->pMethods->xUnlock(of(f)->real, level);
 }
 
-static int log_check_lock(sqlite3_file *f, int *ret)
+static int wal_check_lock(sqlite3_file *f, int *ret)
 {
 	return of(f)->real->pMethods->xCheckReservedLock(of(f)->real, ret);
 }
 
-static int log_control(sqlite3_file *f, int op, void *arg)
+static int wal_control(sqlite3_file *f, int op, void *arg)
 {
 	return of(f)->real->pMethods->xFileControl(of(f)->real, op, arg);
 }
 
-static int log_sector(sqlite3_file *f)
+static int wal_sector(sqlite3_file *f)
 {
 	return of(f)->real->pMethods->xSectorSize(of(f)->real);
 }
 
-static int log_device(sqlite3_file *f)
+static int wal_device(sqlite3_file *f)
 {
 	return of(f)->real->pMethods->xDeviceCharacteristics(of(f)->real);
 }
 
-static const sqlite3_io_methods log_methods = {
+static const sqlite3_io_methods wal_methods = {
 	.iVersion = 1,
-	.xClose = log_close,
-	.xRead = log_read,
-	.xWrite = log_write,
-	.xTruncate = log_truncate,
-	.xSync = log_sync,
-	.xFileSize = log_size,
-	.xLock = log_lock,
-	.xUnlock = log_unlock,
-	.xCheckReservedLock = log_check_lock,
-	.xFileControl = log_control,
-	.xSectorSize = log_sector,
-	.xDeviceCharacteristics = log_device,
+	.xClose = wal_close,
+	.xRead = wal_read,
+	.xWrite = wal_write,
+	.xTruncate = wal_truncate,
+	.xSync = wal_sync,
+	.xFileSize = wal_size,
+	.xLock = wal_lock,
+	.xUnlock = wal_unlock,
+	.xCheckReservedLock = wal_check_lock,
+	.xFileControl = wal_control,
+	.xSectorSize = wal_sector,
+	.xDeviceCharacteristics = wal_device,
 };
 
 void store_walfile_init(struct walfile *l, sqlite3_file *real, struct mainfile *database, const char *path)
 {
 	*l = (struct walfile){
-		.base.pMethods = &log_methods, .real = real, .database = database, .first = -1
+		.base.pMethods = &wal_methods, .real = real, .database = database, .first = -1
 	};
 	store_writeout_init(&l->writeout, path);
-	database->log = l;
+	database->wal = l;
 }
 
 void store_wal_set_lazy(sqlite3 *db, bool lazy)
@@ -236,5 +236,5 @@ void store_wal_set_lazy(sqlite3 *db, bool lazy)
 	struct walfile *l = NULL;
 
 	if (sqlite3_file_control(db, "main", STORE_CONTROL_WAL, &l) == SQLITE_OK && l != NULL)
-		l->lazy = lazy; /* NULL: there is no log yet */
+		l->lazy = lazy; /* NULL: there is no WAL yet */
 }

@@ -7,14 +7,14 @@
 
 #include "base/base.h"
 
-#define WAL_HEADER 32u       /* bytes of the log's header */
+#define WAL_HEADER 32u       /* bytes of the WAL's header */
 #define WAL_FRAME_HEADER 24u /* bytes of a frame's header, which is followed by the page */
 
 struct wal_salt {
 	uint32_t a, b;
 };
 
-/* How far a log has been looked at. */
+/* How far a WAL has been looked at. */
 struct wal_walk {
 	uint32_t page_size;
 	struct wal_salt salt;
@@ -22,7 +22,7 @@ struct wal_walk {
 	bool big_endian; /* the words that are summed up */
 };
 
-/* False: these are not the WAL_HEADER bytes of a log. */
+/* False: these are not the WAL_HEADER bytes of a WAL. */
 bool store_wal_walk_begin(struct wal_walk *w, const uint8_t *header);
 /* The next frame, with its header: page_size + WAL_FRAME_HEADER bytes. False: it does not
  * follow. */

@@ -1,13 +1,13 @@
-/* walmark.c — how much of the log was on the disk. SQLite recovers the log up to the first fault
+/* walmark.c — how much of the WAL was on the disk. SQLite recovers the WAL up to the first fault
  * in it, and takes whatever is behind that for something that was never finished. It cannot know
  * better; we can. After each flush the number of pages that it covered is written beside the
- * database (-mark), without a flush of its own: the mark may be older than the log, but never
- * says more than what had been flushed. If the log then has less than its mark, commits that
+ * database (-mark), without a flush of its own: the mark may be older than the WAL, but never
+ * says more than what had been flushed. If the WAL then has less than its mark, commits that
  * were answered are lost, and the server says so before SQLite opens the file and writes over
  * what is left.
  *
- * No false alarm: what lies behind the last flush may be torn in any way; a log that was begun
- * anew has another salt, which is on the disk before its first page; and a log that is gone may
+ * No false alarm: what lies behind the last flush may be torn in any way; a WAL that was begun
+ * anew has another salt, which is on the disk before its first page; and a WAL that is gone may
  * have been copied into the file by another program, so that this is only a warning. */
 #include <assert.h>
 #include <errno.h>
@@ -129,7 +129,7 @@ int store_mark_check(struct store *st, bool accept, struct err *reterr)
 	else
 		rc = compare(st, fd, &r, accept, reterr);
 	if (fd >= 0)
-		close(fd); /* SQLite has no locks on the log that this could give up */
+		close(fd); /* SQLite has no locks on the WAL that this could give up */
 	return rc;
 }
 
@@ -149,8 +149,8 @@ static void write_mark(struct store_mark *m, const struct store_marked *what)
 	/* else the old one stands: it says less, but nothing wrong */
 }
 
-/* SQLite deletes the log with its last connection, and makes another one for the next. */
-static bool log_is_open(struct store *st)
+/* SQLite deletes the WAL with its last connection, and makes another one for the next. */
+static bool wal_is_open(struct store *st)
 {
 	struct store_mark *m = &st->mark;
 	struct walscan found = { 0 };
@@ -158,19 +158,19 @@ static bool log_is_open(struct store *st)
 	struct stat s;
 
 	assert(lock_is_mine(&st->mark.lock));
-	if (m->log_fd >= 0 && fstat(m->log_fd, &s) == 0 && s.st_nlink > 0)
+	if (m->wal_fd >= 0 && fstat(m->wal_fd, &s) == 0 && s.st_nlink > 0)
 		return true;
-	if (m->log_fd >= 0)
-		close(m->log_fd);
-	m->log_fd = path_of(st, "-wal", path, sizeof(path)) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	if (m->log_fd < 0 || store_walscan_run(read_file, &m->log_fd, 0, &found) < 0 || !found.sound)
+	if (m->wal_fd >= 0)
+		close(m->wal_fd);
+	m->wal_fd = path_of(st, "-wal", path, sizeof(path)) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	if (m->wal_fd < 0 || store_walscan_run(read_file, &m->wal_fd, 0, &found) < 0 || !found.sound)
 		return false;
 	m->page_size = found.page_size;
 	return true;
 }
 
 /* The salt is read from the last frame itself, so that number and salt belong together even when
- * another program has begun the log anew meanwhile. */
+ * another program has begun the WAL anew meanwhile. */
 static struct store_marked last_commit(struct store *st)
 {
 	struct store_mark *m = &st->mark;
@@ -179,10 +179,10 @@ static struct store_marked last_commit(struct store *st)
 	uint64_t at;
 
 	assert(lock_is_mine(&st->mark.lock));
-	if (what.frames == 0 || !log_is_open(st))
+	if (what.frames == 0 || !wal_is_open(st))
 		return (struct store_marked){ 0 };
 	at = WAL_HEADER + (uint64_t)(what.frames - 1) * (WAL_FRAME_HEADER + m->page_size);
-	if (read_file(&m->log_fd, at, frame, sizeof(frame)) != sizeof(frame) ||
+	if (read_file(&m->wal_fd, at, frame, sizeof(frame)) != sizeof(frame) ||
 	    store_wal_frame_page(frame) == 0 || store_wal_frame_commit(frame) == 0)
 		return (struct store_marked){ 0 };
 	what.salt = store_wal_frame_salt(frame);
@@ -209,7 +209,7 @@ void store_mark_flushing(struct store *st, struct store_marked *ret)
 	lock_give(&st->mark.lock);
 }
 
-/* Not when the log has been begun anew meanwhile: the mark may be further by now. */
+/* Not when the WAL has been begun anew meanwhile: the mark may be further by now. */
 void store_mark_flushed(struct store *st, const struct store_marked *what)
 {
 	struct store_mark *m = &st->mark;
@@ -225,17 +225,17 @@ void store_mark_flushed(struct store *st, const struct store_marked *what)
 void store_mark_init(struct store_mark *m)
 {
 	lock_init(&m->lock);
-	m->fd = m->log_fd = -1;
+	m->fd = m->wal_fd = -1;
 }
 
-static bool log_is_gone(const struct store *st)
+static bool wal_is_gone(const struct store *st)
 {
 	char path[4096];
 
 	return path_of(st, "-wal", path, sizeof(path)) && access(path, F_OK) < 0 && errno == ENOENT;
 }
 
-/* The last connection has copied the log into the file and deleted it: there is nothing that
+/* The last connection has copied the WAL into the file and deleted it: there is nothing that
  * could be lost. */
 void store_mark_disconnected(struct store *st)
 {
@@ -244,7 +244,7 @@ void store_mark_disconnected(struct store *st)
 	if (m->fd < 0)
 		return;
 	lock_take(&m->lock);
-	if (log_is_gone(st) && ftruncate(m->fd, 0) == 0)
+	if (wal_is_gone(st) && ftruncate(m->fd, 0) == 0)
 		m->committed = m->written = (struct store_marked){ 0 };
 	lock_give(&m->lock);
 }
@@ -253,14 +253,14 @@ void store_mark_let_go(struct store *st)
 {
 	char path[4096];
 
-	if (st->mark.log_fd >= 0)
-		close(st->mark.log_fd);
+	if (st->mark.wal_fd >= 0)
+		close(st->mark.wal_fd);
 	if (st->mark.fd >= 0) {
 		close(st->mark.fd);
-		if (log_is_gone(st) && path_of(st, "-mark", path, sizeof(path)))
+		if (wal_is_gone(st) && path_of(st, "-mark", path, sizeof(path)))
 			unlink(path);
 	}
-	st->mark.fd = st->mark.log_fd = -1;
+	st->mark.fd = st->mark.wal_fd = -1;
 }
 
 void store_mark_fini(struct store *st)

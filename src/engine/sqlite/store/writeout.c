@@ -15,7 +15,7 @@ void store_writeout_init(struct store_writeout *w, const char *path)
 	*w = (struct store_writeout){ .path = path, .fd = -1 };
 }
 
-/* By a descriptor of its own: SQLite does not tell its. No lock of SQLite's is on the log, which
+/* By a descriptor of its own: SQLite does not tell its. No lock of SQLite's is on the WAL, which
  * closing this one would give up. */
 static void begin(struct store_writeout *w)
 {

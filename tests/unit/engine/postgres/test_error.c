@@ -12,7 +12,7 @@
 #include "engine/postgres/postgres_int.h"
 
 static struct {
-	const char *state, *message, *detail, *constraint;
+	const char *state, *message, *detail, *constraint, *function;
 } failure;
 
 char *__wrap_PQresultErrorField(const PGresult *r, int field);
@@ -23,6 +23,7 @@ char *__wrap_PQresultErrorField(const PGresult *r, int field)
 	case PG_DIAG_SQLSTATE: return (char *)failure.state;
 	case PG_DIAG_MESSAGE_PRIMARY: return (char *)failure.message;
 	case PG_DIAG_MESSAGE_DETAIL: return (char *)failure.detail;
+	case PG_DIAG_SOURCE_FUNCTION: return (char *)failure.function;
 	case PG_DIAG_CONSTRAINT_NAME: return (char *)failure.constraint;
 	case PG_DIAG_COLUMN_NAME: return "column";
 	case PG_DIAG_TABLE_NAME: return "table";
@@ -65,7 +66,7 @@ static void numbers_of_states(void **state)
 		{ "PC824", 824 },  { "57014", 50011 }, { "55P03", 1222 }, { "22003", 8115 },
 		{ "22012", 8134 }, { "23502", 515 },   { "53100", 1105 }, { "53200", 701 },
 		{ "54000", 701 },  { "XX000", 50010 }, { "42883", 911 },  { "42P01", 911 },
-		{ "3F000", 911 },  { NULL, 50010 },
+		{ "54011", 1056 }, { "3F000", 911 },   { NULL, 50010 },
 	};
 
 	(void)state;
@@ -132,6 +133,20 @@ static void kinds_of_failures(void **state)
 	assert_false(postgres_is_conflict(NULL) || postgres_is_gone(NULL) || postgres_is_lock_timeout(NULL));
 }
 
+static void a_commit_that_no_standby_has_in_any_language(void **state)
+{
+	(void)state;
+	failure.message = "storniere Warten auf synchrone Replikation wegen Benutzeraufforderung";
+	failure.function = "SyncRepWaitForLSN";
+	assert_true(postgres_is_unconfirmed(NULL));
+	failure.function = NULL;
+	assert_false(postgres_is_unconfirmed(NULL));
+	failure.message = "canceling wait for synchronous replication due to user request";
+	assert_true(postgres_is_unconfirmed(NULL));
+	failure.message = NULL;
+	assert_false(postgres_is_unconfirmed(NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +154,7 @@ int main(void)
 		cmocka_unit_test(what_a_function_raised_is_told_as_it_is),
 		cmocka_unit_test(constraints_have_their_texts),
 		cmocka_unit_test(kinds_of_failures),
+		cmocka_unit_test(a_commit_that_no_standby_has_in_any_language),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,6 +173,34 @@ static void begins_at_one_of_them(void **state)
 	close(fd);
 }
 
+static void is_begun_at(int which, const char *host, const char *port)
+{
+	PGconn *h = postgres_host_begin(&engine, which, "procession test");
+
+	assert_null(strstr(PQerrorMessage(h), "match")); /* numbers of hosts, addresses, ports */
+	same(PQhost(h), host);
+	same(PQport(h), port);
+	PQfinish(h);
+}
+
+/* An empty place in a list is the default of libpq, for that host. */
+static void lists_may_have_empty_places(void **state)
+{
+	(void)state;
+	init("host=127.0.0.1,127.0.0.2 port=1,");
+	is_begun_at(0, "127.0.0.1", "1");
+	is_begun_at(1, "127.0.0.2", "5432");
+	postgres_hosts_fini(&engine);
+	init("host=name.invalid,127.0.0.2 hostaddr=127.0.0.1, port=1");
+	is_begun_at(0, "name.invalid", "1");
+	is_begun_at(1, "127.0.0.2", "1");
+	postgres_hosts_fini(&engine);
+	init("postgresql://127.0.0.1,127.0.0.2:2/procession?sslmode=disable");
+	is_begun_at(0, "127.0.0.1", "5432");
+	is_begun_at(1, "127.0.0.2", "2");
+	postgres_hosts_fini(&engine);
+}
+
 static void who_takes_the_connection_and_says_nothing_is_left(void **state)
 {
 	char text[100];
@@ -227,6 +255,7 @@ int main(void)
 		cmocka_unit_test(more_hosts_than_there_is_room_for_are_left_out),
 		cmocka_unit_test(how_long_a_connection_may_take),
 		cmocka_unit_test(begins_at_one_of_them),
+		cmocka_unit_test(lists_may_have_empty_places),
 		cmocka_unit_test(who_takes_the_connection_and_says_nothing_is_left),
 		cmocka_unit_test(who_refuses_the_connection_says_why),
 	};

@@ -10,7 +10,7 @@
 #define THREADS 4
 #define PER_THREAD 100
 #define BURST 200
-/* at which the checkpointer begins, see store/sqlite/checkpoint.c */
+/* at which the checkpointer begins, see engine/sqlite/store/checkpoint.c */
 #define LOG_PAGES 1500
 
 struct worker {

@@ -7,7 +7,7 @@
 
 #define THREADS 4
 #define PER_THREAD 200
-/* at which the log is copied into the file, see store/sqlite/checkpoint.c */
+/* at which the log is copied into the file, see engine/sqlite/store/checkpoint.c */
 #define LOG_PAGES 1500
 
 /* As a session does that has its loop to itself. */
