@@ -29,7 +29,7 @@ help:
 	@echo 'make bench         repeatable measurements beside PostgreSQL and Redis; BENCH="--only tls", BENCH=--full'
 	@echo 'make fuzz          the fuzz targets, FUZZ_TIME=$(FUZZ_TIME) seconds each (fuzz/)'
 	@echo 'make lint          clang-tidy, cppcheck and our own checkers'
-	@echo 'make format        clang-format over all C; make lint fails on what it would change'
+	@echo 'make format        clang-format over all C, documents wrapped at 100 columns; make lint fails on what it would change'
 	@echo 'make install       DESTDIR=$(DESTDIR) PREFIX=$(PREFIX)'
 	@echo 'make dist          a source archive of what is committed, in build/dist'
 	@echo 'make deb           Debian packages of what is committed, in build/deb; checked by lintian'

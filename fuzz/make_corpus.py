@@ -247,6 +247,15 @@ def columns():
         write("postgres", name, bytes((theirs, ours)) + value)
 
 
+def conninfos():
+    for name, text in (
+            ("one", "host=pg1 dbname=procession user=procession passfile=/etc/procession/pgpass sslmode=verify-full"),
+            ("several", "host=pg1,pg2,pg3 port=5432,,5434 connect_timeout=7"), ("url", "postgresql://procession@pg1:1,pg2:2/procession?sslmode=require"),
+            ("addresses", "hostaddr=127.0.0.1,10.0.0.2 port=1"), ("empty-places", "host=,,a hostaddr=127.0.0.1, port=,"), ("none", ""),
+            ("quoted", "host='a b' password='it\\'s'"), ("cut", "host='a"), ("no-equals", "host"), ("many", "hostaddr=" + "127.0.0.1," * 40)):
+        write("conninfo", name, text.encode())
+
+
 def conversions():
     sys.path.insert(0, str(CORPUS.parents[1] / "tests"))
     from support import documents as made
@@ -275,6 +284,7 @@ def conversions():
 
 if __name__ == "__main__":
     columns()
+    conninfos()
     conversions()
     xmls()
     logs()

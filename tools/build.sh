@@ -28,15 +28,14 @@ if [ -f "$dir/build.ninja" ] && [ "$(cat "$dir/source-folder" 2>/dev/null)" != "
     say "the checkout was moved: building $dir anew"
     rm -rf "$dir"
 fi
-first=no
 if [ ! -f "$dir/build.ninja" ]; then
-    first=yes
     [ "$flavour" != plain ] || say "building the server and the command (about half a minute the first time)"
     meson setup "$dir" "${options[@]}" >build/setup-"$flavour".log 2>&1 || { cat build/setup-"$flavour".log >&2; exit 1; }
     echo "$PWD" >"$dir/source-folder"
 fi
-# Silent unless something is wrong; but whoever waits for a whole build at a terminal sees how far it is.
-if [ $first = yes ] && [ -t 2 ]; then
+# Silent unless something is wrong; but whoever waits at a terminal sees how far it is: the first time, after an interrupted build,
+# after a pull.
+if [ -t 2 ] && ! ninja -C "$dir" -n 2>/dev/null | grep -q 'no work to do'; then
     NINJA_STATUS='build: %p ' ninja -C "$dir" >&2 || exit 1
 else
     ninja -C "$dir" --quiet >build/build-"$flavour".log 2>&1 || { cat build/build-"$flavour".log >&2; exit 1; }

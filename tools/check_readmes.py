@@ -1,6 +1,7 @@
 """Every folder of src/ that has code has a README.md with its promises, what it relies on and who uses it, and numbered
 invariants; the files that it names are there. So are the functions of the table "by file and function" in
-docs/architecture.md. Relative links in all documents lead somewhere."""
+docs/architecture.md; and each file of the server that starts threads stands in the tables of threads there. Relative links in all documents lead somewhere, to a heading that is there where they name one; and every
+page is found by following them from README.md."""
 import pathlib
 import re
 import sys
@@ -11,7 +12,8 @@ USED = re.compile(r"\bused\s+(only\s+)?(by|through)|(nothing|no\s+folder)\s+uses
 FILE = re.compile(r"`([\w/]+\.[ch])`")
 GENERATED = {"catalogue_meta.c", "catalogue_tables.c"}
 STEP = re.compile(r"^\| `([\w/]+\.c)` \| `(\w+)` \|", re.M)
-LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+CODE = re.compile(r"^```.*?^```", re.M | re.S)
 
 
 def documents():
@@ -44,8 +46,60 @@ def lost_steps():
             yield f"docs/architecture.md: {function} is not in src/{name}"
 
 
+# Programs of their own, which architecture.md leaves to their READMEs.
+NOT_THE_SERVER = {"worker", "scheduler", "cli"}
+STARTS = re.compile(r"\bthread_start\(&|\bMHD_start_daemon\(")
+
+
+def unknown_threads():
+    """Files of the server that start a thread which the tables of architecture.md do not have, and rows whose file starts none."""
+    text = (ROOT / "docs/architecture.md").read_text()
+    section = text[text.index("## Threads and who owns what"):].split("\n1. ")[0]
+    told = set(re.findall(r"^\|[^|]+\| `([\w/]+\.c)` \|", section, re.M)) - {"daemon/main.c"}
+    paths = [p for p in (ROOT / "src").rglob("*.c") if p.relative_to(ROOT / "src").parts[0] not in NOT_THE_SERVER]
+    start = {str(p.relative_to(ROOT / "src")) for p in paths if STARTS.search(p.read_text())}
+    for name in sorted(start - told):
+        yield f"docs/architecture.md: the tables of threads do not have that of src/{name}"
+    for name in sorted(told - start):
+        yield f"docs/architecture.md: src/{name} starts no thread"
+
+
+def anchors(path):
+    """The names of a page's headings, as hosts of Git make them."""
+    for heading in re.findall(r"^#+ (.*)", CODE.sub("", path.read_text()), re.M):
+        shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading.strip().lower())
+        yield re.sub(r"[^\w\- ]", "", shown).replace(" ", "-")
+
+
+def links(path):
+    """(what is written, the file, the heading or "") of each relative link of a page."""
+    for target, anchor in LINK.findall(CODE.sub("", path.read_text())):
+        if "://" not in target and not target.startswith("mailto:"):
+            yield f"{target}#{anchor}" if anchor else target, (path.parent / target).resolve() if target else path, anchor
+
+
+def lost_pages(pages):
+    """Links that lead nowhere, and pages that no way from README.md leads to."""
+    seen, todo = set(), [ROOT / "README.md"]
+    while todo:
+        path = todo.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        for written, target, anchor in links(path):
+            if not target.exists():
+                yield f"{path.relative_to(ROOT)}: link to {written} leads nowhere"
+            elif target.suffix == ".md":
+                todo.append(target)
+                if anchor and anchor not in anchors(target):
+                    yield f"{path.relative_to(ROOT)}: link to {written}: there is no such heading"
+    for path in pages:
+        if path not in seen:
+            yield f"{path.relative_to(ROOT)}: no page that README.md leads to has a link to it"
+
+
 def main():
-    found = list(lost_steps())
+    found = [*lost_steps(), *unknown_threads()]
     code = list((ROOT / "src").rglob("*.[ch]"))
     files = {p.name for p in code}
     for folder in sorted({p.parent for p in code}):
@@ -54,10 +108,7 @@ def main():
             found.append(f"{folder.relative_to(ROOT)}: no README.md")
             continue
         found += [f"{readme.relative_to(ROOT)}: {what}" for what in shortcomings(readme.read_text(), files)]
-    for path in documents():
-        for target in LINK.findall(path.read_text()):
-            if "://" not in target and not target.startswith("mailto:") and not (path.parent / target).exists():
-                found.append(f"{path.relative_to(ROOT)}: link to {target} leads nowhere")
+    found += lost_pages(documents())
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
 

@@ -1,5 +1,6 @@
 """Every reference can be followed inside the repository: E-… entries and clarifications to docs/errata.md, "wire notes N.M" to
-docs/wire-notes.md. What points to a document that is not here is a finding, too."""
+docs/wire-notes.md. What points to a document that is not here is a finding, too; so is a source file that a comment or a page
+names and that is not there (any more), and one that calls itself by another name."""
 import pathlib
 import re
 import subprocess
@@ -10,8 +11,15 @@ ENTRY = re.compile(r"\bE-(?:COM|WORD|TRAN|SCHED|STATE)-\d+")
 CLARIFICATION = re.compile(r"\bclarifications? (\d+(?:(?:, | and | to )\d+)*)", re.I)
 CHAPTER = re.compile(r"\bwire notes(?:,)? (\d+(?:\.\d+)?(?:(?:, | and | to | – )\d+(?:\.\d+)?)*)", re.I)
 ELSEWHERE = re.compile(r"\bcrib\b", re.I)
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+SOURCE = re.compile(r"(?<![\w/.*<>{}$%'-])((?:[\w-]+/)*[\w-]+\.(?:[ch]|py|def|inc))\b(?![\w(*/<])")
+HEAD = re.compile(r"/\* ([\w.-]+\.[ch]) — ")
+# Made while building, or of a library.
+NOT_OURS = {"catalogue_tables.c", "catalogue_meta.c", "web_files.c", "LibreOfficeKitEnums.h"}
+# What was, and is told as such.
+HISTORY = ("CHANGELOG.md", "docs/performance")
 PICK = re.compile(r"\d+(?:\.\d+)?")
-TEXT = {".c", ".h", ".py", ".md", ".proc", ".sql", ".sh", ".def", ".tsv", ".js", ".ini", ".go", ".pl", ".php", ".cs", ".java", ""}
+TEXT = {".c", ".h", ".py", ".md", ".proc", ".sql", ".sh", ".def", ".tsv", ".js", ".ini", ".go", ".pl", ".php", ".cs", ".java", ".inc", ""}
 
 
 def targets():
@@ -30,14 +38,37 @@ def documents():
             yield name, path
 
 
+def source_findings(name, text, files):
+    """(line, what) of each source file that is named in the comments of a C file, or in a page, and does not exist."""
+    if name.startswith(HISTORY):
+        return
+    if name.endswith((".c", ".h")):
+        head = HEAD.match(text)
+        if name.startswith("src/") and (head is None or head[1] != name.rsplit("/", 1)[1]):
+            yield 1, "the first line does not name the file"
+        spans = [(m.start(), m[0]) for m in COMMENT.finditer(text)]
+    elif name.startswith(("src/", "docs/")) and name.endswith(".md"):
+        spans = [(0, text)]
+    else:
+        return
+    for start, part in spans:
+        for m in SOURCE.finditer(part):
+            if m[1] not in NOT_OURS and not any(path == m[1] or path.endswith("/" + m[1]) for path in files):
+                yield text.count("\n", 0, start + m.start()) + 1, f"{m[1]} leads nowhere"
+
+
 def main():
     entries, clarifications, chapters = targets()
     found = []
-    for name, path in documents():
+    everything = list(documents())
+    files = [name for name, _ in everything]
+    for name, path in everything:
         try:
-            lines = path.read_text().splitlines()
+            text = path.read_text()
         except UnicodeDecodeError:
             continue
+        lines = text.splitlines()
+        found += [f"{name}:{number}: {what}" for number, what in source_findings(name, text, files)]
         for number, line in enumerate(lines, 1):
             missing = [e for e in ENTRY.findall(line) if e not in entries]
             missing += ["clarification " + n for m in CLARIFICATION.findall(line) for n in PICK.findall(m) if n not in clarifications]

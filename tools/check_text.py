@@ -1,12 +1,13 @@
-"""Small rules that a compiler does not know: no unbounded string functions, no notes to self, a
-comment at the top of every source file, headers with a guard, lines of C up to 110 columns, comments
-and documents up to 100."""
+"""Small rules that a compiler does not know: no unbounded string functions, no notes to self, no
+number of an error where its name could stand, a comment at the top of every source file, headers
+with a guard, lines of C up to 110 columns, comments and documents up to 100."""
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BANNED = re.compile(r"\b(strcpy|strcat|sprintf|vsprintf|gets|strtok|alloca|atoi|atol)\s*\(")
+LITERAL = re.compile(r"\bnumber\s*[=!]=\s*\d{3,}")
 NOTES = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 CODE, PROSE = 110, 100
 SKIPPED = {"build", "node_modules", ".git"}
@@ -34,7 +35,7 @@ def wide_markdown(text):
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("```"):
             fence = not fence
-        elif not fence and not UNBROKEN.match(line) and width(line) > PROSE + 10:
+        elif not fence and not UNBROKEN.match(line) and width(line) > PROSE:
             yield number, f"wider than {PROSE} columns"
 
 
@@ -57,6 +58,8 @@ def main():
         for number, line in enumerate(text.splitlines(), 1):
             if BANNED.search(line):
                 found.append(f"{where}:{number}: {BANNED.search(line)[1]} is not used here")
+            if LITERAL.search(line) and path.parts[len(ROOT.parts)] == "src":
+                found.append(f"{where}:{number}: compare with a name: ERR_…_NUMBER of base/err.h")
             if NOTES.search(line):
                 found.append(f"{where}:{number}: finish it or leave it out: {NOTES.search(line)[1]}")
             if line != line.rstrip():

@@ -32,13 +32,14 @@ HEAD = """# Conformance
 
 What the four specifications ask for, in our own words, and the tests that prove it. They call the
 real server through real drivers; see [tests/behaviour](../tests/behaviour/README.md). The page is
-made by `tools/conformance.py`; `make test` fails when a requirement has no test and is not marked as
-open, and when the page is out of date. Where a specification contradicts itself the database setting
-`errata` picks the reading (`corrected` or `literal`); the tests of both job services run under both.
+made by `tools/conformance.py`; `make test` fails when a requirement has no test and is not marked
+as open, and when the page is out of date. Where a specification contradicts itself the database
+setting `errata` picks the reading (`corrected` or `literal`); the tests of both job services run
+under both.
 
-`make test` runs them on SQLite, all of them, and on PostgreSQL. The last column says which ones there:
-"the same", or all but those that it names with their reasons. What is left out as a whole, and why, is
-in [tests/on-postgres](../tests/on-postgres).
+`make test` runs them on SQLite, all of them, and on PostgreSQL. The last column says which ones
+there: "the same", or all but those that it names with their reasons. What is left out as a whole,
+and why, is in [tests/on-postgres](../tests/on-postgres).
 
 """
 

@@ -22,6 +22,7 @@ import argparse
 import collections
 import fnmatch
 import hashlib
+import importlib.util
 import os
 import sys
 import time
@@ -156,6 +157,8 @@ def main(argv):
             print(m.show() + (f"\n= {equivalent[m.key]}" if m.key in equivalent else "") + "\n")
         print(f"{len(picked)} mutants, {sum(m.key in equivalent for m in picked)} of them equivalent")
         return 0
+    if importlib.util.find_spec("pytest") is None:
+        sys.exit(f"mutate: {sys.executable} has no pytest; tools/setup.sh test installs it for /usr/bin/python3: begin with that, or with make mutants")
     tasks = [Task(m, m.source.name.split("/")[0]) for m in picked if m.key not in equivalent]
     history = History(HISTORY)
     for key, test in listed.items():

@@ -3,7 +3,7 @@ import pathlib
 import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROW = re.compile(r"^\| `src/([\w/]+)` \|[^|]*\|([^|]*)\|([^|]*)\|$", re.M)
+ROW = re.compile(r"^\| \[`src/([\w/]+)`\]\(\.\./src/\1/README\.md\) \|[^|]*\|([^|]*)\|([^|]*)\|$", re.M)
 
 
 def read():

@@ -15,10 +15,10 @@ test_packages=(
     krb5-kdc krb5-admin-server krb5-user gss-ntlmssp
     libcmocka-dev python3-pytest python3-pytest-xdist
     postgresql-15 postgresql-15-plpgsql-check python3-psycopg2
-    freetds-bin tdsodbc unixodbc unixodbc-dev python3-tds python3-openssl python3-pymssql python3-pyodbc python3-sqlalchemy
+    freetds-bin tdsodbc unixodbc unixodbc-dev python3-tds python3-pkg-resources python3-openssl python3-pymssql python3-pyodbc python3-sqlalchemy
     libdbd-sybase-perl libdbd-odbc-perl libdbix-class-perl php-cli php-sybase php-odbc libhikaricp-java libjtds-java default-jdk-headless
     mono-mcs mono-runtime libmono-system-data4.0-cil libmono-i18n-west4.0-cil golang-go golang-github-denisenkom-go-mssqldb-dev
-    node=nodejs npm=npm libfaketime sqlite3 openssl pgrep=procps
+    zsh node=nodejs npm=npm libfaketime sqlite3 openssl pgrep=procps
     apertium apertium-eng-spa apertium-spa-cat transfuse cg3
     libreoffice-writer poppler-utils fonts-liberation util-linux chromium
     clang-14 libclang-rt-14-dev clang-tidy cppcheck clang-format
@@ -29,6 +29,7 @@ test_packages=(
 client_packages=(
     g++ qtbase5-dev libqt5sql5-odbc libqt5sql5-tds libreoffice-base ure-java python3-uno r-cran-rodbc libhibernate3-java libjavassist-java
     fp-compiler fp-units-db fp-units-fcl libsoci-dev libboost-dev erlang-odbc
+    ruby ruby-odbc ruby-sequel tcl8.6-tdbc-odbc postgresql-15-tds-fdw
 )
 
 # A domain controller for the tests of integrated logins; as programs, never as services.
@@ -110,11 +111,12 @@ known() {
     [ ${#unknown[@]} -eq 0 ] || say "not known to this system: ${unknown[*]}"
 }
 
-apt_install() { DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" >&2; }
+apt_install() { DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=300 "$@" >&2; }
 
 # Installs the packages. Called by this script itself, through sudo where that is needed.
 install_as_root() {
     local here
+    say "reading the package lists"
     apt-get update -q >/dev/null 2>&1 || say "apt-get update failed; trying with the package lists that are here"
     mapfile -t here < <(known "$@")
     [ ${#here[@]} -gt 0 ] || return 0

@@ -16,6 +16,7 @@ TOKEN = re.compile(r"""
   | (?P<space>\s+)
   | (?P<op><=|>=|<>|\|\||.)
 """, re.X | re.S)
+POSTGRES_ONLY = re.compile(r"^[ \t]*(?:POSTGRES|TOGETHER)\s", re.M)
 COMPARISONS = {"=": "<>", "<>": "=", "<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 ARITHMETIC = {"+": "-", "-": "+", "*": "/", "/": "*"}
 AGGREGATES = {"min": "max", "max": "min"}
@@ -83,7 +84,9 @@ class Spans(declare.Reader):
 
     def take_step(self, word):
         super().take_step(word)
-        self.spans.append((word, self.begin, self.pos))
+        # What PostgreSQL does in another way stands behind what both do.
+        other = POSTGRES_ONLY.search(self.text, self.begin + len(word), self.pos)
+        self.spans.append((word, self.begin, other.start() if other else self.pos, self.pos))
 
     def take_if(self, open_ifs):
         begin, after = self.begin, self.pos
@@ -91,7 +94,7 @@ class Spans(declare.Reader):
         end = self.pos
         while end > after and self.text[after:end].rstrip().endswith(("THEN", ";")):
             end = after + len(self.text[after:end].rstrip().removesuffix("THEN").removesuffix(";"))
-        self.spans.append(("IF", begin, after + len(self.text[after:end].rstrip())))
+        self.spans.append(("IF", begin, after + len(self.text[after:end].rstrip()), end))
 
 
 class Token:
@@ -127,10 +130,10 @@ class Source:
 
     def mutants(self):
         self.head()
-        for word, start, end in self.reader.spans:
-            # TOGETHER is PostgreSQL's alone, and these servers have SQLite: tests/postgres/test_same.py compares it with the steps.
+        for word, start, end, whole in self.reader.spans:
+            # These servers have SQLite. What is PostgreSQL's alone: tests/postgres/test_same.py compares it with the steps.
             if word != "TOGETHER":
-                self.step(word, start, end)
+                self.step(word, start, end, whole)
         seen, texts, out = {}, {self.text}, []
         for m in sorted(self.found, key=lambda m: (m.start, m.end, m.operator, m.new)):
             if m.text in texts:
@@ -214,7 +217,7 @@ class Source:
 
     # --- steps ---
 
-    def step(self, word, start, end):
+    def step(self, word, start, end, whole):
         if word == "IF":
             expression = start + len("IF")
             self.add("always", expression, end, " 1 = 1")
@@ -222,7 +225,7 @@ class Source:
             if not re.fullmatch(r"\s*(:count\s*[=>]\s*0|@\w+\s+IS\s+(NOT\s+)?NULL)", self.text[expression:end]):
                 self.sql(expression, end)
             return
-        self.add(f"drop a {word}", start, end, "")
+        self.add(f"drop a {word}", start, whole, "")
         text = self.text[start:end]
         if word in ("CHECK", "FAIL"):
             m = re.search(r"(?:\bELSE|^FAIL)\s+(\d+)\s+(\d+)\s+" + declare.STRING + r"\s*;$", text)

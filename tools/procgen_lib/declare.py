@@ -50,11 +50,14 @@ class Step:
         self.kind, self.line = kind, line
         self.stmt = self.native = self.text = self.test = self.table = self.column = None
         self.columns, self.targets, self.args, self.fields, self.field_types = [], [], [], [], []
+        self.together = None                # Together, of EACH
+        self.postgres = None                # the Statement that stands for stmt on PostgreSQL, of ROWS
         self.jump = self.number = self.severity = 0
 
 
 class Together:
-    """Many calls as one statement, on PostgreSQL: WITH ctes, then select; keys: parameters in which the calls of one statement differ."""
+    """Many calls, or many rows of EACH, as one statement, on PostgreSQL: WITH ctes, then select; keys: parameters in which the calls of one
+    statement differ."""
 
     def __init__(self, keys, ctes, select):
         self.keys, self.ctes, self.select = keys, ctes, select
@@ -394,8 +397,12 @@ class Reader:
         each = re.match(r"\s*EACH\b", rest)
         if each:
             self.read_each(step, rest[each.end():], offset + each.end())
-        else:
-            step.stmt = self.statement(rest, offset)
+            return
+        other = re.search(r"^POSTGRES\s", rest, re.M)
+        if other:
+            step.postgres = self.statement(rest[other.end():], offset + other.end())
+            rest = rest[:other.start()]
+        step.stmt = self.statement(rest, offset)
 
     def step_set(self, text, offset):
         m = re.match(r"\s*(@\w+(?:\s*,\s*@\w+)*)\s*=", text)
@@ -470,12 +477,14 @@ class Reader:
             self.error("it reads TOGETHER BY @a, @b WITH … SELECT …; once", offset)
         if any(s.kind not in ("RUN", "SET", "FETCH", "CHECK", "IF", "RETURN") for s in self.proc.steps):
             self.error("what goes TOGETHER has no rows, messages or natives", offset)
-        begin = sqltext.last_select(text[m.end():])
+        keys = [index for _, index in self.native_args(m.group(1), offset)]
+        self.proc.together = self.read_together(keys, text[m.end():], offset + m.end())
+
+    def read_together(self, keys, text, offset, fields=()):
+        begin = sqltext.last_select(text)
         if begin is None:
             self.error("WITH … ends with a SELECT of place, rows changed, and the outputs", offset)
-        keys = [index for _, index in self.native_args(m.group(1), offset)]
-        ctes, select = text[m.end():m.end() + begin], text[m.end() + begin:]
-        self.proc.together = Together(keys, self.statement(ctes, offset + m.end()), self.statement(select, offset + m.end() + begin))
+        return Together(keys, self.statement(text[:begin], offset, fields), self.statement(text[begin:], offset + begin, fields))
 
     def step_native(self, text, offset):
         m = re.fullmatch(r"\s*([a-z_][a-z0-9_]*)\s*\(([^)]*)\)\s*(?:INTO\s+(@\w+(?:\s*,\s*@\w+)*))?\s*", text)
@@ -502,6 +511,10 @@ class Reader:
                 step.field_types.append(types.parse(type_))
             except ValueError as e:
                 self.error(f"{name}: {e}", offset)
+        many = re.search(r"^\s*TOGETHER\s+WITH\s", text, re.M)
+        if many:
+            step.together = self.read_together((), text[many.end():], offset + many.end(), step.fields)
+            text = text[:many.start()]
         step.stmt = self.statement(text[m.end():], offset + m.end(), step.fields)
 
     # --- variables ---

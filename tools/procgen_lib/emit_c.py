@@ -125,6 +125,7 @@ def view_names(view):
 
 def emit_view(v, schema, name, columns, oid):
     fields = [f'.schema = "{schema}", .name = "{name}", .columns = {columns}, .ncolumns = {len(v.columns)}, .object_id = {oid}']
+    fields.append(f".definition = {c_string(v.sql)}")
     if v.inline:
         fields.append(f".inline_sql = {c_string(v.sql)}, .postgres_sql = {c_string(pg_schema.inline(v))}")
     else:
@@ -197,7 +198,8 @@ def tables(services):
     entries = []
     for s in services:
         procs = w.array("struct proc", f"{s.name}_procs", [emit_proc(w, s, p) for p in s.procs])
-        migrations = w.array("char *const", f"{s.name}_migrations", [c_string(m) for m in s.migrations])
+        # In parentheses: clang takes two literals without a comma between them for a mistake.
+        migrations = w.array("char *const", f"{s.name}_migrations", [f"({c_string(m)})" for m in s.migrations])
         views, nviews = emit_views(w, s)
         numbers = emit_numbers(w, s)
         texts = w.array("struct constraint_text", f"{s.name}_constraints",

@@ -87,7 +87,7 @@ def emit_function(w, service, proc):
 def emit_service(w, service):
     statements = emit_statements(w, service)
     functions = w.array("struct pg_function", f"{service.name}_functions", [emit_function(w, service, p) for p in service.procs])
-    migrations = w.array("char *const", f"{service.name}_migrations", [emit_c.c_string(m) for m in pg_schema.migrations(service)])
+    migrations = w.array("char *const", f"{service.name}_migrations", [f"({emit_c.c_string(m)})" for m in pg_schema.migrations(service)])
     texts = w.array("struct pg_constraint", f"{service.name}_constraints",
                     [f"{{ {n}, {emit_c.c_string(k)}, {emit_c.c_string(t)} }}" for n, k, t in pg_schema.constraints(service)])
     made, views = functions_script(service), pg_schema.views(service)

@@ -10,6 +10,9 @@ FIXED = (("_step", "int4"), ("_number", "int8"), ("_text", "text"), ("_changed",
 # Natives that yield what the rows of the others found: they name these fields, and only rows with something changed count.
 OF_THE_CHANGED = {"batch_groups": ("$job", "$group")}
 
+# Whatever statistics say: from what comes in to what it is about.
+IN_ORDER = " SET join_collapse_limit = 1 SET from_collapse_limit = 1"
+
 
 class Arg:
     def __init__(self, source, kind, index, step, name):
@@ -30,6 +33,7 @@ class Function:
         self.from_native = {t for s in proc.steps if s.kind == "NATIVE" for t in s.targets}
         self.assigned = set(self.from_native)
         self.written = False                    # a step that writes stands before
+        self.in_order = False                   # joins are made in the order in which they are written
         self.set_returning = any(s.kind in ("ROWS", "MESSAGE") for s in proc.steps)
         self.tracks = sorted({f for s in proc.steps for f in OF_THE_CHANGED.get(s.native, ())})
         self.body()
@@ -51,7 +55,7 @@ class Function:
             self.args.append(Arg(source, kind, index, step, name))
         return name
 
-    def bind(self, bind, fields=()):
+    def bind(self, bind, fields=(), row="r"):
         source, index = bind
         if source == "BIND_PARAM":
             return self.variable(index)
@@ -59,15 +63,15 @@ class Function:
             p = (self.proc.params + self.proc.locals)[index]
             return self.argument("PG_ARG_TRIMMED", "text", index, 0, "t_" + p.name[1:].lower())
         if source == "BIND_FIELD":
-            return "r.f_" + fields[index][1:]
+            return f"{row}.f_{fields[index][1:]}"
         if source == "BIND_NOW":
             return "v_now"
         name = {"BIND_LITERAL": "a_literal", "BIND_SLACK": "a_slack", "BIND_LOGIN": "a_login", "BIND_DATABASE": "a_database"}[source]
         return self.argument("PG_ARG" + source[4:], "int8" if source in ("BIND_LITERAL", "BIND_SLACK") else "text", 0, 0, name)
 
-    def sql(self, stmt, fields=(), text=None):
+    def sql(self, stmt, fields=(), text=None, row="r"):
         text = pg_sql.dialect(stmt.sql if text is None else text)
-        return pg_sql.numbered(text, lambda n: self.bind(stmt.binds[n - 1], fields))
+        return pg_sql.numbered(text, lambda n: self.bind(stmt.binds[n - 1], fields, row))
 
     def condition(self, step):
         if step.test in ("TEST_NOTHING", "TEST_SOMETHING"):
@@ -158,13 +162,13 @@ class Function:
     def step_rows(self, i, s):
         self.say("_number := NULL; _text := NULL;")
         if s.native:
-            self.each_begin(i, s)
+            self.each_begin(s)
             self.say(f"RETURN QUERY {self.row(i, s, self.sql(s.stmt, s.fields))};")
             self.say("GET DIAGNOSTICS v_rows = ROW_COUNT;")
             self.say("v_count := v_count + v_rows;")
             self.each_end(s)
         else:
-            self.say(f"RETURN QUERY {self.row(i, s, self.sql(s.stmt))};")
+            self.say(f"RETURN QUERY {self.row(i, s, self.sql(s.postgres or s.stmt))};")
             self.say("GET DIAGNOSTICS v_count = ROW_COUNT;")
         self.say(f"IF v_count = 0 THEN _step := {i}; _number := 0; RETURN NEXT; END IF;")
 
@@ -179,38 +183,75 @@ class Function:
         return f"SELECT {', '.join(out)} FROM {pg_sql.wrapped(query, kinds)}"
 
     # --- rows of natives ---
-    def each_begin(self, i, s):
-        """A loop over the rows that the native of this step gave; an array a field."""
+    def rows_of(self, s):
+        """The rows that the native of this step gave: an array a field, and the names of their columns."""
         first = next(k for k, o in enumerate(self.proc.steps) if o.native == s.native and o.fields)
         arrays = [self.argument("PG_ARG_FIELD", pg_sql.kind(t), k, first, f"f_{s.native}_{f[1:]}")
                   for k, (f, t) in enumerate(zip(s.fields, s.field_types))]
-        names = ", ".join("f_" + f[1:] for f in s.fields)
+        return arrays, ["f_" + f[1:] for f in s.fields]
+
+    def each_begin(self, s):
+        """A loop over these rows."""
+        arrays, names = self.rows_of(s)
+        rows = f"SELECT * FROM unnest({', '.join(arrays)}) WITH ORDINALITY AS q({', '.join(names)}, f_place)"
+        if s.native in OF_THE_CHANGED:          # those that are also among the changed; sorted or hashed, so that many cost no more each
+            assert s.fields == list(OF_THE_CHANGED[s.native])
+            changed = ", ".join("v_changed_" + f[1:] for f in s.fields)
+            of = ", ".join(names)
+            rows = (f"SELECT {of}, min(f_place) AS f_place FROM ({rows} UNION ALL SELECT *, NULL FROM unnest({changed})) AS q({of}, f_place) "
+                    f"GROUP BY {of} HAVING count(f_place) > 0 AND count(*) > count(f_place)")
         self.say("v_count := 0;")
-        self.say(f"FOR r IN SELECT * FROM unnest({', '.join(arrays)}) WITH ORDINALITY AS q({names}, f_place) ORDER BY f_place LOOP")
+        self.say(f"FOR r IN {rows} ORDER BY f_place LOOP")
         self.depth += 1
-        if s.native in OF_THE_CHANGED:
-            seen = " AND ".join(f"q.{f[1:]} = r.f_{f[1:]}" for f in self.tracks)
-            arrays = ", ".join("v_changed_" + f[1:] for f in self.tracks)
-            self.say(f"CONTINUE WHEN NOT EXISTS (SELECT 1 FROM unnest({arrays}) AS q({', '.join(chr(34) + f[1:] + chr(34) for f in self.tracks)}) WHERE "
-                     + seen.replace("q.group", 'q."group"') + ");")
 
     def each_end(self, _):
         self.depth -= 1
         self.say("END LOOP;")
 
     def step_each(self, i, s):
+        tracked = bool(self.tracks) and set(self.tracks) <= set(s.fields)
+        inserted = re.fullmatch(r"(INSERT INTO \w+ \([^)]*\)) VALUES \((.*)\)", s.stmt.sql.strip(), re.S)
+        if s.together:
+            self.each_together(s, tracked)
+        elif inserted and not tracked and "(" not in inserted.group(2):
+            self.each_inserted(s, *inserted.groups())
+        else:
+            self.each_by_itself(s, tracked)
+        self.written = True
+
+    def each_by_itself(self, s, tracked):
         query = self.sql(s.stmt, s.fields)
-        self.each_begin(i, s)
+        self.each_begin(s)
         self.say(query + ";")
         self.say("GET DIAGNOSTICS v_rows = ROW_COUNT;")
         self.say("v_changed := v_changed + v_rows;")
-        if self.tracks and set(self.tracks) <= set(s.fields):
+        if tracked:
             self.say("IF v_rows > 0 THEN")
             for f in self.tracks:
                 self.say(f"    v_changed_{f[1:]} := v_changed_{f[1:]} || r.f_{f[1:]};")
             self.say("END IF;")
         self.each_end(s)
-        self.written = True
+
+    def each_inserted(self, s, head, values):
+        """Rows that do not depend on each other are inserted by one statement, in their order."""
+        arrays, names = self.rows_of(s)
+        values = self.sql(s.stmt, s.fields, values)
+        self.say(f"{pg_sql.dialect(head)} SELECT {values} FROM unnest({', '.join(arrays)}) WITH ORDINALITY AS r({', '.join(names)}, f_place) ORDER BY f_place;")
+        self.counted()
+
+    def each_together(self, s, tracked):
+        """All rows by one statement, as the declaration has it; as a rule there are none, and then nothing is asked."""
+        arrays, names = self.rows_of(s)
+        self.in_order = True
+        of = [(f"v_changed_{f[1:]}", arrays[s.fields.index(f)]) for f in self.tracks] if tracked else []
+        found = ["coalesce(sum(q.changed), 0)"] + [f"{v} || coalesce(array_agg({a}[q.place]), '{{}}')" for v, a in of]
+        ctes, select = (self.sql(x, s.fields, row="rows") for x in (s.together.ctes, s.together.select))
+        self.say(f"IF cardinality({arrays[0]}) > 0 THEN")
+        self.say(f"    WITH rows({', '.join(names)}, place) AS (SELECT * FROM unnest({', '.join(arrays)}) WITH ORDINALITY), {ctes},")
+        self.say(f"    answer(place, changed) AS ({select})")
+        self.say(f"    SELECT {', '.join(found)} INTO {', '.join(['v_rows'] + [v for v, _ in of])} FROM answer AS q;")
+        self.say("    v_changed := v_changed + v_rows;")
+        self.say("END IF;")
 
     # --- the whole ---
     def block(self, begin, end):
@@ -256,8 +297,12 @@ class Function:
         if self.set_returning:
             names += [(self.variable(i), self.kinds[i]) for i in self.outputs]
         names += [(f"v_changed_{f[1:]}", "int8[] := '{}'::int8[]") for f in self.tracks]
+        if any("v_count" in line for line in self.lines):
+            names.append(("v_count", "int8 := 0"))
         if any("FOR r IN" in line for line in self.lines):
-            names += [("r", "record"), ("v_rows", "int8")]
+            names += [("r", "record")]
+        if any("v_rows" in line for line in self.lines):
+            names += [("v_rows", "int8")]
         return "".join(f"    {n} {k};\n" for n, k in names)
 
     @property
@@ -272,8 +317,8 @@ class Function:
         else:
             head = "(" + ins + ", " + ", ".join(f"OUT {n} {k}" for n, k in self.out_columns()) + ")"
         body = "\n".join(self.lines)
-        return (f"CREATE OR REPLACE FUNCTION {self.name}{head} LANGUAGE plpgsql AS $procession$\n#variable_conflict use_column\n"
-                f"DECLARE\n    v_now int8 := greatest(ticks(), a_clock);\n    v_count int8 := 0;\n    v_changed int8 := 0;\n{self.declarations()}"
+        return (f"CREATE OR REPLACE FUNCTION {self.name}{head} LANGUAGE plpgsql{IN_ORDER if self.in_order else ''} AS $procession$\n#variable_conflict use_column\n"
+                f"DECLARE\n    v_now int8 := greatest(ticks(), a_clock);\n    v_changed int8 := 0;\n{self.declarations()}"
                 f"BEGIN\n{body}\nEND $procession$;\n")
 
     def call(self):

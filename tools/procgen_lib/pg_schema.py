@@ -79,11 +79,11 @@ def views(service):
 
 
 def numbers(service):
-    """How the numbers of a database are counted, as bigint; None: it has none."""
+    """How the numbers of a database are counted, as one array of bigint; None: it has none."""
     if not service.numbers:
         return None
     names = [f"c{i}" for i in range(len(service.numbers))]
-    return f"SELECT {', '.join(f'CAST({n} AS bigint)' for n in names)} FROM ({pg_sql.dialect(service.numbers_sql)}) AS q({', '.join(names)})"
+    return f"SELECT ARRAY[{', '.join(f'CAST({n} AS bigint)' for n in names)}] FROM ({pg_sql.dialect(service.numbers_sql)}) AS q({', '.join(names)})"
 
 
 def inline(view):

@@ -4,6 +4,7 @@ The declarations keep to what both take; these few things are rewritten, piece b
   max(a, b), min(a, b)     greatest, least (of values that are never NULL)
   X'…'                     '\\x…'::bytea
   char(n), instr           chr, strpos; char(0) is the character that stands for U+0000 in PostgreSQL's texts
+  lower, upper             ascii_lower, ascii_upper: functions of the schema procession, since PostgreSQL's follow the locale
   a GLOB b, a LIKE b       a @~ b, a %~ b: operators of the schema procession
   COLLATE NOCASE           COLLATE nocase, a collation of the schema procession
   randomblob(16)           uuid_send(gen_random_uuid())
@@ -58,6 +59,8 @@ def word(pieces, i):
         return f"chr({NUL})", 4
     if low == "randomblob" and called:
         return "uuid_send(gen_random_uuid())", arguments(pieces, i + 1)[1] - i + 1
+    if low in ("lower", "upper") and called:
+        return "ascii_" + low, 1
     if low in ("instr", "char") and not called:
         return text, 1
     if low == "where" and [p for _, p, _ in pieces[i + 1:i + 3]] == [" ", "0"]:
