@@ -21,7 +21,7 @@ SECONDS = 24 * 3600
 # By which identifier a row finds its shard. Every primary key begins with the column of its table; where that is n, a number of the shard's own,
 # the table that gives n has the identifier as a key of its own. tests/postgres/test_capacity.py compares this with the schemas.
 # {service: {table: (column, identifier of the calls)}}; None: one row, or a list, of each shard's own.
-_JOBS = {t: ("n", "JobId") for t in ("job", "job_text", "grp", "item", "item_text", "garbage")}
+_JOBS = {t: ("n", "JobId") for t in ("job", "job_text", "grp", "item", "item_text", "garbage", "failure")}
 DISTRIBUTED = {
     "state": {"item": ("n", "id"), "body": ("n", "id"), "gone": ("n", "id"), "promise": None, "forgotten": None},
     "word": {**_JOBS, "item_reserved": ("n", "JobId")},
