@@ -225,6 +225,43 @@ def test_a_first_start_that_was_cut_short_begins_again():
         assert items(server) == []
 
 
+def without_databases(server):
+    server.kill()
+    for path in server.data.glob("*.db*"):
+        path.unlink()
+
+
+def begin_a_database(folder):
+    """What is there while the first commit of a new database is written: one page, and a WAL that ends before the commit."""
+    with contextlib.closing(sqlite3.connect(folder / "making.db", isolation_level=None)) as db:
+        db.executescript("PRAGMA journal_mode=WAL; PRAGMA cache_size=1; BEGIN; CREATE TABLE t (x)")
+        db.executemany("INSERT INTO t VALUES (zeroblob(5000))", [()] * 20)
+        for tail in ("", "-wal"):
+            shutil.copy(folder / f"making.db{tail}", folder / f"system.db{tail}")
+    for path in folder.glob("making.db*"):
+        path.unlink()
+    assert (folder / "system.db").stat().st_size == 4096 and (folder / "system.db-wal").stat().st_size > 4096
+
+
+def test_a_first_start_that_was_cut_short_within_its_first_commit_begins_again():
+    with Server() as server:
+        without_databases(server)
+        begin_a_database(server.data)
+        server.start()
+        assert items(server) == []
+
+
+@pytest.mark.parametrize("harm", (cut_to_nothing, os.unlink), ids=("empty", "missing"))
+def test_a_wal_alone_belongs_to_a_system_store_that_was_lost(harm):
+    with Server() as server:
+        without_databases(server)
+        begin_a_database(server.data)
+        harm(server.data / "system.db")
+        assert '--set-aside "master"' in refused(server)
+        without_databases(server)
+        server.start()
+
+
 # --- identities
 
 

@@ -56,13 +56,23 @@ static bool is_other_database(const char *name)
 	return n > 3 && strcmp(name + n - 3, ".db") == 0 && strcmp(name, SQLITE_SYSTEM_PLACE) != 0;
 }
 
-static bool has_log(const struct sqlite_engine *e)
+static off_t size_of(const struct sqlite_engine *e, const char *tail)
 {
 	char path[SQLITE_PATH];
 	struct stat s;
 
-	return snprintf(path, sizeof(path), "%s/" SQLITE_SYSTEM_PLACE "-wal", e->dir) < (int)sizeof(path) &&
-	       stat(path, &s) == 0 && s.st_size > 0;
+	return snprintf(path, sizeof(path), "%s/" SQLITE_SYSTEM_PLACE "%s", e->dir, tail) < (int)sizeof(path) &&
+			       stat(path, &s) == 0
+		       ? s.st_size
+		       : 0;
+}
+
+/* A WAL is begun when its database has its first page. Without that page the file was taken away or
+ * cut. With it the WAL may be what is left of a first start that was killed before its first commit:
+ * the store finds out, and knows by its mark when commits are missing. */
+static bool has_only_wal(const struct sqlite_engine *e)
+{
+	return size_of(e, "") == 0 && size_of(e, "-wal") > 0;
 }
 
 /* The system database is made first, and is on the disk before any other file: what else could have
@@ -71,7 +81,7 @@ bool sqlite_place_is_used(const struct sqlite_engine *e)
 {
 	DIR *dir = opendir(e->dir);
 	const struct dirent *entry;
-	bool found = has_log(e);
+	bool found = has_only_wal(e);
 
 	while (!found && dir != NULL && (entry = readdir(dir)) != NULL)
 		found = is_other_database(entry->d_name);
