@@ -60,16 +60,14 @@ static off_t size_of(const struct sqlite_engine *e, const char *tail)
 {
 	char path[SQLITE_PATH];
 	struct stat s;
+	int n = snprintf(path, sizeof(path), "%s/" SQLITE_SYSTEM_PLACE "%s", e->dir, tail);
 
-	return snprintf(path, sizeof(path), "%s/" SQLITE_SYSTEM_PLACE "%s", e->dir, tail) < (int)sizeof(path) &&
-			       stat(path, &s) == 0
-		       ? s.st_size
-		       : 0;
+	return n < (int)sizeof(path) && stat(path, &s) == 0 ? s.st_size : 0;
 }
 
 /* A WAL is begun when its database has its first page. Without that page the file was taken away or
- * cut. With it the WAL may be what is left of a first start that was killed before its first commit:
- * the store finds out, and knows by its mark when commits are missing. */
+ * cut. With it the WAL may be what is left of a first start that was killed before its first
+ * commit: the store finds out, and knows by its mark when commits are missing. */
 static bool has_only_wal(const struct sqlite_engine *e)
 {
 	return size_of(e, "") == 0 && size_of(e, "-wal") > 0;
