@@ -1,6 +1,6 @@
 /* health.c — /healthz: the process lives. /readyz: every database answers a real read within a
  * second; otherwise 503 with the reasons. One look at a time: who asks meanwhile is told what the
- * last one found. */
+ * last one found, or, once this one takes longer than it may, that it does. */
 #include <stdio.h>
 #include <string.h>
 
@@ -102,6 +102,8 @@ static bool begin(struct http_readiness *s)
 	lock_take(&s->lock);
 	mine = !s->looking;
 	s->looking = true;
+	if (mine)
+		s->since_ms = clock_mono_ms();
 	lock_give(&s->lock);
 	return mine;
 }
@@ -114,6 +116,23 @@ static void end(struct http_readiness *s, bool ready)
 	lock_give(&s->lock);
 }
 
+/* Somebody else looks. A balancer that has given up on that one asks again: it must not be told of
+ * better times for as long as several databases take not to answer. */
+static void answer_meanwhile(struct http_request *r, struct http_readiness *s)
+{
+	bool ready, late;
+
+	lock_take(&s->lock);
+	ready = s->ready;
+	late = s->looking && clock_mono_ms() - s->since_ms > READ_MS;
+	lock_give(&s->lock);
+	if (late)
+		http_answer_text(r, MHD_HTTP_SERVICE_UNAVAILABLE, "no answer within a second\n");
+	else
+		http_answer_text(r, ready ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE,
+				 ready ? "ok\n" : "not ready when it was looked at last\n");
+}
+
 void http_health_ready(struct http_request *r)
 {
 	struct http_readiness *s = &r->http->readiness;
@@ -121,11 +140,7 @@ void http_health_ready(struct http_request *r)
 	bool ready;
 
 	if (!begin(s)) {
-		lock_take(&s->lock);
-		ready = s->ready;
-		lock_give(&s->lock);
-		http_answer_text(r, ready ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE,
-				 ready ? "ok\n" : "not ready when it was looked at last\n");
+		answer_meanwhile(r, s);
 		return;
 	}
 	buf_init(&report, REPORT_MOST);

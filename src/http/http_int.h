@@ -101,7 +101,8 @@ const struct http_route *http_route_find(const char *method, const char *path, b
 http_handler http_health_alive, http_health_ready;
 struct http_readiness {
 	struct lock lock;
-	bool looking, ready; /* under the lock: somebody looks; what was found last */
+	bool looking, ready; /* under the lock, as since_ms: somebody looks; what was found last */
+	int64_t since_ms;
 };
 
 /* metrics.c, files.c, login.c, api.c, events.c */

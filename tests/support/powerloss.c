@@ -9,7 +9,8 @@
  * file $POWERLOSS_STALL exists no flush ends; while $POWERLOSS_FAIL does, every flush fails, and
  * what it should have written is lost for good: Linux takes the pages of a failed flush for
  * clean, so that a later one that succeeds does not write them, unless somebody has written to
- * them again. */
+ * them again. While the file $POWERLOSS_HANG exists, no read of the databases that it names
+ * ends. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -184,6 +185,29 @@ static void stall(void)
 		usleep(1000);
 }
 
+/* True: this file belongs to a database whose disk does not answer. */
+static bool hangs(int fd)
+{
+	const char *file = getenv("POWERLOSS_HANG"), *name;
+	char path[PATH_LEN], names[PATH_LEN] = "", *rest = names, *which;
+	int from;
+
+	if (file == NULL || access(file, F_OK) != 0)
+		return false;
+	name = name_in_folder(fd, path);
+	from = open(file, O_RDONLY | O_CLOEXEC);
+	if (from < 0)
+		return false; /* it has just ended */
+	if (read(from, names, sizeof(names) - 1) < 0)
+		die(file);
+	close(from);
+	while (name != NULL && (which = strsep(&rest, " ")) != NULL) {
+		if (strncmp(name, which, strlen(which)) == 0 && name[strlen(which)] == '.')
+			return true;
+	}
+	return false;
+}
+
 /* What was written so far is on no disk, and nobody will try again. */
 static void lost(int fd)
 {
@@ -219,7 +243,18 @@ static int flush_by(int (*fn)(int), int fd)
 	return fn(fd);
 }
 
-/* In place of the C library's. SQLite writes to its files by pwrite64 only. */
+/* In place of the C library's. SQLite reads and writes its files by pread64 and pwrite64 only. */
+
+ssize_t pread64(int fd, void *dst, size_t n, off_t at)
+{
+	static ssize_t (*fn)(int, void *, size_t, off_t);
+
+	if (fn == NULL)
+		fn = real("pread64");
+	while (hangs(fd))
+		usleep(1000);
+	return fn(fd, dst, n, at);
+}
 
 ssize_t pwrite64(int fd, const void *data, size_t n, off_t at)
 {

@@ -38,9 +38,9 @@ class PowerServer(Server):
         self.plain, self.library = find_plain(), find_library()
         super().__init__(**options)
         self.disk = self.dir / "disk"
-        self.stall, self.broken = self.dir / "stall", self.dir / "broken"
+        self.stall, self.broken, self.hang = self.dir / "stall", self.dir / "broken", self.dir / "hang"
         self.env.update(LD_PRELOAD=str(self.library), POWERLOSS_DATA=str(self.data), POWERLOSS_DISK=str(self.disk), POWERLOSS_STALL=str(self.stall),
-                        POWERLOSS_FAIL=str(self.broken))
+                        POWERLOSS_FAIL=str(self.broken), POWERLOSS_HANG=str(self.hang))
 
     def arguments(self):
         return [str(self.plain)] + super().arguments()[1:]
@@ -90,6 +90,15 @@ class PowerServer(Server):
 
     def let_flush(self):
         self.stall.unlink(missing_ok=True)
+
+    def hold_reads(self, *databases):
+        """From now on no read of these databases ends, until let_read()."""
+        written = self.hang.with_suffix(".new")
+        written.write_text(" ".join(databases))
+        written.rename(self.hang)
+
+    def let_read(self):
+        self.hang.unlink(missing_ok=True)
 
     def break_disk(self):
         """From now on every flush fails, until mend_disk()."""

@@ -1,5 +1,6 @@
 """The HTTP side without a browser: health, readiness, limits, certificates, and clients that send nonsense."""
 import base64
+import concurrent.futures
 import http.client
 import random
 import re
@@ -11,7 +12,9 @@ import time
 
 import pytest
 
+from support.powerloss import PowerServer
 from support.server import Server
+from support.store import sqlite_only
 from support.wire import Wire
 
 
@@ -87,8 +90,79 @@ def test_a_damaged_database_is_not_ready(new_server):
     status, body, _ = get(server, "/readyz")
     assert status == 503 and "Translation: damaged" in body and "StateService" not in body
     assert get(server, "/healthz")[0] == 200
+    up = dict(re.findall(r'^procession_database_up\{database="(\w+)"\} (\S+)$', get(server, "/metrics")[1], re.M))
+    assert up == {"StateService": "1", "WordAutomation": "1", "Translation": "0", "ScheduledJobs": "1", "master": "1"}
 
 
+@pytest.fixture
+def slow_disk():
+    """A server that is ready, and that has to read from its disk what somebody has changed since: its readers have nothing of that."""
+    with PowerServer(settings={"http": "127.0.0.1:0"}) as server:
+        until_ready(server)
+        for n, database in enumerate(("WordAutomation", "Translation")):
+            with Wire(server).login(database=database) as w:
+                w.batch("EXEC proc_AddJob @JobId = 1, @Settings = N'<x/>'" + (", @UserToken = 0x00" if n else "")).ok()
+        yield server
+
+
+hanging = sqlite_only("the disk under a file does not answer; of PostgreSQL, tests/postgres/test_faults.py has it")
+
+
+@hanging
+def test_a_database_that_hangs_is_not_ready_and_the_others_serve(slow_disk):
+    """A read that never ends. /readyz has an end, each time; when the disk answers again, so does the database."""
+    slow_disk.hold_reads("Translation")
+    try:
+        for _ in range(2):
+            status, body, _ = get(slow_disk, "/readyz")
+            assert (status, body) == (503, "Translation: no answer within a second\n")
+            still_serves(slow_disk)
+    finally:
+        slow_disk.let_read()
+    until_ready(slow_disk)
+    with Wire(slow_disk).login(database="Translation") as w:
+        assert w.batch("SELECT COUNT(*) FROM dbo.Jobs").ok().rows[0][0] == 1
+
+
+@hanging
+def test_who_asks_while_databases_do_not_answer_is_told_so(slow_disk):
+    """Not what was so when somebody looked last, for the seconds that two databases take."""
+    late, reasons = (503, "no answer within a second\n"), (503, "WordAutomation: no answer within a second\nTranslation: no answer within a second\n")
+    told, deadline = set(), time.monotonic() + 60
+
+    def ask():
+        while late not in told and time.monotonic() < deadline:
+            told.add(get(slow_disk, "/readyz")[:2])
+
+    slow_disk.hold_reads("WordAutomation", "Translation")
+    try:
+        with concurrent.futures.ThreadPoolExecutor() as balancers:
+            for balancer in [balancers.submit(ask) for _ in range(2)]:
+                balancer.result()
+        assert {late, reasons} <= told, told
+    finally:
+        slow_disk.let_read()
+
+
+def until_ready(server):
+    deadline = time.monotonic() + 60
+    while get(server, "/readyz")[:2] != (200, "ok\n"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_server_that_stops_is_not_ready(new_server):
+    """drain_delay: a load balancer is told, and everything else goes on."""
+    server = new_server(settings={"http": "127.0.0.1:0", "drain_delay": 3600})
+    until_ready(server)
+    server.signal(signal.SIGTERM)
+    server.wait_log("event=stopping", timeout=60)
+    deadline = time.monotonic() + 60
+    while get(server, "/readyz")[:2] != (503, "the server is stopping\n"):
+        assert time.monotonic() < deadline
+    still_serves(server)
+    server.kill()                   # it would stay for an hour
+    server.check_log()
 
 
 def test_too_much_is_refused(web):
