@@ -11,7 +11,7 @@ import urllib.parse
 import pytds
 import pytest
 
-from support.server import Server
+from support.server import Server, command_binary
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES, DEFINED = ROOT / "packaging/prometheus", ROOT / "src/metrics/families.def"
@@ -62,6 +62,58 @@ def test_text_and_procedure_agree(server):
     assert told["procession_calls_total", "proc_AddItem", None] >= 5
     assert text.keys() == told.keys()
     assert all(text[k] == pytest.approx(told[k], rel=1e-9) for k in told)
+
+
+# Whoever asks is a session, a connection and some memory more.
+MOVING = ("uptime_seconds", "sessions", "connections", "memory_used_bytes")
+
+
+def by_status(server):
+    """What `procession status` tells, by (name, database, label)."""
+    command = [str(command_binary()), "--server", server.address, "--password-file", str(server.dir / "password"), "--json", "status"]
+    answer = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout)
+    return {(n["name"], n["database"], n["label"]): n["value"] for n in answer["numbers"] if n["name"] not in MOVING}
+
+
+def by_text(server):
+    found = re.findall(r'^procession_(\w+?)(?:\{(?:database="(\w+)")?,?(?:state="(\w+)")?\})? (\S+)$', metrics(server), re.M)
+    return {(name, database or None, label or None): int(float(value)) for name, database, label, value in found}
+
+
+def by_procedure(server):
+    with state(server) as c, c.cursor() as k:
+        k.execute("EXEC procession_stats")
+        return {(r[0].removeprefix("procession_"), r[1], r[3]): int(r[4]) for r in k.fetchall() if r[2] is None}
+
+
+def test_status_tells_the_same(server):
+    """The third way, at a moment in which nothing happens; and of something: items, bytes and locks, a document that waits."""
+    with state(server) as c, c.cursor() as k:
+        for i in range(3):
+            k.execute(f"EXEC proc_AddItem 'same{i}', 0x010203, 20")
+        k.execute("DECLARE @d varbinary(max), @c int, @l bit, @a int EXEC proc_GetItemWithLock 'same0', @d OUTPUT, @l OUTPUT, @a OUTPUT, @c OUTPUT")
+        items, held = rows_of(k, "SELECT COUNT(*), SUM(Bytes) FROM dbo.Items")[0]
+        k.execute("USE WordAutomation")
+        k.execute("EXEC proc_AddJob @JobId = 1, @Settings = N'<x/>'")
+        k.execute("EXEC proc_AddGroup @JobId = 1, @GroupId = 1, @MaxAttemptsCount = 2, @JobXml = N'<group "
+                  "xmlns=\"http://schemas.microsoft.com/office/server/word/2009/08/databaseJobAdd\"><item id=\"1\" in=\"a\" out=\"b\"/></group>'")
+        k.execute("EXEC proc_SubmitJob @JobId = 1")
+    deadline = time.monotonic() + 60
+    while True:
+        told = by_status(server)
+        others = [{key: numbers.get(key) for key in told} for numbers in (by_procedure(server), by_text(server))]
+        if others == [told, told] and ("job_items", "WordAutomation", "waiting") in told:
+            break
+        assert time.monotonic() < deadline, (told, others)
+        time.sleep(0.1)
+    assert told["job_items", "WordAutomation", "waiting"] == 1
+    assert [told[f"state_{what}", "StateService", None] for what in ("items", "bytes", "locks")] == [items, held, 1]
+    assert {name for name, _, _ in told} >= {"queue_length", "database_file_bytes", "wal_bytes", "memory_limit_bytes", "connections_limit", "scheduled_jobs"}
+
+
+def rows_of(cursor, text):
+    cursor.execute(text)
+    return cursor.fetchall()
 
 
 def test_every_number_is_told_in_every_way(server):

@@ -1,10 +1,16 @@
 """The numbers of the server over TDS: procession_stats and the views, for a login with the right monitor."""
+import contextlib
+import os
+import subprocess
+import threading
 import time
 
 import pytds
 import pytest
 
 from support.logins import PASSWORD, new_login
+from support.server import binary
+from support.store import sqlite_only
 
 
 def open_as(server, user="sa", password=None, database="master"):
@@ -77,6 +83,80 @@ def test_a_transaction_that_is_open_is_seen(server, watcher):
     while now("procession_transactions_open") != 0:
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def until(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@sqlite_only("in PostgreSQL calls wait for each other's rows, not for the writer")
+def test_calls_that_wait_are_counted(server, watcher):
+    """For the writer, which an explicit transaction keeps: as many as there are, and none when it has ended."""
+    def waiting():
+        return stats(watcher)["procession_queue_length", "StateService", None, None]
+
+    def add(n):
+        with open_as(server, database="StateService") as c:
+            c.cursor().execute(f"EXEC proc_AddItem 'waits{n}', 0x01, 20")
+
+    with pytds.connect("127.0.0.1", port=server.port, user="sa", password=server.password, database="StateService", login_timeout=120) as c:
+        c.cursor().execute("BEGIN TRAN EXEC proc_AddItem 'first', 0x01, 20")
+        assert waiting() == 0
+        threads = [threading.Thread(target=add, args=(n,)) for n in range(3)]
+        for n, thread in enumerate(threads):
+            thread.start()
+            until(lambda n=n: waiting() == n + 1)
+        c.rollback()
+    for thread in threads:
+        thread.join()
+    until(lambda: waiting() == 0)
+
+
+@sqlite_only("PostgreSQL has one log for all, which is its own business")
+def test_the_log_is_as_long_as_it_is_and_what_waits_in_it_is_told(new_server):
+    """A reader of the past keeps 4 MB from being checkpointed; when it ends they go into the file, all but what is not worth it."""
+    server = new_server()
+
+    def told():
+        numbers = stats(watch)
+        return [int(numbers[f"procession_{name}_bytes", "StateService", None, None]) for name in ("wal", "wal_waiting", "database_file")]
+
+    with contextlib.closing(open_as(server)) as watch, contextlib.closing(open_as(server, database="StateService")) as writes:
+        with pytds.connect("127.0.0.1", port=server.port, user="sa", password=server.password, database="StateService", login_timeout=120) as reads:
+            rows(reads, "SET TRANSACTION ISOLATION LEVEL SNAPSHOT BEGIN TRAN SELECT COUNT(*) FROM dbo.Items")
+            for n in range(40):
+                writes.cursor().callproc("proc_AddItem", (f"long{n}", pytds.Binary(bytes(100000)), 20))
+            wal, waits, file = told()
+            assert 4000000 <= waits <= wal <= (server.data / "StateService.db-wal").stat().st_size <= 10000000
+            assert file == (server.data / "StateService.db").stat().st_size < 1000000
+            reads.rollback()
+        until(lambda: told()[1] < 500 * 4096)
+        wal, waits, file = told()
+        assert file == (server.data / "StateService.db").stat().st_size >= 2000000
+        assert wal <= (server.data / "StateService.db-wal").stat().st_size
+
+
+def test_the_server_tells_its_age_its_version_and_its_memory(new_server):
+    began = time.time()
+    server = new_server(settings={"memory_limit": 77, "max_connections": 55})
+    ready = time.time()
+    with open_as(server) as c:
+        before = time.time()
+        numbers = {(k[0].removeprefix("procession_"), k[3]): v for k, v in stats(c).items() if k[1] is None}
+        after = time.time()
+        assert before - ready <= numbers["uptime_seconds", None] <= after - began
+        assert began <= numbers["start_time_seconds", None] <= ready
+        assert (numbers["memory_limit_bytes", None], numbers["connections_limit", None]) == (77 << 20, 55)
+        said = subprocess.run([binary(), "--version"], capture_output=True, text=True, check=True).stdout.split()
+        told, = [label for name, label in numbers if name == "build_info"]
+        assert told in said and numbers["build_info", told] == 1
+        with open(f"/proc/{server.process.pid}/statm", encoding="ascii") as f:
+            now = int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+        assert now / 2 < numbers["process_resident_memory_bytes", None] < now * 2
+        assert stats(c)["procession_uptime_seconds", None, None, None] > numbers["uptime_seconds", None]
 
 
 def test_logins_are_counted_by_outcome(server, watcher):

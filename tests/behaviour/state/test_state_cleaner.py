@@ -69,6 +69,22 @@ def test_an_item_that_was_renewed_is_looked_at_once(server, key):
         assert rows(server, f"SELECT count(*) FROM item WHERE sweep = expires / {MINUTE}") == [(2,)]
 
 
+def test_what_the_sweep_removes_is_counted(server, key):
+    """An item is a row and its data another one; what else changes for each of them is little. Nothing to do is nothing counted."""
+    with open_path("wire", server, "StateService") as db:
+        wait_for_rest(db)
+        before = number(db, "procession_cleanup_rows_total")
+        wait_for_rest(db)
+        assert number(db, "procession_cleanup_rows_total") == before
+        for n in range(10):
+            add(db, f"{key}-{n}", timeout=1)
+        server.advance(minutes=2)
+        wait_for(lambda: number(db, "procession_cleanup_rows_total") >= before + 20)
+        wait_for_rest(db)
+        assert rows(server, "SELECT count(*) FROM item") == [(0,)]
+        assert number(db, "procession_cleanup_rows_total") <= before + 100
+
+
 MANY = 4000                     # far more than one step of the sweep takes
 
 
