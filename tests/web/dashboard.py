@@ -9,6 +9,7 @@ import threading
 
 from support.jobs import Jobs
 from support.server import Server
+from support.store import stored
 from support.wire import Wire
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -17,6 +18,9 @@ WORKER = "b00ae9a1-0474-474e-b348-f6a8bcc95331"
 PARTITION = "93572c0a-d9e1-1395-dab3-932eac7ba30c"
 SCHEDULED = "b00ae9a1-0474-474e-b348-f6a8bcc9533{}"
 READER = ("reader", "reader-Password1")
+HOUR = 3600 * 300                       # in ticks
+OLD = {4: 3, 9: 72, 14: 240, 19: 1440}  # how many hours ago these jobs were made, all of them Letters
+LARGE = (8, 130, 101, 2)                # a job of Translation: its documents, how many are done, and how many failed
 NAMES = ["Quarterly report", "Contracts to PDF", "Handbook", "Invoices of October", "Letters"]
 
 
@@ -47,10 +51,10 @@ class Service:
         self.service = service
 
 
-def add_job(server, service, database, job, items, name, partition=None, submit=True):
+def add_job(server, service, database, job, items, name, partition=None, submit=True, settings="<x/>"):
     xml = Jobs.group_xml(Service(service), items=range(1, items + 1))
     part = f"'{partition}'" if partition else "NULL"
-    first = (f"EXEC proc_AddJob @JobId = {job}, @PartitionId = {part}, @Settings = N'<x/>', @Name = N'{name}'"
+    first = (f"EXEC proc_AddJob @JobId = {job}, @PartitionId = {part}, @Settings = N'{settings}', @Name = N'{name}'"
              + (", @UserToken = 0x00" if service == "translation" else ""))
     group = (f"EXEC proc_AddGroup @JobId = {job}, @GroupId = 1, @InputRoot = N'/srv/in', @OutputRoot = N'/srv/out', "
              f"@MaxAttemptsCount = 2, @JobXml = N'{xml}'")
@@ -58,8 +62,8 @@ def add_job(server, service, database, job, items, name, partition=None, submit=
     sql(server, database, *texts)
 
 
-def work(server, service, database, job, done, failed):
-    ids = range(1, done + failed + 1)
+def work(server, service, database, job, done, failed, first=1):
+    ids = range(first, done + failed + 1)
     xml = Jobs.batch_xml(Service(service), start=[(job, 1, n, WORKER) for n in ids])
     texts = [f"EXEC proc_UpdateConversionBatch @BatchXml = N'{xml}'"]
     for n in ids:
@@ -77,6 +81,9 @@ def fill(server):
         if n < 39:
             work(server, "word", "WordAutomation", n, items if n < 25 else items // 2, 0 if n % 6 or n < 25 else 1)
     add_job(server, "translation", "Translation", 7, 4, "Letters to Spanish")
+    large, documents, done, failed = LARGE
+    add_job(server, "translation", "Translation", large, documents, "Handbook to French")
+    work(server, "translation", "Translation", large, done, failed)
     soon = datetime.datetime.utcnow() + datetime.timedelta(hours=2)
     schedule = [("Night report", "daily at 01:00:00"), ("Cache clean-up", "every 15 minutes at 00"), ("Weekly digest", "weekly at fri 22:00:00"), ("Once only", None)]
     for n, (name, recurrence) in enumerate(schedule):
@@ -94,6 +101,16 @@ def fill(server):
     state += [f"DECLARE @d varbinary(max), @c int, @l bit, @a int EXEC proc_GetItemWithLock 'session-{n}', @d OUTPUT, @l OUTPUT, @a OUTPUT, @c OUTPUT" for n in range(5)]
     sql(server, "StateService", *state)
     sql(server, "master", f"EXEC procession_login_add '{READER[0]}', '{READER[1]}'", f"EXEC procession_grant '{READER[0]}', 'WordAutomation', 'select'")
+    grow_old(server)
+
+
+def grow_old(server):
+    """No call makes a job in the past."""
+    server.stop()
+    with stored(server, "WordAutomation") as tables:
+        for job, hours in OLD.items():
+            assert tables.run("UPDATE job SET created = created - ? WHERE id = ?", hours * HOUR, job) == 1
+    server.start()
 
 
 class Load:
@@ -130,4 +147,4 @@ def browse(scenario, url, timeout=240, **options):
     return json.loads(lines[-1]) if lines else None
 
 
-__all__ = ["Server", "Load", "available", "browse", "fill", "rows", "sql"]
+__all__ = ["Server", "Load", "add_job", "available", "browse", "fill", "rows", "sql", "work"]

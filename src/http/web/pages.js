@@ -201,8 +201,9 @@ function jobs(node, database, id) {
     if (mine === turn) await draw(first, end);
   };
   const draw = async (first, end) => {
-    const fits = end ? [...first, ...further.rows] : first, list = fits.slice(0, 25), more = fits.length > 25;
+    const mine = turn, fits = end ? [...first, ...further.rows] : first, list = fits.slice(0, 25), more = fits.length > 25;
     if (list.length) await count(list).catch(() => {});
+    if (mine !== turn) return;      // something else is asked by now
     fill(out, table("Jobs", ["Job", "Name", "State", "Progress", "#Failed", "Created", ""], list.map((j) => {
       const c = counts.get(String(j.JobId)) ?? { Items: 0, Stopped: 0, Failed: 0 }, [text, kind] = jobState(j);
       return row(h("a", { href: `#/jobs/${encodeURIComponent(db.name)}/${j.JobId}`, "data-key": `j${j.JobId}` }, String(j.JobId)), wide(j.Name ?? "–"), mark(text, kind),
@@ -319,7 +320,7 @@ function schedules(node, database) {
   const db = choice(["schedule"], "schedules", database), note = said(), out = card(), last = card(), times = new Map();
   let classes = [], shown = null, runs = [];
   get("classes").then((list) => { classes = list; }, () => {});
-  const values = (s, form) => ({ db: db.name, id: s.JobId, assembly: classes.find((c) => c[2] === form.class)[1], class: form.class, recurrence: form.recurrence.trim() || null, data: form.data || null, due: form.due.slice(0, 19), disabled: false, name: form.name });
+  const values = (s, form) => ({ db: db.name, id: s.JobId, assembly: classes.find((c) => c[2] === form.class)[1], class: form.class, recurrence: form.recurrence.trim() || null, data: form.data || null, due: s.Disabled ? NEVER : form.due.slice(0, 19), disabled: Boolean(s.Disabled), name: form.name });
   const add = async () => { const form = await dialog("Add a scheduled job", editor({}, classes), "Add"); if (form) await act(note, "schedule_add", values({ JobId: guid() }, form), `${form.name} is added.`); };
   const edit = async (s) => { const form = await dialog(`Edit ${s.DisplayName ?? s.JobId}`, editor(s, classes), "Save"); if (form) await act(note, "schedule_edit", values(s, form), `${form.name} is changed.`); };
   const same = (s) => ({ db: db.name, id: s.JobId, assembly: s.Assembly, class: s.Class, recurrence: s.Recurrence, data: s.JobData, name: s.DisplayName });

@@ -131,6 +131,54 @@ module.exports = {
     return plot.getAttribute("aria-label");
   },
 
+  // Each filter of the page Jobs, and what is shown then: the jobs that are expected, or it says which were.
+  async filters(page, url, o) {
+    await enter(page, url, o);
+    await open(page, "Jobs");
+    const table = page.getByRole("region", { name: "Jobs" });
+    const shown = async () => (await table.getByRole("link").allTextContents()).map(Number);
+    await table.getByRole("link", { name: "40", exact: true }).waitFor();
+    for (const { state = "", name = "", partition = "", age = "any age", jobs } of o.filters) {
+      await page.getByLabel("State").selectOption(state);
+      await page.getByLabel("Name contains").fill(name);
+      await page.getByLabel("Partition").fill(partition);
+      await page.getByLabel(/^Age/).selectOption({ label: age });
+      const deadline = Date.now() + 30000, same = async () => String(await shown()) === String(jobs);
+      while (!(await same()) && Date.now() < deadline) await page.waitForTimeout(50);
+      assert.deepEqual(await shown(), jobs, `state '${state}', name '${name}', partition '${partition}', ${age}`);
+    }
+  },
+
+  // The documents of a job with more of them than a page has.
+  async items(page, url, o) {
+    await enter(page, url, o);
+    await open(page, "Jobs");
+    await page.getByLabel("Database").selectOption("Translation");
+    await page.getByRole("region", { name: "Jobs" }).getByRole("link", { name: String(o.job), exact: true }).click();
+    await page.getByRole("heading", { name: `Job ${o.job}` }).waitFor();
+    const table = page.getByRole("region", { name: "Items" });
+    const shown = async (some) => {
+      await table.getByRole("cell", { name: `in${some[0]}.docx`, exact: true }).waitFor();
+      const cells = await table.locator("tbody tr td:nth-child(2)").allTextContents();
+      assert.deepEqual(cells.map(Number), some);
+    };
+    const from = (a, b) => Array.from({ length: b - a + 1 }, (_, i) => a + i);
+    const only = page.getByLabel("only failed ones");
+    await shown(from(1, 100));
+    await page.getByRole("button", { name: "Next" }).click();
+    await shown(from(101, o.items));
+    assert.equal(await page.getByRole("button", { name: "Next" }).count(), 0);
+    await page.getByRole("button", { name: "First" }).click();
+    await shown(from(1, 100));
+    await only.check();
+    await table.getByRole("cell", { name: "in1.docx", exact: true }).waitFor({ state: "detached" });
+    await shown(o.failed);
+    const reasons = await table.getByText("no room on the disk").count();
+    await only.uncheck();
+    await shown(from(1, 100));
+    return reasons;
+  },
+
   async jobs(page, url, o) {
     await enter(page, url, o);
     await open(page, "Jobs");
@@ -157,8 +205,17 @@ module.exports = {
     await page.getByLabel("Partition").fill(o.partition);
     await page.getByRole("button", { name: "Cancel all of this partition" }).click();
     await page.getByRole("button", { name: "Cancel all", exact: true }).click();
-    await seen(page, /\d+ jobs? cancelled\./);
+    await seen(page, "5 jobs cancelled.");
     await page.getByRole("region", { name: "Failures" }).waitFor();
+    // and one from its own page
+    await page.getByLabel("Partition").fill("");
+    await table.getByRole("link", { name: "28", exact: true }).click();
+    await page.getByRole("heading", { name: "Job 28" }).waitFor();
+    await page.getByRole("button", { name: "Cancel this job" }).click();
+    await page.getByRole("button", { name: "Cancel the job" }).click();
+    await seen(page, "Job 28 is cancelled.");
+    await page.getByRole("definition").getByText("cancelled", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Cancel this job" }).waitFor({ state: "detached" });
     return { rows: first };
   },
 
@@ -189,6 +246,19 @@ module.exports = {
     assert.equal(await runs.getByRole("row").count(), 21);
     await line("Night report").first().getByRole("button", { name: "Disable" }).click();
     await line("Night report").first().getByText("disabled").waitFor();
+    // who changes a disabled job does not enable it
+    await line("Night report").first().getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Recurrence").fill("daily at 02:00:00");
+    await seen(page, "It would run at:");
+    await page.getByRole("button", { name: "Save" }).click();
+    await seen(page, "Night report is changed.");
+    for (const name of ["Cache clean-up", "Once only"]) {
+      await line(name).first().getByRole("button", { name: "Disable" }).click();
+      await line(name).first().getByText("disabled").waitFor();
+      await line(name).first().getByRole("button", { name: "Enable" }).click();
+      await line(name).first().getByRole("img", { name: /^Next: / }).waitFor();
+      await line(name).first().getByRole("button", { name: "Disable" }).waitFor();
+    }
     await line("Weekly digest").first().getByRole("button", { name: "Run now" }).click();
     await seen(page, "Weekly digest is due now");
     await page.getByRole("button", { name: "Add a job" }).click();
@@ -223,7 +293,13 @@ module.exports = {
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByLabel("Rights of shop in StateService").selectOption("execute,select");
     await seen(page, "shop may execute and select in StateService.");
-    await page.getByRole("row").filter({ hasText: "reader" }).getByRole("button", { name: "Disable" }).click();
+    const login = (name) => page.getByRole("region", { name: "Logins" }).getByRole("row").filter({ hasText: name });
+    await login("shop").getByRole("button", { name: "Disable" }).click();
+    await seen(page, "shop is disabled.");
+    await login("shop").getByRole("button", { name: "Enable" }).click();
+    await seen(page, "shop is enabled.");
+    await login("shop").getByText("enabled", { exact: true }).waitFor();
+    await login("reader").getByRole("button", { name: "Disable" }).click();
     await seen(page, "reader is disabled.");
   },
 
@@ -282,21 +358,23 @@ module.exports = {
     await page.getByRole("region", { name: "Sessions" }).waitFor();
   },
 
-  // Nobody looks: the questions end; somebody looks again: they begin again.
+  // Nobody looks: the questions end, and nothing is asked; somebody looks again: they begin again.
   async hidden(page, url, o) {
     await enter(page, url, o);
+    await page.getByRole("region", { name: "Databases" }).waitFor();
     const hide = (yes) => page.evaluate((h) => {
       Object.defineProperty(document, "hidden", { value: h, configurable: true });
       document.dispatchEvent(new Event("visibilitychange"));
     }, yes);
-    let opened = 0, closed = 0;
-    page.on("request", (r) => { if (r.url().includes("/api/events")) opened++; });
-    page.on("requestfailed", (r) => { if (r.url().includes("/api/events")) closed++; });
+    const events = (r) => r.url().includes("/api/events"), asked = [];
+    const closed = page.waitForEvent("requestfailed", events);
     await hide(true);
-    await page.waitForEvent("requestfailed", { predicate: (r) => r.url().includes("/api/events"), timeout: 20000 }).catch(() => {});
-    const again = page.waitForEvent("request", (r) => r.url().includes("/api/events"));
+    await closed;
+    page.on("request", (r) => asked.push(r.url()));
+    await page.waitForTimeout(2500);        // somebody who looks is told news every two seconds
+    const meanwhile = asked.length, again = page.waitForEvent("request", events);
     await hide(false);
     await again;
-    return { opened, closed };
+    return meanwhile;
   },
 };
