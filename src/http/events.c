@@ -1,8 +1,12 @@
 /* events.c — /api/events?watch=VIEW&…: a view that is run again every two seconds and sent when it
  * has changed, as server-sent events. A browser that does not read gets nothing new until it has
- * read the last: one event is kept for it, no more. When it goes, its questions end. */
+ * read the last: one event is kept for it, no more. When it goes, its questions end, and its place
+ * is free again before they would have been asked once more. */
+#define _GNU_SOURCE /* POLLRDHUP */
 #include <stdlib.h>
 #include <string.h>
+
+#include <poll.h>
 
 #include "base/clock.h"
 #include "base/lock.h"
@@ -136,12 +140,29 @@ static void offer(struct stream *s, const struct buf *b, unsigned status)
 	lock_give(&s->lock);
 }
 
+/* Under the lock. The library does not look at a connection that is suspended: as long as there is
+ * nothing to send, only we can see that the browser has closed it. */
+static bool has_left(struct stream *s)
+{
+	const union MHD_ConnectionInfo *i;
+	struct pollfd p = { .events = POLLRDHUP };
+
+	assert(lock_is_mine(&s->lock));
+	if (!s->suspended)
+		return false;
+	i = MHD_get_connection_info(s->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	if (i == NULL)
+		return false;
+	p.fd = i->connect_fd;
+	return poll(&p, 1, 0) > 0;
+}
+
 static bool is_over(struct stream *s)
 {
 	bool over;
 
 	lock_take(&s->lock);
-	over = s->gone || s->ended;
+	over = s->gone || s->ended || has_left(s);
 	lock_give(&s->lock);
 	return over || http_pool_is_stopping(&s->http->work) ||
 	       !http_visitors_find(s->http->visitors, s->who.token, &s->who);
