@@ -27,8 +27,10 @@ CREATE UNLOGGED TABLE IF NOT EXISTS server (
     sessions    int8 NOT NULL,
     kicks       int8 NOT NULL,                  -- how often something was left there to clean up
     cleans      boolean NOT NULL,               -- it has the lock of who cleans up
-    who         jsonb NOT NULL                  -- its sessions
+    who         jsonb NOT NULL,                 -- its sessions
+    clocks      jsonb NOT NULL DEFAULT '{}'     -- the latest reading of each database there, by identity (engine/postgres/clocks.c)
 ) WITH (fillfactor = 10);
+ALTER TABLE server ADD COLUMN IF NOT EXISTS clocks jsonb NOT NULL DEFAULT '{}';
 CREATE UNLOGGED TABLE IF NOT EXISTS event (     -- of logins; for some seconds
     server      text COLLATE "C" NOT NULL,
     seq         int8 NOT NULL,

@@ -87,3 +87,28 @@ def test_the_clock_of_postgres_goes_back_at_a_restart(clocked):
         clocked.clock.write_text(f"{1750000000 + 10 * 60}.0\n")
         assert db.call("proc_AddItem", id="fourth", item=b"x", timeout=20).error is None
         assert expires(db, "fourth") - first == datetime.timedelta(minutes=10)       # and when it has caught up, it counts again
+
+
+def test_the_clock_of_postgres_goes_back_while_it_runs(clocked):
+    """The server that has answered goes on from there at once; the other one has heard of it after a second or two, although it was idle."""
+    settings = {"engine": "postgres", "postgres": clocked.conninfo()}
+    with Server(settings=settings) as one, Server(settings=settings) as two, \
+            open_path("wire", one, DATABASE) as here, open_path("wire", two, DATABASE) as there:
+        assert here.call("proc_AddItem", id="first", item=b"x", timeout=20).error is None
+        assert there.call("proc_GetItemWithoutLock", id="first").error is None     # with a session from before
+        clocked.clock.write_text(f"{1750000000 + 600}.0\n")
+        assert here.call("proc_AddItem", id="second", item=b"x", timeout=20).error is None
+        second = expires(here, "second")
+        clocked.clock.write_text(f"{1750000000 - HOUR}.0\n")
+        assert here.call("proc_AddItem", id="third", item=b"x", timeout=20).error is None
+        assert expires(here, "third") >= second
+
+        def added(key):
+            assert there.call("proc_AddItem", id=key, item=b"x", timeout=20).error is None
+            return expires(there, key)
+
+        for n in range(100):
+            if added(f"other-{n}") >= second:
+                break
+            time.sleep(0.1)
+        assert added("last") >= second

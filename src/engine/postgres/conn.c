@@ -69,12 +69,11 @@ int postgres_conn_new(struct pg_database *db, struct pg_conn **ret, struct err *
 	c->statements = calloc((size_t)db->procs->nstatements + 1, sizeof(bool));
 	c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	arena_init(&c->arena, ARENA_MOST);
-	snprintf(c->slot, sizeof(c->slot), "%s/%u", db->engine->server,
-		 atomic_fetch_add(&db->engine->next_slot, 1));
 	if (c->functions == NULL || c->together == NULL || c->statements == NULL || c->wake_fd < 0) {
 		postgres_conn_free(c);
 		return err_nomem(reterr);
 	}
+	postgres_mark_take(c);
 	*ret = c;
 	return 0;
 }
@@ -95,6 +94,7 @@ void postgres_conn_free(struct pg_conn *c)
 	if (c == NULL)
 		return;
 	postgres_conn_drop(c);
+	postgres_mark_give_back(c);
 	if (c->wake_fd >= 0)
 		close(c->wake_fd);
 	arena_fini(&c->arena);

@@ -24,6 +24,7 @@ static const struct pg_database *database_of_const(const struct engine_database 
 static void init_sync(struct pg_database *db)
 {
 	lock_init(&db->lock);
+	lock_init(&db->marks_lock);
 	for (int i = 0; i < 2; i++) {
 		list_init(&db->queue[i]);
 		list_init(&db->asleep[i]);
@@ -44,7 +45,9 @@ static void stop(struct pg_database *db)
 static void forget(struct pg_database *db)
 {
 	stop(db);
+	lock_fini(&db->marks_lock);
 	lock_fini(&db->lock);
+	free(db->marks);
 	engine_database_fini(&db->base);
 	free(db);
 }

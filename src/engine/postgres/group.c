@@ -274,9 +274,7 @@ static enum attempt take_each(struct pg_worker *w)
 
 static enum attempt take_mark(struct pg_worker *w)
 {
-	struct err err;
-
-	switch (postgres_skip(w->conn, &err)) {
+	switch (postgres_mark_answer(w->conn)) {
 	case PG_OK: return ATTEMPT_DONE;
 	case PG_BROKEN: return ATTEMPT_BROKEN;
 	default: return ATTEMPT_CONFLICT;

@@ -4,10 +4,57 @@
  * Looking at it writes it, so that the look waits for a transaction that is still under way, and
  * is itself as durable as a commit. (pg_xact_status() would not do: after a fail-over another
  * transaction may have the same number.) */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "engine/postgres/postgres_int.h"
 
 #define LOOK_MS 2000 /* so long a look may take, however late it is */
+
+/* ---- whose row ---- */
+
+void postgres_mark_take(struct pg_conn *c)
+{
+	struct pg_database *db = c->db;
+
+	lock_take(&db->marks_lock);
+	if (db->nmarks > 0)
+		c->mark = db->marks[--db->nmarks];
+	else
+		c->mark = (struct pg_mark){ .number = atomic_fetch_add(&db->engine->next_mark, 1) };
+	lock_give(&db->marks_lock);
+	snprintf(c->slot, sizeof(c->slot), "%s/%u", db->engine->server, c->mark.number);
+}
+
+/* Where nobody could tell whether the last commit happened, its session may still have the row:
+ * whoever writes it next would wait. So that one is given up, and so is one for which there is no
+ * memory. */
+void postgres_mark_give_back(struct pg_conn *c)
+{
+	struct pg_database *db = c->db;
+
+	assert(c->h == NULL);
+	if (c->in_doubt || c->slot[0] == '\0')
+		return;
+	lock_take(&db->marks_lock);
+	if (db->nmarks == db->marks_cap) {
+		size_t cap = db->marks_cap + 16;
+		struct pg_mark *more = realloc(db->marks, cap * sizeof(*more));
+
+		if (more != NULL) {
+			db->marks = more;
+			db->marks_cap = cap;
+		}
+	}
+	if (db->nmarks < db->marks_cap)
+		db->marks[db->nmarks++] = c->mark;
+	lock_give(&db->marks_lock);
+}
+
+/* ---- what it tells ---- */
 
 static int bind_mark(struct pg_conn *c, struct pg_params *p, bool with_values, struct err *reterr)
 {
@@ -16,7 +63,7 @@ static int bind_mark(struct pg_conn *c, struct pg_params *p, bool with_values, s
 		return -1;
 	if (!with_values)
 		return 0;
-	return postgres_param_int(p, &c->arena, c->seq, reterr) < 0
+	return postgres_param_int(p, &c->arena, c->mark.seq, reterr) < 0
 		       ? -1
 		       : postgres_param_int(p, &c->arena, atomic_load(&c->db->clock), reterr);
 }
@@ -33,8 +80,8 @@ static enum pg_state make(struct pg_conn *c, const struct pg_params *p, struct e
 
 	limit_waiting(c);
 	if (!postgres_send_params(c,
-				  "INSERT INTO mark (slot, seq, at) VALUES ($1, 0, 0) ON CONFLICT (slot) DO "
-				  "NOTHING",
+				  "INSERT INTO mark (slot, seq, at) VALUES ($1, 0, ticks()) ON CONFLICT "
+				  "(slot) DO NOTHING",
 				  p) ||
 	    !postgres_send_sync(c))
 		return PG_BROKEN;
@@ -47,7 +94,7 @@ enum pg_state postgres_mark_make(struct pg_conn *c, struct err *reterr)
 	struct pg_params p;
 	enum pg_state s;
 
-	if (c->has_mark)
+	if (c->mark.made)
 		return PG_OK;
 	if (bind_mark(c, &p, false, reterr) < 0)
 		return PG_FAILED;
@@ -58,7 +105,7 @@ enum pg_state postgres_mark_make(struct pg_conn *c, struct err *reterr)
 			      "its primary answers, but its synchronous standby confirms nothing");
 		return PG_FAILED;
 	}
-	c->has_mark = s == PG_OK;
+	c->mark.made = s == PG_OK;
 	c->answer_by_ms = 0;
 	return s;
 }
@@ -68,9 +115,24 @@ bool postgres_mark_send(struct pg_conn *c)
 	struct pg_params p;
 	struct err err;
 
-	c->seq++;
+	c->mark.seq++;
 	c->marked = true;
 	return bind_mark(c, &p, true, &err) == 0 && postgres_send_fixed_with(c, PG_MARK, &p);
+}
+
+/* No row: this server was silent for so long that another one has folded what it had left. It is
+ * made anew before the transaction is run again. */
+enum pg_state postgres_mark_answer(struct pg_conn *c)
+{
+	PGresult *r = NULL;
+	enum pg_state s = postgres_next(c, &r);
+
+	if (s == PG_OK && strcmp(PQcmdTuples(r), "1") != 0) {
+		c->mark.made = false;
+		s = PG_FAILED;
+	}
+	PQclear(r);
+	return s;
 }
 
 /* Nobody may end it from here on: what was sent cannot be taken back. */
@@ -100,7 +162,7 @@ enum pg_state postgres_commit(struct pg_conn *c, struct err *reterr)
 	return s;
 }
 
-/* -1: the connection broke once more, or PostgreSQL will not say. */
+/* -1: the connection broke once more, PostgreSQL will not say, or the row has been folded. */
 static int look(struct pg_conn *c, int64_t until_ms, struct err *reterr)
 {
 	struct pg_params p;
@@ -115,8 +177,8 @@ static int look(struct pg_conn *c, int64_t until_ms, struct err *reterr)
 	    !postgres_send_sync(c))
 		return -1;
 	s = postgres_next(c, &r);
-	if (s == PG_OK)
-		found = PQntuples(r) == 1 && postgres_column_int(r, 0, 0) == c->seq;
+	if (s == PG_OK && PQntuples(r) == 1)
+		found = postgres_column_int(r, 0, 0) == c->mark.seq;
 	PQclear(r);
 	if (postgres_synced(c) != PG_OK || c->may_be_lost) {
 		postgres_conn_drop(c);
@@ -137,6 +199,7 @@ int postgres_mark_look(struct pg_conn *c, int64_t until_ms, struct err *reterr)
 		if (clock_mono_ms() >= until_ms)
 			break;
 	}
+	c->in_doubt = found < 0;
 	if (found < 0)
 		(void)err_set(reterr, ERR_IN_DOUBT, c->db->base.name, c->db->engine->failover_ms / 1000);
 	return found;

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/buf.h"
 #include "base/list.h"
 #include "base/lock.h"
 #include "catalogue/postgres.h"
@@ -76,7 +77,7 @@ struct pg_engine {
 	int failover_ms;
 	bool (*gives_up)(void);     /* NULL: a start waits for a primary as long as it may */
 	char server[33];            /* which server this is: made anew at every start */
-	atomic_uint next_slot;      /* numbers of connections */
+	atomic_uint next_mark;      /* numbers of marks */
 	atomic_int timeline;        /* the latest that any connection has seen */
 	struct pg_plain start_lock; /* held while this server starts */
 	struct lock lock;
@@ -113,6 +114,13 @@ static inline struct pg_notes *postgres_notes(const struct call *c)
 
 enum pg_worker_kind { PG_WRITER, PG_READER };
 
+/* A row of the table `mark`, which belongs to one connection at a time. */
+struct pg_mark {
+	unsigned number; /* behind the server's name */
+	int64_t seq;     /* of the last mark */
+	bool made;       /* the row is there */
+};
+
 struct pg_database {
 	struct engine_database base;
 	struct pg_engine *engine;
@@ -146,6 +154,9 @@ struct pg_database {
 	unsigned slow_readers; /* that have given up their place */
 	struct pg_worker *workers[PG_WORKERS_MAX];
 	unsigned nworkers, nworkers_of[2];
+	struct lock marks_lock; /* the three below; nothing is waited for under it */
+	struct pg_mark *marks;  /* of connections that are closed, for the next ones; owned */
+	size_t nmarks, marks_cap;
 	atomic_ullong conflicts, reconnects; /* groups that were run again, and why */
 	/* what it holds, as one server has counted it not long ago: counter.c */
 	bool counted;
@@ -245,8 +256,8 @@ struct pg_conn {
 	long version;             /* of the tables, when it was made; 0: not known */
 	int64_t since_ms;         /* clock_boot_ms() when it had been made */
 	char slot[PG_SLOT];       /* of its marks: stays when it connects anew */
-	int64_t seq;              /* of the last mark */
-	bool has_mark;            /* its row is there */
+	struct pg_mark mark;      /* its row of marks: taken by postgres_conn_new() */
+	bool in_doubt;            /* nobody could tell whether its last commit happened */
 	int64_t answer_by_ms;     /* after that nobody is waited for any more; 0: no limit */
 	bool marked, lazy;        /* its transaction has its mark; waits for no disk */
 	bool may_be_lost;         /* PostgreSQL said that a commit is not on its standby */
@@ -380,13 +391,22 @@ struct pg_outcome postgres_run_call(struct pg_conn *c, struct call *call, struct
 /* ---- clock ---- */
 
 void postgres_clock_seen(struct pg_database *db, int64_t ticks);
+/* clocks.c: those of all databases, for the others, as text; and what the others have told. */
+void postgres_clocks_write(struct pg_engine *e, struct buf *ret);
+bool postgres_clocks_hear(struct pg_engine *e, PGconn *h);
 
 /* ---- mark.c: whether a commit happened ---- */
 
+/* One for a new connection: that of a closed one, if there is any, so that there are never more of
+ * them than there were connections at one time. */
+void postgres_mark_take(struct pg_conn *c);
+void postgres_mark_give_back(struct pg_conn *c);
 /* The row of this connection, before its first use. */
 MUST_CHECK enum pg_state postgres_mark_make(struct pg_conn *c, struct err *reterr);
 /* Part of a transaction: it will have been committed when this mark is found. */
 bool postgres_mark_send(struct pg_conn *c);
+/* The answer to it. PG_FAILED: not this time, but maybe when the transaction is run again. */
+enum pg_state postgres_mark_answer(struct pg_conn *c);
 /* Sends the commit and waits. PG_BROKEN: in doubt. */
 enum pg_state postgres_commit(struct pg_conn *c, struct err *reterr);
 /* After PG_BROKEN: connects anew and looks. 1: it happened, 0: it did not, -1: nobody knows. */

@@ -458,6 +458,20 @@ static int forget_notes(struct pg_database *db, const struct pg_plain *h, struct
 	return noted[0] == '1' ? run(h, reterr, POSTGRES_FORGET_NOTES, db->schema, db->schema) : 0;
 }
 
+/* Marks of servers that have been gone for a day become one row. What is read of all together, their
+ * sum and the latest time, stays as it is. */
+static int fold_marks(const struct pg_plain *h, struct err *reterr)
+{
+	return run(
+		h, reterr,
+		"WITH gone AS (DELETE FROM mark AS m WHERE slot <> 'folded' AND at < ticks() - %lld AND NOT "
+		"EXISTS (SELECT 1 FROM server AS s WHERE m.slot LIKE s.id || '/%%') RETURNING seq, at) "
+		"INSERT INTO mark (slot, seq, at) SELECT 'folded', sum(seq), max(at) FROM gone "
+		"HAVING count(*) > 0 ON CONFLICT (slot) DO UPDATE SET seq = mark.seq + excluded.seq, "
+		"at = greatest(mark.at, excluded.at)",
+		86400LL * 300);
+}
+
 static int open_all(struct pg_database *db, const struct pg_plain *h, const struct engine_open *o,
 		    bool *ret_outdated, struct err *reterr)
 {
@@ -472,8 +486,9 @@ static int open_all(struct pg_database *db, const struct pg_plain *h, const stru
 	    (!there && make_tables(db, h, o, reterr) < 0) ||
 	    run(h, reterr, "SET LOCAL search_path = \"%s\", procession, pg_catalog", db->schema) < 0 ||
 	    check_service(db, h, reterr) < 0 || forget_notes(db, h, reterr) < 0 ||
-	    migrate(db, h, ret_outdated, reterr) < 0 || load_metadata(db, h, reterr) < 0 ||
-	    make_code(db, h, reterr) < 0 || check_identity(db, h, o, reterr) < 0)
+	    fold_marks(h, reterr) < 0 || migrate(db, h, ret_outdated, reterr) < 0 ||
+	    load_metadata(db, h, reterr) < 0 || make_code(db, h, reterr) < 0 ||
+	    check_identity(db, h, o, reterr) < 0)
 		return -1;
 	if (run(h, reterr, "COMMIT") < 0)
 		return -1;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -92,15 +93,16 @@ static bool join(struct share *s)
 
 /* ---- telling the others ---- */
 
-static bool send_beat(struct share *s, const struct engine_postgres_facts *f, const char *who, size_t nevents)
+static bool send_beat(struct share *s, const struct engine_postgres_facts *f, const char *who, size_t nevents,
+		      const char *clocks)
 {
 	static const char sql[] =
 		"WITH me AS (INSERT INTO server AS s (id, name, address, version, started, beat, sessions, "
-		"kicks, cleans, who) VALUES ($1, $2, $3, $4, to_timestamp($5::float8), now(), $6::int8, "
-		"$7::int8, $8 = '1', coalesce($9::jsonb, '[]')) ON CONFLICT (id) DO UPDATE SET address = $3, "
+		"kicks, cleans, who, clocks) VALUES ($1, $2, $3, $4, to_timestamp($5::float8), now(), "
+		"$6::int8, $7::int8, $8 = '1', coalesce($9::jsonb, '[]'), $12::jsonb) ON CONFLICT (id) DO "
+		"UPDATE SET address = $3, "
 		"version = $4, started = to_timestamp($5::float8), beat = now(), sessions = $6::int8, kicks "
-		"= $7::int8, cleans = $8 = '1', who = "
-		"coalesce($9::jsonb, s.who)), "
+		"= $7::int8, cleans = $8 = '1', clocks = $12::jsonb, who = coalesce($9::jsonb, s.who)), "
 		/* who has the lock knows that one that was killed has it no more */
 		"gone AS (UPDATE server SET cleans = false WHERE $8 = '1' AND id <> $1 AND cleans), "
 		"told AS (INSERT INTO event (server, seq, at, events) SELECT "
@@ -119,9 +121,10 @@ static bool send_beat(struct share *s, const struct engine_postgres_facts *f, co
 				       atomic_load(&e->cleans) ? "1" : "0",
 				       who,
 				       seq,
-				       (const char *)s->events };
-	const int lengths[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (int)nevents },
-		  formats[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 };
+				       (const char *)s->events,
+				       clocks };
+	const int lengths[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (int)nevents, 0 },
+		  formats[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0 };
 	PGresult *r;
 
 	snprintf(started, sizeof(started), "%lld", (long long)f->started_s);
@@ -149,6 +152,7 @@ static bool tell(struct share *s, int64_t now_ms)
 {
 	struct engine_postgres_facts f = { .address = "" };
 	struct engine_postgres_watch w;
+	struct buf clocks;
 	size_t nevents;
 	bool due = s->told_ms == 0 || now_ms - s->told_ms >= TELL_EVERY_MS, fresh, ok;
 
@@ -163,7 +167,10 @@ static bool tell(struct share *s, int64_t now_ms)
 	atomic_store(&s->e->kicked, false);
 	s->seq++;
 	fresh = f.who != NULL && (s->who == NULL || strcmp(s->who, f.who) != 0);
-	ok = send_beat(s, &f, fresh ? f.who : NULL, nevents) && (!due || forget_old(s));
+	postgres_clocks_write(s->e, &clocks);
+	ok = send_beat(s, &f, fresh ? f.who : NULL, nevents, clocks.failed ? "{}" : (char *)clocks.data) &&
+	     (!due || forget_old(s));
+	buf_fini(&clocks);
 	if (fresh) {
 		free(s->who);
 		s->who = f.who;
@@ -347,7 +354,8 @@ static void look(struct share *s)
 	wanted = s->e->watch.arg != NULL && schema[0] != '\0';
 	lock_give(&s->e->lock);
 	if (wanted && join(s) &&
-	    (!tell(s, clock_mono_ms()) || !hear_events(s) || !hear_changes(s, schema) || !take_turn(s)))
+	    (!tell(s, clock_mono_ms()) || !hear_events(s) || !hear_changes(s, schema) ||
+	     !postgres_clocks_hear(s->e, s->h) || !take_turn(s)))
 		leave(s);
 }
 

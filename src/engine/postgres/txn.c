@@ -418,7 +418,7 @@ static void commit(struct pg_worker *w, struct pg_txn *t, struct call *c)
 		if (postgres_mark_send(t->conn) && postgres_send_flush(t->conn))
 			s = atomic_load(&t->db->relaxed) ? postgres_skip(t->conn, &c->err) : PG_OK;
 		if (s == PG_OK)
-			s = postgres_skip(t->conn, &c->err);
+			s = postgres_mark_answer(t->conn);
 		if (s != PG_OK) {
 			broken(w, t, c);
 			return;
