@@ -1,6 +1,7 @@
 /* cursor.c — see cursor.h: rows, positions, and the table of a session's cursors. */
 #include "session/cursor.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,14 @@ static const struct sink_ops ops = {
 
 /* ---- the table ---- */
 
+static void cursor_free(struct cursor *c)
+{
+	if (c == NULL)
+		return;
+	arena_fini(&c->arena);
+	free(c);
+}
+
 void session_cursors_init(struct cursor_table *t, struct budget *b)
 {
 	*t = (struct cursor_table){ .next = 180150001, .budget = b }; /* where SQL Server's begin */
@@ -123,9 +132,16 @@ void session_cursors_init(struct cursor_table *t, struct budget *b)
 void session_cursors_fini(struct cursor_table *t)
 {
 	for (size_t i = 0; i < t->n; i++)
-		session_cursor_free(t->items[i]);
+		cursor_free(t->items[i]);
 	free(t->items);
+	session_cursor_give_up(t);
 	*t = (struct cursor_table){ .next = t->next, .budget = t->budget };
+}
+
+void session_cursor_give_up(struct cursor_table *t)
+{
+	cursor_free(t->opening);
+	t->opening = NULL;
 }
 
 int session_cursor_new(struct cursor_table *t, struct sink *messages, size_t limit, struct cursor **ret,
@@ -133,29 +149,24 @@ int session_cursor_new(struct cursor_table *t, struct sink *messages, size_t lim
 {
 	struct cursor *c = calloc(1, sizeof(*c));
 
+	assert(t->opening == NULL);
 	if (c == NULL)
 		return err_nomem(reterr);
 	c->sink.ops = &ops;
 	c->messages = messages;
 	arena_init(&c->arena, limit);
 	arena_charge(&c->arena, t->budget);
-	*ret = c;
+	*ret = t->opening = c;
 	return 0;
 }
 
-void session_cursor_free(struct cursor *c)
+int session_cursor_keep(struct cursor_table *t, size_t most, struct err *reterr)
 {
-	if (c == NULL)
-		return;
-	arena_fini(&c->arena);
-	free(c);
-}
-
-int session_cursor_keep(struct cursor_table *t, struct cursor *c, size_t most, struct err *reterr)
-{
+	struct cursor *c = t->opening;
 	size_t cap = t->cap == 0 ? 8 : t->cap * 2;
 	struct cursor **items;
 
+	assert(c != NULL);
 	if (t->n >= most)
 		return err_set(reterr, ERR_TOO_LARGE, "The number of cursors", (unsigned long long)most,
 			       "max_prepared");
@@ -169,6 +180,7 @@ int session_cursor_keep(struct cursor_table *t, struct cursor *c, size_t most, s
 	c->handle = t->next;
 	t->next = t->next == INT32_MAX ? 1 : t->next + 2;
 	t->items[t->n++] = c;
+	t->opening = NULL;
 	return 0;
 }
 
@@ -186,7 +198,7 @@ bool session_cursor_drop(struct cursor_table *t, int32_t handle)
 	for (size_t i = 0; i < t->n; i++) {
 		if (t->items[i]->handle != handle)
 			continue;
-		session_cursor_free(t->items[i]);
+		cursor_free(t->items[i]);
 		t->items[i] = t->items[--t->n];
 		return true;
 	}

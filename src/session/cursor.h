@@ -52,18 +52,21 @@ struct cursor {
 struct cursor_table {
 	struct cursor **items; /* owned */
 	size_t n, cap;
+	struct cursor *opening; /* owned: the one that a request is opening; NULL: none */
 	int32_t next;
 	struct budget *budget; /* the session's, for all of them */
 };
 
 void session_cursors_init(struct cursor_table *t, struct budget *b);
 void session_cursors_fini(struct cursor_table *t);
-/* A new one, without rows and not in the table. limit: bytes that it may have. */
+/* A new one, without rows and a handle: it is being opened, and no other one may be. However its
+ * request ends, it is kept or given up. limit: bytes that it may have. */
 MUST_CHECK int session_cursor_new(struct cursor_table *t, struct sink *messages, size_t limit,
 				  struct cursor **ret, struct err *reterr);
-void session_cursor_free(struct cursor *c);
-/* Into the table, which owns it from then on and gives it its handle; most: cursors at once. */
-MUST_CHECK int session_cursor_keep(struct cursor_table *t, struct cursor *c, size_t most, struct err *reterr);
+/* The one that is being opened has its rows, and gets its handle; most: cursors at once. */
+MUST_CHECK int session_cursor_keep(struct cursor_table *t, size_t most, struct err *reterr);
+/* It will not be opened any more; there need be none. */
+void session_cursor_give_up(struct cursor_table *t);
 struct cursor *session_cursor_find(const struct cursor_table *t, int32_t handle);
 bool session_cursor_drop(struct cursor_table *t, int32_t handle);
 

@@ -142,7 +142,7 @@ static void not_opened(struct session *s, struct invocation *inv, int32_t status
 {
 	struct err e;
 
-	session_cursor_free(inv->cursor);
+	session_cursor_give_up(&s->cursors);
 	inv->cursor = NULL;
 	(void)err_set(&e, ERR_CURSOR_NOT_MADE);
 	fail_with(s, inv, &e, status);
@@ -154,8 +154,7 @@ void session_cursor_ended(struct session *s, struct invocation *inv, bool failed
 
 	if (failed || inv->cursor->columns == NULL) {
 		not_opened(s, inv, number == 0 ? 16945 : number);
-	} else if (session_cursor_keep(&s->cursors, inv->cursor, (size_t)s->server->config->max_prepared,
-				       &e) < 0) {
+	} else if (session_cursor_keep(&s->cursors, (size_t)s->server->config->max_prepared, &e) < 0) {
 		session_response_message(s, &e);
 		not_opened(s, inv, e.number);
 	} else {
@@ -167,7 +166,7 @@ void session_cursor_failed(struct session *s, struct invocation *inv, struct err
 {
 	/* the text is well, it is only not for cursors */
 	if (e->number == ERR_CURSOR_NUMBER || e->number == ERR_CURSOR_TYPE_NUMBER) {
-		session_cursor_free(inv->cursor);
+		session_cursor_give_up(&s->cursors);
 		inv->cursor = NULL;
 		fail_with(s, inv, e, 1);
 		return;

@@ -39,6 +39,7 @@ void session_request_abandon(struct session *s)
 		(void)session_bell_leave(&s->server->bell, &s->waiter);
 	if (s->request != NULL)
 		session_frames_drop(s);
+	session_cursor_give_up(&s->cursors); /* its text was read, and had no frame yet */
 	s->request = NULL;
 }
 
@@ -153,7 +154,7 @@ void session_frame_pop(struct session *s)
 	session_scope_end(s, &f->scope);
 	if (f->inv->cursor != NULL) { /* it will not be opened any more */
 		s->results = &s->sink;
-		session_cursor_free(f->inv->cursor);
+		session_cursor_give_up(&s->cursors);
 		f->inv->cursor = NULL;
 	}
 	if (f->inv->prepared != NULL) {

@@ -56,7 +56,7 @@ struct invocation {
 	int32_t handle;
 	const struct column *columns; /* sp_prepare: of the statement, when they were asked for */
 	size_t ncolumns;
-	struct cursor *cursor; /* that is being opened; owned. NULL: none */
+	struct cursor *cursor; /* that is being opened; the table's. NULL: none */
 	bool direct;           /* no cursor can be: the text is run as it is */
 };
 

@@ -6,10 +6,11 @@ import time
 import pytest
 
 from support import wire as tds
+from support import wiretypes as t
 from support.numbers import counters
 from support.plain import PlainServer
 from support.server import Server, is_sanitized
-from support.wire import Wire
+from support.wire import Param, Wire
 
 STRANGER = "127.0.0.77"         # an address of its own, so that its failures do not count for the tests' administrator
 
@@ -127,6 +128,15 @@ def in_a_request(server):
     return w
 
 
+def while_a_cursor_opens(server):
+    """Its text is so long that a work thread reads it."""
+    w = logged_in(server)
+    text = " UNION ALL ".join("SELECT 1 AS n" for _ in range(400)) + " " * 20000
+    none = [Param(t.int_(None), output=True)]
+    w.send_message(tds.RPC, tds.rpc_body([(2, none + [Param(t.ntext(text))] + none * 3)]))
+    return w
+
+
 def half_a_request(server):
     w = logged_in(server)
     w.send(tds.packets(tds.BATCH, tds.batch_body("SELECT 1"))[:20])
@@ -147,7 +157,7 @@ def in_an_answer(server):
 
 
 PHASES = (connected, after_prelogin, half_a_packet, in_the_handshake, in_the_strict_handshake, after_the_handshake, half_a_login, while_hashing, while_held_back,
-          login_only_delay, sspi_first_leg, sspi_second_leg, logged_in, in_a_request, half_a_request, in_a_transaction, in_an_answer)
+          login_only_delay, sspi_first_leg, sspi_second_leg, logged_in, in_a_request, while_a_cursor_opens, half_a_request, in_a_transaction, in_an_answer)
 
 
 @pytest.fixture(scope="module")

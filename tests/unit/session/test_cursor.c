@@ -86,7 +86,7 @@ static void check(uint32_t scroll, int rows, const struct fetch *fetches, size_t
 			fail_msg("fetch %zu: %zu rows from %zu, at %d", i, got, first,
 				 (int)session_cursor_where(c));
 	}
-	session_cursor_free(c);
+	session_cursor_give_up(&table);
 }
 #define CHECK(scroll, rows, ...) \
 	do { \
@@ -167,7 +167,7 @@ static void forward_only_goes_forward_only(void **state)
 		assert_int_equal(session_cursor_move(c, FETCH_FIRST, 0, 1, &first, &n), -1);
 		assert_int_equal(session_cursor_move(c, FETCH_NEXT, 0, 5, &first, &n), 0);
 		assert_true(first == 1 && n == 2);
-		session_cursor_free(c);
+		session_cursor_give_up(&table);
 	}
 }
 
@@ -184,7 +184,7 @@ static void the_first_result_set_is_its_own_and_rows_know_that_they_are_there(vo
 		assert_int_equal(c->rows[i][0].u.i, i + 1);
 		assert_int_equal(c->rows[i][1].u.i, 1);
 	}
-	session_cursor_free(c);
+	session_cursor_give_up(&table);
 }
 
 static void rows_of_an_attempt_that_is_repeated_are_taken_back(void **state)
@@ -198,7 +198,7 @@ static void rows_of_an_attempt_that_is_repeated_are_taken_back(void **state)
 	assert_null(c->columns);
 	assert_int_equal(take(c, 2), 0);
 	assert_int_equal(c->nrows, 2);
-	session_cursor_free(c);
+	session_cursor_give_up(&table);
 }
 
 static void a_cursor_has_only_the_room_that_it_was_given(void **state)
@@ -208,22 +208,29 @@ static void a_cursor_has_only_the_room_that_it_was_given(void **state)
 	(void)state;
 	assert_int_equal(take(c, 100000), -1);
 	assert_true(c->full && c->nrows < 10000);
-	session_cursor_free(c);
+	session_cursor_give_up(&table);
 	c = make(CURSOR_STATIC, 64 * ROOM); /* and all of them together what the session has */
 	assert_int_equal(take(c, 1000000), -1);
 	assert_true(c->full && account.used <= ROOM);
-	session_cursor_free(c);
+	session_cursor_give_up(&table);
+}
+
+static struct cursor *kept(size_t most)
+{
+	struct cursor *c = filled(CURSOR_STATIC, 1);
+	struct err e;
+
+	assert_int_equal(session_cursor_keep(&table, most, &e), 0);
+	assert_null(table.opening);
+	return c;
 }
 
 static void handles_are_found_and_dropped_and_not_given_twice(void **state)
 {
-	struct cursor *a = filled(CURSOR_STATIC, 1), *b = filled(CURSOR_STATIC, 1);
-	struct err e;
+	struct cursor *a = kept(9), *b = kept(9);
 	int32_t first, second;
 
 	(void)state;
-	assert_int_equal(session_cursor_keep(&table, a, 9, &e), 0);
-	assert_int_equal(session_cursor_keep(&table, b, 9, &e), 0);
 	first = a->handle;
 	second = b->handle;
 	assert_int_not_equal(first, second);
@@ -232,23 +239,21 @@ static void handles_are_found_and_dropped_and_not_given_twice(void **state)
 	assert_false(session_cursor_drop(&table, first));
 	assert_null(session_cursor_find(&table, first));
 	assert_ptr_equal(session_cursor_find(&table, second), b);
-	a = filled(CURSOR_STATIC, 1);
-	assert_int_equal(session_cursor_keep(&table, a, 9, &e), 0);
+	a = kept(9);
 	assert_true(a->handle != first && a->handle != second);
 }
 
 static void there_is_a_most_of_them(void **state)
 {
-	struct cursor *c;
 	struct err e;
 
 	(void)state;
 	for (int i = 0; i < 20; i++)
-		assert_int_equal(session_cursor_keep(&table, filled(CURSOR_STATIC, 1), 20, &e), 0);
-	c = filled(CURSOR_STATIC, 1);
-	assert_int_equal(session_cursor_keep(&table, c, 20, &e), -1);
+		(void)kept(20);
+	(void)filled(CURSOR_STATIC, 1);
+	assert_int_equal(session_cursor_keep(&table, 20, &e), -1);
 	assert_non_null(strstr(e.text, "max_prepared"));
-	session_cursor_free(c); /* it is still the caller's */
+	session_cursor_give_up(&table); /* it is still being opened */
 }
 
 int main(void)
