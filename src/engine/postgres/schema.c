@@ -458,8 +458,8 @@ static int forget_notes(struct pg_database *db, const struct pg_plain *h, struct
 	return noted[0] == '1' ? run(h, reterr, POSTGRES_FORGET_NOTES, db->schema, db->schema) : 0;
 }
 
-/* Marks of servers that have been gone for a day become one row. What is read of all together, their
- * sum and the latest time, stays as it is. */
+/* Marks of servers that have been gone for a day become one row. What is read of all together,
+ * their sum and the latest time, stays as it is. */
 static int fold_marks(const struct pg_plain *h, struct err *reterr)
 {
 	return run(
