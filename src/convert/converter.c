@@ -30,14 +30,18 @@ static void __attribute__((noreturn)) cannot_begin(const struct convert_nursery 
  * processes hang. */
 static int make_profile(const struct convert_nursery *n)
 {
-	char path[CONVERT_PATH_MAX], layers[1024];
+	char path[CONVERT_PATH_MAX], layers[1024], packages[CONVERT_PATH_MAX + 32];
 
 	snprintf(path, sizeof(path), "%s/profile.xcu", n->hello.base);
 	snprintf(layers, sizeof(layers),
 		 "xcsxcu:${BRAND_BASE_DIR}/share/registry res:${BRAND_BASE_DIR}/share/registry "
 		 "user:*file://%s",
 		 path);
+	/* Extensions of the machine are not looked for: where root has once started LibreOffice,
+	 * the list of them cannot be read by others, which ends it. */
+	snprintf(packages, sizeof(packages), "file://%s/packages", n->hello.base);
 	return setenv("CONFIGURATION_LAYERS", layers, 1) < 0 || setenv("TMPDIR", n->hello.base, 1) < 0 ||
+			       setenv("UNO_SHARED_PACKAGES_CACHE", packages, 1) < 0 ||
 			       convert_write_profile(path) < 0
 		       ? -1
 		       : 0;

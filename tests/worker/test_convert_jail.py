@@ -193,6 +193,17 @@ def test_as_an_ordinary_user():
         shutil.rmtree(folder)
 
 
+@ROOT_ONLY
+@pytest.mark.parametrize("jail", ["on", "off"])
+def test_where_root_has_started_libreoffice_before(tmp_path, jail):
+    """It leaves a list of the machine's extensions that nobody else can read (here in a folder that only this test sees)."""
+    left = ("mount -t tmpfs none /var/spool/libreoffice && mkdir -p /var/spool/libreoffice/uno_packages/cache && "
+            'mkdir -m 700 /var/spool/libreoffice/uno_packages/cache/uno_packages && exec "$@"')
+    with Converter(prefix=["unshare", "--mount", "sh", "-c", left, "sh"], slots=1, jail=jail) as converter:
+        result = converter.convert(tmp_path, "a.docx", PLAIN, "a.pdf", attempt=1)
+        assert result.error == OK, result
+
+
 @pytest.mark.parametrize("jail", ["on", "off"])
 def test_as_root_of_a_container_without_other_users(tmp_path, jail):
     """There is no nobody to become."""
