@@ -8,15 +8,16 @@ import signal
 import subprocess
 import tempfile
 import time
+import zipfile
 from xml.sax.saxutils import quoteattr
 
 import pytds
+import pytest
 
 from support import documents
 from support.server import SANITIZER, command_binary
 
 LIMIT = 180         # seconds; only a broken worker takes so long, however busy the machine is
-SPACE = "http://schemas.microsoft.com/office/server/word/2009/08/databaseJobAdd"
 REPLACE = "<ConversionJobSettings><OutputSaveBehavior>AlwaysOverwrite</OutputSaveBehavior></ConversionJobSettings>"
 KEEP = "<ConversionJobSettings><OutputSaveBehavior>NeverOverwrite</OutputSaveBehavior></ConversionJobSettings>"
 
@@ -41,26 +42,58 @@ def short_docx(text):
     return documents.docx(documents.paragraph(text))
 
 
-class Queue:
-    """The conversion jobs of a server."""
+class Service:
+    """What differs between the two services; documents are d1.docx, "This is d1.docx", and so on."""
 
-    def __init__(self, server):
-        self.server = server
+    def __init__(self, name, database, space, output, word, default):
+        self.name, self.database, self.output_name, self.word, self.default = name, database, output, word, default
+        self.space = f"http://schemas.microsoft.com/office/server/{space}/databaseJobAdd"
+
+    def __str__(self):
+        return self.name
+
+    def need(self):
+        if not shutil.which("soffice" if self.name == "convert" else "apertium-wblank-mode"):
+            pytest.skip(f"{self.name}: LibreOffice or Apertium is not installed (tools/setup.sh test)")
+
+    def is_whole(self, path):
+        if self.name == "convert":
+            return is_whole_pdf(path)
+        with zipfile.ZipFile(path) as z:
+            return z.testzip() is None and self.word in z.read("word/document.xml")
+
+    def settings(self, behaviour):
+        return self.default.format(f"<OutputSaveBehavior>{behaviour}</OutputSaveBehavior>")
+
+
+CONVERT = Service("convert", "WordAutomation", "word/2009/08", lambda name: name.rsplit(".", 1)[0] + ".pdf", b"",
+                  "<ConversionJobSettings>{}</ConversionJobSettings>")
+TRANSLATE = Service("translate", "Translation", "translation/2010/11", lambda name: name.replace(".", ".es.", 1), b"Esto es",
+                    "<settings><SourceLanguage>en</SourceLanguage><TargetLanguage>es</TargetLanguage>{}</settings>")
+both_services = pytest.mark.parametrize("service", [CONVERT, TRANSLATE], ids=str)
+
+
+class Queue:
+    """The jobs of a server: of the conversion service, or of the other one."""
+
+    def __init__(self, server, service=CONVERT):
+        self.server, self.service = server, service
 
     def run(self, text, *args):
         s = self.server
-        with pytds.connect(s.host, "WordAutomation", "sa", s.password, port=s.port, autocommit=True, login_timeout=10 * LIMIT) as db:      # pytds gives one try 8 % of it
+        with pytds.connect(s.host, self.service.database, "sa", s.password, port=s.port, autocommit=True, login_timeout=10 * LIMIT) as db:      # pytds gives one try 8 % of it
             with db.cursor() as cursor:
                 cursor.execute(text, args or None)
                 return cursor.fetchall() if cursor.description else []
 
-    def add(self, job, names, root, out=None, attempts=3, settings=REPLACE, out_root=None):
+    def add(self, job, names, root, out=None, attempts=3, settings=None, out_root=None):
         """names: of documents below root; out makes the name of each output."""
-        out = out or (lambda name: name.rsplit(".", 1)[0] + ".pdf")
+        out, settings = out or self.service.output_name, settings or self.service.settings("AlwaysOverwrite")
         items = "".join(f"<item id=\"{n}\" in={quoteattr(name)} out={quoteattr(out(name))}/>" for n, name in enumerate(names, 1))
-        self.run("EXEC proc_AddJob @JobId = %s, @Settings = %s", job, settings)
+        more = f", @UserToken = 0x00, @ItemCount = {len(names)}" if self.service is TRANSLATE else ""
+        self.run(f"EXEC proc_AddJob @JobId = %s, @Settings = %s{more}", job, settings)
         self.run("EXEC proc_AddGroup @JobId = %s, @GroupId = 1, @InputRoot = %s, @OutputRoot = %s, @MaxAttemptsCount = %s, @JobXml = %s",
-                 job, str(root), str(out_root or root), attempts, f'<group xmlns="{SPACE}">{items}</group>')
+                 job, str(root), str(out_root or root), attempts, f'<group xmlns="{self.service.space}">{items}</group>')
         self.run("EXEC proc_SubmitJob @JobId = %s", job)
 
     def counts(self, job):
@@ -74,15 +107,19 @@ class Queue:
     def wait(self, job, limit=LIMIT):
         return wait_for(f"job {job}", lambda: self.is_over(job), limit)
 
+    def cancel(self, job):
+        """Nobody begins the rest of it."""
+        self.run("EXEC proc_CancelJob @JobId = %s", job)
+
     def errors(self, job):
         return {item: error for item, error in self.run("SELECT ItemId, ErrorCode FROM dbo.Items WHERE JobId = %s", job)}
 
 
 class Worker:
-    """`procession worker convert` with its folder of state; start, kill and stop as often as a test likes."""
+    """`procession worker convert`, or translate, with its folder of state; start, kill and stop as often as a test likes."""
 
-    def __init__(self, server, root, slots=2, name="worker", **settings):
-        self.server, self.slots = server, slots
+    def __init__(self, server, root, slots=2, service=CONVERT, engines=(), prefix=(), **settings):
+        self.server, self.slots, self.service, self.prefix = server, slots, service, prefix
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="procession-worker-"))
         self.state = self.dir / "state"
         self.log_path = self.dir / "log"
@@ -91,11 +128,12 @@ class Worker:
         password.chmod(0o600)
         lines = {"roots": str(root), "log_level": "debug", **settings}
         self.config = self.dir / "worker.ini"
-        self.config.write_text("[worker]\n" + "".join(f"{k} = {v}\n" for k, v in lines.items() if v is not None))
+        self.config.write_text("[worker]\n" + "".join(f"{k} = {v}\n" for k, v in lines.items() if v is not None) +
+                               "".join(["[engines]\n", *(f"{line}\n" for line in engines)] if engines else []))
         self.process = None
 
     def command(self, *extra):
-        return [str(command_binary()), "worker", "convert", "--server", self.server.address, "--password-file", str(self.dir / "password"),
+        return [*self.prefix, str(command_binary()), "worker", self.service.name, "--server", self.server.address, "--password-file", str(self.dir / "password"),
                 "--config", str(self.config), "--state", str(self.state), "--jobs", str(self.slots), *extra]
 
     def start(self, *extra):

@@ -1,9 +1,7 @@
 """Fixtures of the tests of workers: a server for each file, folders of documents, workers that are removed afterwards."""
-import shutil
-
 import pytest
 
-from support.workers import Queue, Worker, short_docx
+from support.workers import CONVERT, Queue, Worker, short_docx
 
 
 @pytest.fixture
@@ -26,8 +24,8 @@ def folder(tmp_path):
                 (made / name).write_bytes(short_docx(f"This is {name}"))
             return self
 
-        def outputs(self):
-            return [made / name.replace(".docx", ".pdf") for name in self.names]
+        def outputs(self, service=CONVERT):
+            return [made / service.output_name(name) for name in self.names]
 
         def parts(self):
             return [p.name for p in made.rglob(".procession-*")]
@@ -38,12 +36,11 @@ def folder(tmp_path):
 @pytest.fixture
 def new_worker(own_server, folder):
     """new_worker(**settings): not started yet."""
-    if not shutil.which("soffice"):
-        pytest.skip("LibreOffice is not installed: apt-get install libreoffice-writer")
     made = []
 
-    def make(root=None, server=own_server, **options):
-        made.append(Worker(server, root or folder.path, **options))
+    def make(root=None, server=own_server, service=CONVERT, **options):
+        service.need()
+        made.append(Worker(server, root or folder.path, service=service, **options))
         return made[-1]
 
     yield make
