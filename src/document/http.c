@@ -143,6 +143,14 @@ static size_t give_bytes(char *data, size_t size, size_t n, void *arg)
 	return got < 0 ? CURL_READFUNC_ABORT : (size_t)got;
 }
 
+/* What was sent before the server asked for a name and password is sent again. */
+static int seek_bytes(void *arg, curl_off_t offset, int origin)
+{
+	const struct transfer *t = arg;
+
+	return lseek(t->fd, (off_t)offset, origin) < 0 ? CURL_SEEKFUNC_FAIL : CURL_SEEKFUNC_OK;
+}
+
 static bool set_common(CURL *c, struct transfer *t, char *error)
 {
 	const struct document_limits *l = &t->places->limits;
@@ -183,6 +191,8 @@ static bool set_upload(CURL *c, struct transfer *t, struct curl_slist **headers)
 	       curl_easy_setopt(c, CURLOPT_INFILESIZE_LARGE, (curl_off_t)size) == CURLE_OK &&
 	       curl_easy_setopt(c, CURLOPT_READFUNCTION, give_bytes) == CURLE_OK &&
 	       curl_easy_setopt(c, CURLOPT_READDATA, t) == CURLE_OK &&
+	       curl_easy_setopt(c, CURLOPT_SEEKFUNCTION, seek_bytes) == CURLE_OK &&
+	       curl_easy_setopt(c, CURLOPT_SEEKDATA, t) == CURLE_OK &&
 	       curl_easy_setopt(c, CURLOPT_HTTPHEADER, *headers) == CURLE_OK;
 }
 

@@ -1,9 +1,12 @@
 """Where documents may be: folders that nothing leads out of, hosts of a list, and no redirect into the worker's own network."""
+import base64
 import http.server
 import itertools
 import os
+import shutil
 import socket
 import ssl
+import subprocess
 import threading
 import time
 
@@ -43,7 +46,20 @@ def test_no_way_leads_out_of_the_roots(queue, folder, new_worker, tmp_path):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
+    def refused(self):
+        """401 to who has not the login of the site, as a WebDAV server says it."""
+        login = self.server.login
+        if login is None or self.headers.get("Authorization") == "Basic " + base64.b64encode(login.encode()).decode():
+            return False
+        self.send_response(401)
+        self.send_header("WWW-Authenticate", 'Basic realm="documents"')
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+        return True
+
     def do_GET(self):
+        if self.refused():
+            return
         self.server.seen.append(("GET", self.path))
         if self.path in self.server.moved:
             self.send_response(302)
@@ -57,8 +73,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data or b"")
 
     def do_PUT(self):
-        self.server.seen.append(("PUT", self.path))
         data = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.refused():
+            return
+        self.server.seen.append(("PUT", self.path))
         refused = self.headers.get("If-None-Match") == "*" and self.path in self.server.files
         if not refused:
             self.server.files[self.path] = data
@@ -73,7 +91,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def site():
     made = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    made.seen, made.moved, made.files = [], {}, {"/a%20b.docx": short_docx("from elsewhere")}
+    made.login, made.seen, made.moved, made.files = None, [], {}, {"/a%20b.docx": short_docx("from elsewhere")}
     made.url = f"http://127.0.0.1:{made.server_port}"
     thread = threading.Thread(target=made.serve_forever, daemon=True)
     thread.start()
@@ -108,14 +126,59 @@ def test_no_redirect_leads_to_a_private_address(queue, folder, new_worker, site)
     assert ("GET", "/a%20b.docx") not in site.seen
 
 
-def test_a_host_must_prove_who_it_is(queue, folder, new_worker, site, tmp_path):
-    """https: nobody whom the machine trusts has signed its certificate."""
-    files = certificate(tmp_path, 2)
+@pytest.mark.parametrize("login, error", [(None, 3), ("clerk wrong", 3), ("clerk se-cret", None)])
+def test_a_host_that_asks_who_it_is(queue, folder, new_worker, site, login, error):
+    """Names and passwords are in the file of the setting netrc: for fetching and for storing."""
+    site.login = "clerk:se-cret"
+    netrc = folder.path / "netrc"
+    if login is not None:
+        name, password = login.split()
+        netrc.write_text(f"machine 127.0.0.1 login {name} password {password}\n")
+    worker = new_worker(hosts=f"127.0.0.1:{site.server_port}", netrc=netrc if login is not None else None)
+    assert run(queue, worker, ["a%20b.docx"], site.url) == [error]
+    assert run(queue, worker, ["a%20b.docx"], site.url, settings=KEEP) == [101 if error is None else error]
+    assert ("/a%20b.pdf" in site.files) == (error is None)
+    folder.fill(1)
+    assert run(queue, worker, ["d1.docx"], folder.path, out_root=site.url) == [5 if error == 3 else None]
+    if error is None:
+        assert site.files["/a%20b.pdf"].startswith(b"%PDF-") and site.files["/d1.pdf"].startswith(b"%PDF-")
+
+
+def with_certificate(site, folder):
+    """From now on the site is https://localhost; returns its certificate."""
+    files = certificate(folder, 2)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(files["tls_certificate"], files["tls_key"])
     site.socket = context.wrap_socket(site.socket, server_side=True)
-    worker = new_worker(hosts=f"127.0.0.1:{site.server_port}")
-    assert run(queue, worker, ["a%20b.docx"], site.url.replace("http:", "https:"), out_root=folder.path, attempts=1) == [7]
+    site.url = f"https://localhost:{site.server_port}"
+    return files["tls_certificate"]
+
+
+def trusting(certificate_file, folder):
+    """A machine whose administrator has added this certificate to those that it trusts, and no other."""
+    folder.mkdir()
+    shutil.copy(certificate_file, folder / "ca-certificates.crt")
+    shutil.copy(certificate_file, folder / "own.crt")
+    subprocess.run(["openssl", "rehash", folder], check=True, timeout=60)
+    apart = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
+    return [*apart, "sh", "-c", 'mount --bind "$0" /etc/ssl/certs && exec "$@"', folder]
+
+
+def test_a_host_that_the_machine_trusts(queue, folder, new_worker, site, tmp_path):
+    prefix = trusting(with_certificate(site, tmp_path), tmp_path / "trusted")
+    worker = new_worker(hosts=f"localhost:{site.server_port}", prefix=prefix)
+    assert run(queue, worker, ["a%20b.docx"], site.url) == [None]
+    assert site.seen == [("GET", "/a%20b.docx"), ("PUT", "/a%20b.pdf")] and site.files["/a%20b.pdf"].startswith(b"%PDF-")
+    # Its certificate is of localhost.
+    other = new_worker(hosts=f"127.0.0.1:{site.server_port}", prefix=prefix)
+    assert run(queue, other, ["a%20b.docx"], site.url.replace("localhost", "127.0.0.1"), attempts=1) == [7]
+
+
+def test_a_host_must_prove_who_it_is(queue, folder, new_worker, site, tmp_path):
+    """https: nobody whom the machine trusts has signed its certificate."""
+    with_certificate(site, tmp_path)
+    worker = new_worker(hosts=f"localhost:{site.server_port}")
+    assert run(queue, worker, ["a%20b.docx"], site.url, out_root=folder.path, attempts=1) == [7]
     assert "certificate" in worker.history()[0]["text"] and site.seen == []
 
 
