@@ -271,6 +271,20 @@ def conversions():
     job("namespace", '<x:OutputFormat xmlns:x="urn:x"><![CDATA[RTF]]></x:OutputFormat><!-- a remark -->')
     write("convert_settings", "empty", b"a.docx\n")
     write("convert_settings", "dtd", b"a.docx\n<!DOCTYPE a [<!ENTITY x 'PDF'>]><settings><OutputFormat>&x;</OutputFormat></settings>")
+    languages = "<SourceLanguage>en</SourceLanguage><TargetLanguage>pt-BR</TargetLanguage>"
+    for name, text in {
+        "elements": f"<settings>{languages}<OutputSaveBehavior> AlwaysOverwrite </OutputSaveBehavior></settings>",
+        "attributes": '<s SourceLanguage="eng" TargetLanguage="ca_valencia" OutputSaveBehavior="AppendIfPossible"/>',
+        "deep": "<a><b:c xmlns:b='urn:x'><b:OutputSaveBehavior><![CDATA[AlwaysOverwrite]]></b:OutputSaveBehavior></b:c></a>",
+        "never": f"<settings>{languages}<OutputSaveBehavior>NeverOverwrite</OutputSaveBehavior></settings>",
+        "unfinished": "<s OutputSaveBehavior='AlwaysOverwrite'>",
+        "dtd": "<!DOCTYPE s [<!ENTITY e 'AlwaysOverwrite'>]><s OutputSaveBehavior='&e;'/>",
+        "dtd-unused": "<!DOCTYPE s [<!ENTITY e 'x'>]><s OutputSaveBehavior='AlwaysOverwrite'/>",
+        "entities": "<!DOCTYPE s [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;&a;&a;&a;'><!ENTITY c '&b;&b;&b;&b;&b;'>]><s OutputSaveBehavior='&c;'>&c;</s>",
+        "no-language": "<settings><TargetLanguage>../../etc</TargetLanguage></settings>", "unknown": "<settings><Other/></settings>",
+        "utf-16": "\ufeff<s SourceLanguage='en' TargetLanguage='es'/>",
+    }.items():
+        write("job_settings", name, text.encode("utf-16-le" if name == "utf-16" else "utf-8"))
     for name, content in {
         "a.docx": made.docx(made.paragraph("text")), "b.docx": made.docx("", "dotm"), "c.xlsx": made.docx("", "xlsx"),
         "a.odt": made.odt("<text:p>text</text:p>"), "b.odt": made.odt("", manifest_extra=made.ENCRYPTED_ENTRY),

@@ -53,12 +53,14 @@ bool document_settings_replace(const char *settings, size_t n)
 									       XML_PARSE_NOWARNING)
 						  : NULL;
 	bool yes = false;
+	int rc;
 
 	if (r == NULL)
 		return false;
 	xmlTextReaderSetErrorHandler(r, quiet, NULL);
-	while (!yes && xmlTextReaderRead(r) == 1)
-		yes = node_says(r);
+	/* To its end: what is no XML says nothing, however it begins. */
+	while ((rc = xmlTextReaderRead(r)) == 1 && xmlTextReaderNodeType(r) != XML_READER_TYPE_DOCUMENT_TYPE)
+		yes = node_says(r) || yes;
 	xmlFreeTextReader(r);
-	return yes;
+	return yes && rc == 0;
 }

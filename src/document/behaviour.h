@@ -7,7 +7,7 @@
 
 /* True when Settings has OutputSaveBehavior AlwaysOverwrite or AppendIfPossible (a folder keeps
  * no versions to append to): as an element with this text or as an attribute, at any depth.
- * Absent, NeverOverwrite or no XML: false. */
+ * Absent, NeverOverwrite, a document type or no XML: false. */
 bool document_settings_replace(const char *settings, size_t n);
 
 #endif
