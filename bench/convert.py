@@ -1,4 +1,5 @@
 """Converting 40 documents to PDF: the converter's engine beside LibreOffice as people use it, on the same machine in the same run."""
+import contextlib
 import os
 import pathlib
 import resource
@@ -58,7 +59,6 @@ class Engine:
     """tests/support/enginedriver.c: the engine without a server."""
 
     def __init__(self, tools, **options):
-        self.began = time.monotonic()
         self.process = subprocess.Popen(
             [str(tools / "enginedriver"), *(f"{k}={v}" for k, v in options.items())], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True, bufsize=1, env=dict(os.environ, PROCESSION_LIBEXEC=str(tools / "src/convert")))
@@ -91,17 +91,33 @@ def by_engine(bench, files, slots, jail="on", way="engine"):
         engine.stop()
 
 
-def first_document(bench, files):
-    """From the start of a worker's engine to its first PDF."""
-    engine = Engine(bench.tools, slots=1)
-    try:
-        engine.convert(files[:1], bench.folder)
-        return {"way": "first", "seconds": time.monotonic() - engine.began}
-    finally:
-        engine.stop()
-
-
 # --- a worker and its server ---
+
+class Worker:
+    """`procession worker convert`, from the start of its process on."""
+
+    def __init__(self, bench, server, state):
+        config = bench.folder / "worker.ini"
+        config.write_text(f"[worker]\nroots = {bench.folder}\nslots = 1\nlog_level = error\n", encoding="ascii")
+        self.began = time.monotonic()
+        self.process = subprocess.Popen([str(bench.tools / "src/cli/procession"), "worker", "convert", "--server", server.address,
+                                         "--password-file", str(server.password), "--config", str(config), "--state", str(bench.folder / state)])
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(LIMIT)
+
+
+@contextlib.contextmanager
+def queue_of(server):
+    """A cursor in the database of the jobs."""
+    sys.path.append("/usr/lib/python3/dist-packages")
+    import pytds
+    host, port = server.address.rsplit(":", 1)
+    with pytds.connect(host, "WordAutomation", "sa", pathlib.Path(server.password).read_text(encoding="ascii").strip(), port=int(port), autocommit=True) as db:
+        with db.cursor() as cursor:
+            yield cursor
+
 
 def submit(cursor, job, name, source, target):
     cursor.execute("EXEC proc_AddJob @JobId = %s, @Settings = %s", (job, SETTINGS))
@@ -118,38 +134,49 @@ def is_done(cursor, job):
     return succeeded == total
 
 
+def await_report(cursor, job):
+    """Asked for every two milliseconds."""
+    while not is_done(cursor, job):
+        time.sleep(0.002)
+
+
 def one_by_one(cursor, files, target, rest):
-    """Milliseconds from the submission to the report, which is asked for every two milliseconds."""
+    """Milliseconds from the submission to the report."""
     took = []
     for i in range(ROUNDS):
         time.sleep(rest)
         name, job = files[i % len(files)].name, int(time.time() * 1e6)
         began = time.monotonic()
         submit(cursor, job, name, files[0].parent, target)
-        while not is_done(cursor, job):
-            time.sleep(0.002)
+        await_report(cursor, job)
         took.append((time.monotonic() - began) * 1000)
     return took
 
 
-def end_to_end(bench, files):
-    """Short documents submitted to a server, converted by a worker that was idle, reported."""
-    sys.path.append("/usr/lib/python3/dist-packages")
-    import pytds
-    server, target, config = bench.server("convert-server"), bench.folder / "end-to-end", bench.folder / "worker.ini"
+def first_document(bench, server, files, turn):
+    """From the start of a worker's process to the report of its first document, which was waiting for it."""
+    target, job = bench.folder / "first", int(time.time() * 1e6)
     target.mkdir(exist_ok=True)
-    config.write_text(f"[worker]\nroots = {bench.folder}\nslots = 1\nlog_level = error\n", encoding="ascii")
-    worker = subprocess.Popen([str(bench.tools / "src/cli/procession"), "worker", "convert", "--server", server.address, "--password-file", str(server.password),
-                               "--config", str(config), "--state", str(bench.folder / "worker-state")])
-    host, port = server.address.rsplit(":", 1)
+    with queue_of(server) as cursor:
+        submit(cursor, job, files[0].name, files[0].parent, target)
+        worker = Worker(bench, server, f"first-state-{turn}")
+        try:
+            await_report(cursor, job)
+            return {"way": "first", "seconds": time.monotonic() - worker.began}
+        finally:
+            worker.stop()
+
+
+def end_to_end(bench, server, files):
+    """Short documents submitted to a server, converted by a worker that was idle, reported."""
+    target, worker = bench.folder / "end-to-end", Worker(bench, server, "worker-state")
+    target.mkdir(exist_ok=True)
     try:
-        with pytds.connect(host, "WordAutomation", "sa", pathlib.Path(server.password).read_text(encoding="ascii").strip(), port=int(port), autocommit=True) as db:
-            with db.cursor() as cursor:
-                one_by_one(cursor, files[:1], target, 0)        # LibreOffice is ready
-                took = sorted(one_by_one(cursor, files, target, 0.05))
+        with queue_of(server) as cursor:
+            one_by_one(cursor, files[:1], target, 0)        # LibreOffice is ready
+            took = sorted(one_by_one(cursor, files, target, 0.05))
     finally:
-        worker.terminate()
-        worker.wait(LIMIT)
+        worker.stop()
     return {"way": "end to end", "documents": len(took), "p50_ms": took[len(took) // 2], "p95_ms": took[len(took) * 95 // 100], "max_ms": took[-1]}
 
 
@@ -220,7 +247,7 @@ def best(runs):
 def convert(bench):
     """Documents to PDF: the converter beside plain LibreOffice."""
     need()
-    source = bench.folder / "documents"
+    server, source = bench.server("convert-server"), bench.folder / "documents"
     source.mkdir()
     kinds = documents.write(source)
     files = [f for kind in kinds.values() for f in kind]
@@ -234,14 +261,15 @@ def convert(bench):
         "short": lambda: by_engine(bench, kinds["short"] * 3, 1, way="engine-short"),
         "short, no jail": lambda: by_engine(bench, kinds["short"] * 3, 1, "off", way="engine-short"),
     }
-    runs = {"end to end": [end_to_end(bench, kinds["short"])]}
+    runs = {"end to end": [end_to_end(bench, server, kinds["short"])]}
     print("  end to end      p50 {p50_ms:.0f} ms, p95 {p95_ms:.0f} ms".format(**runs["end to end"][0]), flush=True)
-    for _ in range(bench.args.rounds or (3 if bench.args.full else 2)):
+    for turn in range(bench.args.rounds or (3 if bench.args.full else 2)):
         for name, way in ways.items():
             result = way()
             print(f"  {name:15} {result['per_minute']:6.0f} documents a minute, {result['cpu_s_per_document']:.3f} s CPU a document", flush=True)
             runs.setdefault(name, []).append(result)
-        runs.setdefault("first", []).append(first_document(bench, kinds["short"]))
+        runs.setdefault("first", []).append(first_document(bench, server, kinds["short"], turn))
+        print("  first document  {seconds:.2f} s after the start of a worker".format(**runs["first"][-1]), flush=True)
     alone = (min(runs.pop("first"), key=lambda r: r["seconds"]), runs.pop("end to end")[0])
     out = [best(r) for r in runs.values()] + list(alone)
     bench.save("convert", [r | {"load": os.getloadavg()[0]} for r in out])
