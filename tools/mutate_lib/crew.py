@@ -17,8 +17,10 @@ import tempfile
 import time
 import traceback
 
+from mutate_lib.trial import Trial
 from procgen_lib import declare
 
+PLAIN = "build/processiond"
 # Where the sentences of a service are proved.
 TESTS = {"state": ("tests/behaviour/state",), "schedule": ("tests/behaviour/schedule",),
          "word": ("tests/behaviour/jobs", "tests/behaviour/word"), "translation": ("tests/behaviour/jobs", "tests/behaviour/translation")}
@@ -182,7 +184,7 @@ class Crew:
             os.dup2(log.fileno(), 2)
         import pytest
         sys.path.insert(0, os.path.join(self.root, "tests"))
-        plain = os.path.join(self.root, "build", "processiond")
+        plain = os.path.join(self.root, PLAIN)
         os.environ.update(PROCESSIOND=plain, PROCESSIOND_PLAIN=plain, PROCESSION=os.path.join(self.root, "build", "procession"))
         os.chdir(self.root)
         os.environ["SERVER_CERTIFICATE"] = self.make_certificate()
@@ -294,16 +296,6 @@ class Crew:
             json.dump(found, f)
         os.rename(os.path.join(task.folder, "part"), os.path.join(task.folder, "result"))
 
-    @staticmethod
-    def again(item, following, failed):
-        """Whether it fails once more: on a busy machine a test can also fail for want of time."""
-        item._initrequest()
-        failed.clear()
-        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-        twice = bool(failed)
-        failed.clear()
-        return twice
-
     def is_asked_for(self, item, task):
         if task.only is not None:
             return item.nodeid in task.only
@@ -312,32 +304,15 @@ class Crew:
     def test(self, choice, items, task, server):
         space = os.path.join(task.folder, "space")
         os.mkdir(space)
-        os.environ.update(TMPDIR=space, PROCESSIOND=server, PROCESSIOND_PLAIN=server)
+        os.environ["TMPDIR"] = space
         tempfile.tempdir = None
-        found = {"result": "late" if task.mutant and self.only else "survived", "test": None, "times": {}}
-
-        failed, once = [], 0
-
-        def listen(report):
-            found["times"][report.nodeid] = found["times"].get(report.nodeid, 0) + report.duration
-            if report.failed:
-                failed.append(report.nodeid)
-                print(f"\n{report.nodeid}\n{report.longreprtext}", flush=True)
-
-        choice.listener = listen
         key = self.history.rank(task.mutant.source.name if task.mutant else "", task.service)
         items = sorted((i for i in items if self.is_asked_for(i, task)), key=key)
-        for item, following in zip(items, items[1:] + [None]):
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            once += bool(failed)
-            # What fails now and then is noticed as well, when several tests do.
-            if failed and (self.again(item, following, failed) or once == 3):
-                found.update(result="noticed", test=item.nodeid)
-                if task.mutant:
-                    # This says it all: nobody waits for servers to stop that are thrown away.
-                    self.leave(task, found)
-                    os.killpg(0, signal.SIGKILL)
-                break
-        if not items:
-            found["result"] = "failed"
+        found = Trial(choice, server, os.path.join(self.root, PLAIN)).run(items)
+        if task.mutant and found["result"] == "survived" and self.only:
+            found["result"] = "late"
+        if task.mutant and found["result"] == "noticed":
+            # This says it all: nobody waits for servers to stop that are thrown away.
+            self.leave(task, found)
+            os.killpg(0, signal.SIGKILL)
         return found

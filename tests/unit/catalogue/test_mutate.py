@@ -1,13 +1,20 @@
 """tools/mutate.py: what it breaks, and that each breakage is one place and still a declaration."""
+import contextlib
+import io
 import os
 import sys
 import tempfile
 import unittest
+import unittest.mock
+
+import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 
 from mutate_lib import known, operators  # noqa: E402
+from mutate_lib.crew import OPTIONS, Choice  # noqa: E402
+from mutate_lib.trial import Trial  # noqa: E402
 from procgen_lib import declare  # noqa: E402
 
 TEXT = """PROCEDURE p
@@ -42,6 +49,30 @@ WANTED = (
     ("the other direction", "BY id, name  LIMIT"), ("drop a key of the order", "BY name DESC"), ("drop ORDER BY", ":now  LIMIT"), ("drop a LIMIT", "name DESC ;"),
     ("another number", "LIMIT 6"), ("drop a RETURN", "LIMIT 5;\n\n"),
 )
+# Tests that fail as PLAN says: by test or fixture, then by server, a letter for each time (the last one goes on).
+TRIED = """
+import os, pytest
+PLAN, times = %r, {}
+
+def happen(what):
+    key = what, os.environ["PROCESSIOND"]
+    times[key] = times.get(key, 0) + 1
+    plan = PLAN.get(what, {}).get(key[1], "P")
+    assert plan[:times[key]][-1] == "P"
+
+@pytest.fixture(scope="session")
+def wide():
+    happen("wide")
+
+def test_a(wide):
+    happen("a")
+
+def test_b():
+    happen("b")
+
+def test_c():
+    happen("c")
+"""
 
 
 class Operators(unittest.TestCase):
@@ -98,6 +129,39 @@ class Equivalents(unittest.TestCase):
         for bad in ("x/p\n- a\n+ b\n", "x/p\n= why\n", "x/p\n- a\nwords\n= why\n", "x/p\n- a\n= why\n\nx/p\n- a\n= why\n"):
             with self.assertRaises(known.ListError):
                 self.read(bad)
+
+
+class Trials(unittest.TestCase):
+    """When a breakage counts as noticed."""
+
+    def run_plan(self, plan):
+        found = {}
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()), unittest.mock.patch.dict(os.environ):
+            path = os.path.join(folder, "test_tried.py")
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(TRIED % plan)
+            options = OPTIONS[:OPTIONS.index("--rootdir")]
+            choice = Choice("state", lambda choice, items: found.update(Trial(choice, "broken", "sound").run(items)))
+            pytest.main(options + ["--rootdir", folder, "-c", os.devnull, "--import-mode=importlib", path], plugins=[choice])
+        return found["result"], found["test"] and found["test"].rpartition("::")[2]
+
+    def test_who_fails_twice_notices(self):
+        self.assertEqual(self.run_plan({"b": {"broken": "F"}}), ("noticed", "test_b"))
+        self.assertEqual(self.run_plan({"b": {"broken": "FP"}}), ("survived", None))
+
+    def test_a_set_up_must_work_with_the_sound_server(self):
+        self.assertEqual(self.run_plan({"wide": {"broken": "F"}}), ("noticed", "test_a"))
+        self.assertEqual(self.run_plan({"wide": {"broken": "F", "sound": "F"}}), ("late", None))
+        self.assertEqual(self.run_plan({"wide": {"broken": "F", "sound": "F"}, "c": {"broken": "F"}}), ("noticed", "test_c"))
+
+    def test_a_set_up_is_really_tried_again(self):
+        self.assertEqual(self.run_plan({"wide": {"broken": "FP"}}), ("survived", None))
+
+    def test_what_shows_now_and_then(self):
+        three = {name: {"broken": "FP"} for name in "abc"}
+        self.assertEqual(self.run_plan(three), ("survived", None))
+        self.assertEqual(self.run_plan({**three, "b": {"broken": "FPF"}}), ("noticed", "test_c"))
+        self.assertEqual(self.run_plan({**three, "b": {"broken": "FPF", "sound": "F"}}), ("survived", None))
 
 
 if __name__ == "__main__":
