@@ -1,5 +1,6 @@
 """Every procedure as a driver sees it: signature, NULLs, status, result sets, column metadata."""
 import datetime
+import re
 import struct
 
 import pytest
@@ -28,6 +29,21 @@ def declared(name, length):
     if name not in ("varchar", "nvarchar", "varbinary"):
         return name
     return f"{name}({'max' if length in (-1, 0, 2147483647, 1073741823) else length})"
+
+
+ODBC = {        # TYPE_NAME, PRECISION, LENGTH; the unbounded types under the names of those from before them
+    "bit": ("bit", 1, 1), "tinyint": ("tinyint", 3, 1), "smallint": ("smallint", 5, 2), "int": ("int", 10, 4), "bigint": ("bigint", 19, 8),
+    "uniqueidentifier": ("uniqueidentifier", 36, 16), "datetime": ("datetime", 23, 16), "date": ("date", 10, 20), "xml": ("ntext", 1073741823, 2147483646),
+    "nvarchar(max)": ("ntext", 1073741823, 2147483646), "varbinary(max)": ("image", 2147483647, 2147483647),
+}
+
+
+def in_odbc(kind):
+    """What sp_sproc_columns says of a declared type."""
+    if kind in ODBC:
+        return ODBC[kind]
+    name, length = re.fullmatch(r"(varchar|nvarchar|varbinary)\((\d+)\)", kind).groups()
+    return name, int(length), int(length) * (2 if name == "nvarchar" else 1)
 
 
 def typed(kind, value):
@@ -190,7 +206,8 @@ def test_drivers_are_told_the_signature(server, service, proc):
     assert result.PARAMETER_TYPE == 4
     assert [(r.PARAMETER_NAME[1:], declared(r.TYPE_NAME, r.CHARACTER_MAXIMUM_LENGTH)) for r in rows] == [(p.name, p.type) for p in parameters(service, proc)]
     rows = [r for r in db.call("sp_sproc_columns", procedure_name=proc).rows if r.COLUMN_NAME != "@RETURN_VALUE"]
-    assert [(r.ORDINAL_POSITION, r.COLUMN_NAME[1:]) for r in rows] == [(i, p.name) for i, p in enumerate(parameters(service, proc), 1)]
+    assert [(r.ORDINAL_POSITION, r.COLUMN_NAME[1:], r.TYPE_NAME, r.PRECISION, r.LENGTH) for r in rows] == \
+        [(i, p.name, *in_odbc(p.type)) for i, p in enumerate(parameters(service, proc), 1)]
 
 
 @pytest.mark.parametrize("service, proc", (
