@@ -359,6 +359,35 @@ def test_a_flush_that_fails_until_the_server_stops(power):
         add(w, "c").ok()
 
 
+@pytest.mark.parametrize("tail", ("", ".db"), ids=("all flushes", "flushes of the database"))
+def test_a_checkpoint_whose_flush_fails(power, tail):
+    """It fails when nobody calls, and the writer sleeps, who has to set it right."""
+    large = b"x" * (16 << 20)                   # is worth a checkpoint at once
+    file = power.data / (STATE + ".db")
+    with open_path("wire", power, STATE) as db, Wire(power).login(database=STATE) as w:
+        add(w, "a").ok()
+        power.hold_flush(".db")
+        assert db.call("proc_AddItem", id="large", item=large, timeout=1000).status == 0
+        wait_for(lambda: file.stat().st_size > len(large))      # copied, but not flushed
+        time.sleep(1.5)                         # the writer looks once more after a second, and is no test if it is late
+        power.break_disk(tail)
+        power.let_flush()
+        if tail == "":
+            wait_for(lambda: "event=mend_failed" in power.log_tail(50))
+            assert add(w, "b").numbers == [9001]
+            assert w.batch("SELECT Id FROM dbo.Items").numbers == [9001]
+            assert "event=mended" not in power.log_tail(50)
+            power.mend_disk()
+        wait_for(lambda: "event=mended" in power.log_tail(50))
+        add_until_taken(w, "c")
+    power.cut()
+    power.broken.unlink(missing_ok=True)
+    power.start()
+    with open_path("wire", power, STATE) as db:
+        assert dict(db.batch("SELECT Id, Bytes FROM dbo.Items").rows) == {"a": 1, "c": 1, "large": len(large)}
+        assert db.call("proc_GetItemWithoutLock", id="large").out["item"] == large
+
+
 def test_from_relaxed_to_durable_while_calls_run(power):
     set_commit(power, "relaxed", 60000)
     clients = count(power, "a")

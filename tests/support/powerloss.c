@@ -9,8 +9,9 @@
  * file $POWERLOSS_STALL exists no flush ends; while $POWERLOSS_FAIL does, every flush fails, and
  * what it should have written is lost for good: Linux takes the pages of a failed flush for
  * clean, so that a later one that succeeds does not write them, unless somebody has written to
- * them again. While the file $POWERLOSS_HANG exists, no read of the databases that it names
- * ends. */
+ * them again. If there is something in one of these two files, say ".db", it is about files only
+ * whose names end so. While the file $POWERLOSS_HANG exists, no read of the databases that it
+ * names ends. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -176,12 +177,30 @@ static void flushed(int fd)
 	pthread_mutex_unlock(&lock);
 }
 
-/* A disk that takes its time. */
-static void stall(void)
+/* Whether the switch is on for this file. */
+static bool is_on(const char *variable, int fd)
 {
-	const char *file = getenv("POWERLOSS_STALL");
+	const char *file = getenv(variable), *name;
+	char path[PATH_LEN], tail[64];
+	ssize_t n;
+	int in;
 
-	while (file != NULL && access(file, F_OK) == 0)
+	if (file == NULL || access(file, F_OK) != 0)
+		return false;
+	name = name_in_folder(fd, path);
+	in = open(file, O_RDONLY | O_CLOEXEC);
+	if (name == NULL || in < 0)
+		return false;
+	n = read(in, tail, sizeof(tail) - 1);
+	close(in);
+	tail[n > 0 ? n : 0] = 0;
+	return ends_with(name, tail);
+}
+
+/* A disk that takes its time. */
+static void stall(int fd)
+{
+	while (is_on("POWERLOSS_STALL", fd))
 		usleep(1000);
 }
 
@@ -220,21 +239,10 @@ static void lost(int fd)
 	pthread_mutex_unlock(&lock);
 }
 
-/* A disk that is broken. */
-static bool fails(int fd)
-{
-	const char *file = getenv("POWERLOSS_FAIL");
-	char path[PATH_LEN];
-
-	if (file == NULL || access(file, F_OK) != 0 || name_in_folder(fd, path) == NULL)
-		return false;
-	return true;
-}
-
 static int flush_by(int (*fn)(int), int fd)
 {
-	stall();
-	if (fails(fd)) {
+	stall(fd);
+	if (is_on("POWERLOSS_FAIL", fd)) { /* a disk that is broken */
 		lost(fd);
 		errno = EIO;
 		return -1;

@@ -84,25 +84,23 @@ class PowerServer(Server):
             yield self.start()
             self.kill()
 
-    def hold_flush(self):
-        """From now on no flush ends, until let_flush()."""
-        self.stall.touch()
+    def hold_flush(self, tail=""):
+        """From now on no flush of a file whose name ends so ends, until let_flush()."""
+        switch(self.stall, tail)
 
     def let_flush(self):
         self.stall.unlink(missing_ok=True)
 
     def hold_reads(self, *databases):
         """From now on no read of these databases ends, until let_read()."""
-        written = self.hang.with_suffix(".new")
-        written.write_text(" ".join(databases))
-        written.rename(self.hang)
+        switch(self.hang, " ".join(databases))
 
     def let_read(self):
         self.hang.unlink(missing_ok=True)
 
-    def break_disk(self):
-        """From now on every flush fails, until mend_disk()."""
-        self.broken.touch()
+    def break_disk(self, tail=""):
+        """From now on every flush of a file whose name ends so fails, until mend_disk()."""
+        switch(self.broken, tail)
 
     def mend_disk(self):
         self.broken.unlink()
@@ -115,6 +113,13 @@ class PowerServer(Server):
                     shutil.copy(self.disk / name, folder)
             with contextlib.closing(sqlite3.connect(pathlib.Path(folder) / (database + ".db"))) as db:
                 return db.execute(sql).fetchall()
+
+
+def switch(file, text):
+    """The library sees all of it or nothing."""
+    new = file.with_name(file.name + ".new")
+    new.write_text(text)
+    new.rename(file)
 
 
 def mix(written, kept, rng):
