@@ -2,13 +2,11 @@
  * finished; workers that run elsewhere may take of it, too. */
 #include "cli/batch.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/folder.h"
 #include "base/log.h"
 #include "cli/jobs.h"
 
@@ -21,6 +19,7 @@ struct batch {
 	struct cli_own_server *own;
 	char history[4096]; /* folder */
 	char state[4200];   /* of this process, below it */
+	struct folder_lock lock;
 	int64_t job;
 	size_t total;
 	int64_t begun; /* monotonic ms */
@@ -63,8 +62,8 @@ static int recall_job(struct batch *b, struct err *reterr)
 
 /* --- beginning --- */
 
-/* A folder that no other command uses right now: after a crash the next one finds what was left
- * there. */
+/* A folder that no other command uses, kept to the end: after a crash the next one finds what was
+ * left there. */
 static int choose_state(struct batch *b, struct err *reterr)
 {
 	if (b->cli->state != NULL)
@@ -74,19 +73,10 @@ static int choose_state(struct batch *b, struct err *reterr)
 			reterr, 50000, 16, 1,
 			"there is no home folder to remember in what is done: give one with --state");
 	for (int i = 1; i <= STATES_MAX; i++) {
-		char lock[4300];
-		int fd;
-		bool is_free;
-
 		snprintf(b->state, sizeof(b->state), "%s/%d", b->history, i);
-		if (!cli_make_folders(b->state))
+		if (!folder_make(b->state))
 			return err_raise(reterr, 50000, 16, 1, "cannot make the folder '%s'", b->state);
-		snprintf(lock, sizeof(lock), "%s/lock", b->state);
-		fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-		is_free = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
-		if (fd >= 0)
-			close(fd);
-		if (is_free)
+		if (folder_lock(b->state, &b->lock))
 			return 0;
 	}
 	return err_raise(reterr, 50000, 16, 1, "more than %d commands use the folder '%s'", STATES_MAX,
@@ -147,6 +137,7 @@ static int work(struct batch *b, const struct worker_settings *s, struct documen
 					  .open = open_connection,
 					  .arg = b->cli,
 					  .state = b->state,
+					  .state_is_locked = true,
 					  .history = b->history,
 					  .limit_s = (unsigned)s->time_limit,
 					  .stale_s = (unsigned)s->stale_after,
@@ -258,7 +249,7 @@ static int check_usage(struct batch *b, struct err *reterr)
 
 int cli_batch_run(struct cli *cli, const struct cli_batch_kind *kind)
 {
-	struct batch b = { .cli = cli, .kind = kind, .begun = clock_mono_ms() };
+	struct batch b = { .cli = cli, .kind = kind, .lock = FOLDER_UNLOCKED, .begun = clock_mono_ms() };
 	struct err e = { 0 };
 	int status = EXIT_USAGE;
 
@@ -278,5 +269,6 @@ int cli_batch_run(struct cli *cli, const struct cli_batch_kind *kind)
 		cli_output_error(&e, cli->json);
 	cli_own_server_leave(b.own);
 	cli_documents_fini(&b.documents);
+	folder_unlock(&b.lock);
 	return status;
 }

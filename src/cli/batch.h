@@ -63,6 +63,5 @@ void cli_own_server_leave(struct cli_own_server *s); /* NULL is welcome */
 /* homes.c: folders of the user's own; false: no home, or too long. */
 bool cli_home_data(char *dst, size_t size);                       /* ~/.local/share/procession */
 bool cli_home_state(const char *service, char *dst, size_t size); /* ~/.local/state/procession/SERVICE */
-bool cli_make_folders(const char *path);                          /* for this user only */
 
 #endif

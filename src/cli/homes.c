@@ -1,9 +1,6 @@
 /* homes.c — the folders that the command keeps for its user, as the XDG base directories have
  * them. */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "cli/batch.h"
 
@@ -28,22 +25,4 @@ bool cli_home_state(const char *service, char *dst, size_t size)
 
 	snprintf(name, sizeof(name), "procession/%s", service);
 	return home("XDG_STATE_HOME", ".local/state", name, dst, size);
-}
-
-bool cli_make_folders(const char *path)
-{
-	char part[4096];
-	size_t n = strlen(path);
-
-	if (n == 0 || n >= sizeof(part))
-		return false;
-	memcpy(part, path, n + 1);
-	for (char *p = part + 1; *p != '\0'; p++) {
-		if (*p == '/') {
-			*p = '\0';
-			(void)mkdir(part, 0700);
-			*p = '/';
-		}
-	}
-	return mkdir(part, 0700) == 0 || errno == EEXIST;
 }

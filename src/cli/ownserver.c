@@ -1,6 +1,9 @@
 /* ownserver.c — a server for those who have none: processiond on a folder in the user's home, on
  * a free port of the loopback address. It is started by the first command that needs it and
- * stopped by the last one; every command holds a shared lock on DIR/commands meanwhile. */
+ * stopped by the last one; every command holds a shared lock on DIR/commands meanwhile. The
+ * folder itself, which outlives a deletion of such files, is locked by the server. If somebody
+ * deletes them while commands run, one may find its server stopped by another, says so, and
+ * --resume goes on; of two servers that are started the second is refused. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/folder.h"
 #include "cli/batch.h"
 
 #define MACHINE_DATA "/var/lib/procession"
@@ -82,7 +86,8 @@ static int failed(const struct cli_own_server *s, const char *what, struct err *
 	return err_raise(reterr, 50000, 16, 1, "%s '%s': %s", what, s->dir, strerror(errno));
 }
 
-/* The new process: a session of its own, so that Ctrl-C on the terminal is not meant for it. */
+/* The new process: a session of its own, so that Ctrl-C on the terminal is not meant for it, and
+ * nothing of what this command or its caller has open, which it may outlive. */
 static void run_daemon(const struct cli_own_server *s, const char *path, int out)
 {
 	char log[4200];
@@ -94,7 +99,7 @@ static void run_daemon(const struct cli_own_server *s, const char *path, int out
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (setsid() < 0 || null < 0 || errors < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 ||
-	    dup2(errors, 2) < 0)
+	    dup2(errors, 2) < 0 || close_range(3, ~0U, 0) < 0)
 		_exit(126);
 	execl(path, "processiond", "--data", s->dir, "--listen", "127.0.0.1:0", (char *)NULL);
 	_exit(127);
@@ -188,7 +193,7 @@ static int open_own(struct cli *cli, struct cli_own_server **ret, struct err *re
 	if (s == NULL)
 		return err_nomem(reterr);
 	s->lock_fd = -1;
-	if (!cli_home_data(s->dir, sizeof(s->dir)) || !cli_make_folders(s->dir)) {
+	if (!cli_home_data(s->dir, sizeof(s->dir)) || !folder_make(s->dir)) {
 		err_raise(
 			reterr, 50000, 16, 1,
 			"no server was named, and there is no home folder for one: give --server or --data");

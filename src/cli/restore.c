@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "cli/answer.h"
 #include "cli/backupfile.h"
 #include "cli/batch.h"
@@ -85,7 +86,7 @@ static bool is_empty(const char *folder)
 
 static int make_folder(struct restore *r, struct err *reterr)
 {
-	if (!cli_make_folders(r->folder) || stat(r->folder, &r->owner) != 0)
+	if (!folder_make(r->folder) || stat(r->folder, &r->owner) != 0)
 		return err_raise(reterr, 50000, 16, 1, "the folder '%.300s' cannot be made: %s", r->folder,
 				 strerror(errno));
 	if (!is_empty(r->folder))

@@ -5,6 +5,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/poison.h"
 #include "cli/batch.h"
 #include "cli/sql.h"
@@ -45,7 +46,7 @@ static void find_history(struct prompt *p)
 	char folder[4000];
 
 	p->file[0] = '\0';
-	if (cli_home_state("sql", folder, sizeof(folder)) && cli_make_folders(folder))
+	if (cli_home_state("sql", folder, sizeof(folder)) && folder_make(folder))
 		snprintf(p->file, sizeof(p->file), "%s/history", folder);
 }
 

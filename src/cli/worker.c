@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/log.h"
 #include "cli/batch.h"
 #include "worker/worker.h"
@@ -106,9 +107,7 @@ static int choose_folders(const struct cli_worker_kind *kind, const struct worke
 			reterr, 50000, 16, 1,
 			"there is no home folder to remember in what was claimed: give one with --state");
 	}
-	return cli_make_folders(state)
-		       ? 0
-		       : err_raise(reterr, 50000, 16, 1, "cannot make the folder '%s'", state);
+	return folder_make(state) ? 0 : err_raise(reterr, 50000, 16, 1, "cannot make the folder '%s'", state);
 }
 
 static int run(struct cli *cli, const struct cli_worker_kind *kind, const struct worker_settings *s,

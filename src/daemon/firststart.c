@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/log.h"
 #include "base/rights.h"
 #include "engine/ask.h"
@@ -30,12 +30,15 @@ static int path_in(const struct config *c, const char *name, char *dst, struct e
 }
 
 /* "by the server with process id 4711", as far as the one that has the folder wrote it down. */
-static int in_use(const struct config *c, int lock_fd, struct err *reterr)
+static int in_use(const struct config *c, struct err *reterr)
 {
+	FILE *f = folder_fopen(c->data, "lock", "re");
 	char pid[16] = "";
-	ssize_t n = lock_fd < 0 ? 0 : pread(lock_fd, pid, sizeof(pid) - 1, 0);
 
-	pid[n > 0 ? n : 0] = '\0';
+	if (f != NULL && fgets(pid, sizeof(pid), f) == NULL)
+		pid[0] = '\0';
+	if (f != NULL)
+		fclose(f);
 	pid[strspn(pid, "0123456789")] = '\0';
 	return err_raise(reterr, 50021, 16, 1,
 			 "The data folder %s is in use by another server%s%s. Stop that one, or give --data "
@@ -47,7 +50,7 @@ static int in_use(const struct config *c, int lock_fd, struct err *reterr)
 static int not_allowed(const char *folder, const char *file, struct err *reterr)
 {
 	const int why = errno;
-	const char *where = access(file, F_OK) == 0 ? file : folder;
+	const char *where = access(folder, R_OK) == 0 && access(file, F_OK) == 0 ? file : folder;
 	char rights[100];
 
 	rights_describe(where, rights, sizeof(rights));
@@ -56,28 +59,6 @@ static int not_allowed(const char *folder, const char *file, struct err *reterr)
 		"Cannot use the data folder %s: %s: %s%s. Start the server as the folder's owner, or "
 		"give --data another folder.",
 		folder, where, strerror(why), rights);
-}
-
-/* The folder itself, which cannot be taken away while it has files: a lock on it stays when
- * files in it are deleted, or when it is renamed. Some network file systems know no locks of
- * folders; there the file "lock" and those of the databases must do. */
-static int lock_folder(const struct config *c, int lock_fd, struct err *reterr)
-{
-	int fd = open(c->data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return not_allowed(c->data, c->data, reterr);
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-		return 0; /* open, and so locked, until the process ends */
-	if (errno == EWOULDBLOCK) {
-		close(fd);
-		return in_use(c, lock_fd, reterr);
-	}
-	LOG(LOG_WARN, NULL, "folder_not_locked", F_STR("folder", c->data), F_STR("reason", strerror(errno)),
-	    F_STR("remedy",
-		  "keep the data folder on a local disk: this file system knows no locks of folders"));
-	close(fd);
-	return 0;
 }
 
 /* For the message of whoever comes next; nothing depends on it. */
@@ -92,8 +73,8 @@ static void write_pid(int fd)
 
 int daemon_firststart_folder(const struct config *c, bool *ret_made, struct err *reterr)
 {
+	struct folder_lock l; /* kept until the process ends */
 	char path[PATH_SIZE];
-	int fd, rc;
 
 	*ret_made = mkdir(c->data, 0700) == 0;
 	if (!*ret_made && errno != EEXIST)
@@ -103,15 +84,10 @@ int daemon_firststart_folder(const struct config *c, bool *ret_made, struct err 
 				 c->data, strerror(errno));
 	if (path_in(c, "lock", path, reterr) < 0)
 		return -1;
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return not_allowed(c->data, path, reterr);
-	rc = flock(fd, LOCK_EX | LOCK_NB) < 0 ? in_use(c, fd, reterr) : lock_folder(c, fd, reterr);
-	if (rc < 0)
-		close(fd);
-	else
-		write_pid(fd);
-	return rc;
+	if (!folder_lock(c->data, &l))
+		return errno == EWOULDBLOCK ? in_use(c, reterr) : not_allowed(c->data, path, reterr);
+	write_pid(l.file);
+	return 0;
 }
 
 void daemon_firststart_undo(const struct config *c)

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "scheduler/ledger_int.h"
@@ -106,28 +106,9 @@ static struct taken *read_line(char *line)
 
 /* ---- the folder ---- */
 
-static FILE *open_in(const struct ledger *l, const char *name, const char *mode)
-{
-	char path[4096];
-
-	if (snprintf(path, sizeof(path), "%s/%s", l->dir, name) >= (int)sizeof(path)) {
-		errno = ENAMETOOLONG;
-		return NULL;
-	}
-	return fopen(path, mode);
-}
-
-static bool rename_in(const struct ledger *l, const char *from, const char *to)
-{
-	char a[4096], b[4096];
-
-	return snprintf(a, sizeof(a), "%s/%s", l->dir, from) < (int)sizeof(a) &&
-	       snprintf(b, sizeof(b), "%s/%s", l->dir, to) < (int)sizeof(b) && rename(a, b) == 0;
-}
-
 static int load(struct ledger *l, struct err *reterr)
 {
-	FILE *f = open_in(l, "journal", "re");
+	FILE *f = folder_fopen(l->dir, "journal", "re");
 	struct taken **end = &l->list;
 	char *line = NULL;
 	size_t size = 0;
@@ -150,27 +131,21 @@ static int load(struct ledger *l, struct err *reterr)
 
 int scheduler_journal_open(struct ledger *l, const char *dir, struct err *reterr)
 {
-	FILE *f;
-
 	l->dir = strdup(dir);
 	if (l->dir == NULL)
 		return err_nomem(reterr);
 	if (mkdir(dir, 0750) < 0 && errno != EEXIST)
 		return failed("create", l, "", reterr);
-	f = open_in(l, "lock", "ae");
-	if (f == NULL)
-		return failed("write", l, "lock", reterr);
-	l->lock_fd = fcntl(fileno(f), F_DUPFD_CLOEXEC, 0);
-	fclose(f);
-	if (l->lock_fd < 0 || flock(l->lock_fd, LOCK_EX | LOCK_NB) < 0)
-		return err_raise(reterr, 50000, 16, 1, "another scheduler uses the folder '%s'", dir);
+	if (!folder_lock(dir, &l->lock))
+		return errno != EWOULDBLOCK ? failed("write", l, "lock", reterr)
+					    : err_raise(reterr, 50000, 16, 1,
+							"another scheduler uses the folder '%s'", dir);
 	return load(l, reterr);
 }
 
 void scheduler_journal_close(struct ledger *l)
 {
-	if (l->lock_fd >= 0)
-		close(l->lock_fd);
+	folder_unlock(&l->lock);
 	free(l->dir);
 }
 
@@ -191,14 +166,14 @@ int scheduler_journal_save(struct ledger *l, struct err *reterr)
 
 	if (l->dir == NULL)
 		return 0;
-	f = open_in(l, "journal.new", "we");
+	f = folder_fopen(l->dir, "journal.new", "we");
 	if (f == NULL)
 		return failed("write", l, "journal.new", reterr);
 	for (const struct taken *t = l->list; t != NULL; t = t->link)
 		write_line(f, t);
 	ok = fflush(f) == 0 && fsync(fileno(f)) == 0;
 	ok = fclose(f) == 0 && ok;
-	if (!ok || !rename_in(l, "journal.new", "journal"))
+	if (!ok || !folder_rename(l->dir, "journal.new", "journal"))
 		return failed("write", l, "journal", reterr);
 	sync_dir(l->dir);
 	return 0;
@@ -233,7 +208,7 @@ void scheduler_journal_history(struct ledger *l, const struct taken *t, const ch
 
 	if (l->dir == NULL)
 		return;
-	f = open_in(l, "history", "ae");
+	f = folder_fopen(l->dir, "history", "ae");
 	if (f == NULL) {
 		LOG(LOG_ERROR, NULL, "history", F_STR("why", strerror(errno)), F_STR("folder", l->dir));
 		return;
@@ -250,6 +225,6 @@ void scheduler_journal_history(struct ledger *l, const struct taken *t, const ch
 	size = ftell(f);
 	if (fclose(f) != 0)
 		LOG(LOG_ERROR, NULL, "history", F_STR("why", strerror(errno)), F_STR("folder", l->dir));
-	if (size > HISTORY_MAX && !rename_in(l, "history", "history.1"))
+	if (size > HISTORY_MAX && !folder_rename(l->dir, "history", "history.1"))
 		LOG(LOG_ERROR, NULL, "history", F_STR("why", strerror(errno)), F_STR("folder", l->dir));
 }

@@ -65,7 +65,7 @@ int scheduler_ledger_open(const char *dir, struct reports *reports, struct ledge
 
 	if (l == NULL)
 		return err_nomem(reterr);
-	l->lock_fd = -1;
+	l->lock = FOLDER_UNLOCKED;
 	l->reports = reports;
 	lock_init(&l->mutex);
 	if (dir != NULL && scheduler_journal_open(l, dir, reterr) < 0) {

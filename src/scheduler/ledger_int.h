@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "base/folder.h"
 #include "base/lock.h"
 #include "scheduler/ledger.h"
 
@@ -12,7 +13,7 @@ struct ledger {
 	struct lock mutex;
 	struct taken *list; /* in the order in which they were taken */
 	char *dir;          /* NULL: memory only */
-	int lock_fd;
+	struct folder_lock lock;
 	struct reports *reports; /* lent; NULL: none */
 };
 

@@ -2,14 +2,11 @@
  * root and name of its output; a new one is written beside it and renamed. DIR/lock is held
  * while a worker uses the folder, DIR/instance tells this worker from others in the database. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/folder.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -18,7 +15,7 @@
 
 struct claims {
 	char *dir; /* NULL: in memory only */
-	int lock_fd;
+	struct folder_lock lock;
 	char instance[37];
 	struct list entries;
 };
@@ -26,25 +23,6 @@ struct claims {
 static int failed(const struct claims *j, const char *what, const char *name, struct err *reterr)
 {
 	return err_raise(reterr, 50000, 16, 1, "cannot %s '%s/%s': %s", what, j->dir, name, strerror(errno));
-}
-
-static FILE *open_in(const struct claims *j, const char *name, const char *mode)
-{
-	char path[4096];
-
-	if (snprintf(path, sizeof(path), "%s/%s", j->dir, name) >= (int)sizeof(path)) {
-		errno = ENAMETOOLONG;
-		return NULL;
-	}
-	return fopen(path, mode);
-}
-
-static bool rename_in(const struct claims *j, const char *from, const char *to)
-{
-	char a[4096], b[4096];
-
-	return snprintf(a, sizeof(a), "%s/%s", j->dir, from) < (int)sizeof(a) &&
-	       snprintf(b, sizeof(b), "%s/%s", j->dir, to) < (int)sizeof(b) && rename(a, b) == 0;
 }
 
 /* --- the instance --- */
@@ -59,7 +37,7 @@ static void new_instance(struct claims *j)
 
 static int load_instance(struct claims *j, struct err *reterr)
 {
-	FILE *f = open_in(j, "instance", "re");
+	FILE *f = folder_fopen(j->dir, "instance", "re");
 	uint8_t guid[16];
 	char text[64] = "";
 
@@ -74,9 +52,9 @@ static int load_instance(struct claims *j, struct err *reterr)
 		return 0;
 	}
 	new_instance(j);
-	f = open_in(j, "instance.new", "we");
+	f = folder_fopen(j->dir, "instance.new", "we");
 	if (f == NULL || fprintf(f, "%s\n", j->instance) < 0 || fclose(f) != 0 ||
-	    !rename_in(j, "instance.new", "instance"))
+	    !folder_rename(j->dir, "instance.new", "instance"))
 		return failed(j, "write", "instance", reterr);
 	return 0;
 }
@@ -145,7 +123,7 @@ int worker_claims_save(struct claims *j, struct err *reterr)
 
 	if (j->dir == NULL)
 		return 0;
-	f = open_in(j, "journal.new", "we");
+	f = folder_fopen(j->dir, "journal.new", "we");
 	if (f == NULL)
 		return failed(j, "write", "journal.new", reterr);
 	LIST_EACH (it, &j->entries) {
@@ -159,7 +137,8 @@ int worker_claims_save(struct claims *j, struct err *reterr)
 	}
 	ok = fflush(f) == 0 && ferror(f) == 0;
 	ok = fclose(f) == 0 && ok;
-	return ok && rename_in(j, "journal.new", "journal") ? 0 : failed(j, "write", "journal", reterr);
+	return ok && folder_rename(j->dir, "journal.new", "journal") ? 0
+								     : failed(j, "write", "journal", reterr);
 }
 
 /* --- opening --- */
@@ -193,7 +172,7 @@ static bool read_line(struct claims *j, const char *line)
 
 static int load(struct claims *j, struct err *reterr)
 {
-	FILE *f = open_in(j, "journal", "re");
+	FILE *f = folder_fopen(j->dir, "journal", "re");
 	char *line = NULL;
 	size_t size = 0;
 
@@ -208,41 +187,17 @@ static int load(struct claims *j, struct err *reterr)
 	return 0;
 }
 
-/* mkdir -p: the folder is below the user's own or /var/lib. */
-static bool make_dirs(const char *dir)
-{
-	char path[4096];
-	size_t n = strlen(dir);
-
-	if (n == 0 || n >= sizeof(path))
-		return false;
-	memcpy(path, dir, n + 1);
-	for (char *p = path + 1; *p != '\0'; p++) {
-		if (*p != '/')
-			continue;
-		*p = '\0';
-		(void)mkdir(path, 0755);
-		*p = '/';
-	}
-	return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
-
 static int lock(struct claims *j, struct err *reterr)
 {
-	FILE *f = open_in(j, "lock", "ae");
-
-	if (f == NULL)
+	if (folder_lock(j->dir, &j->lock))
+		return 0;
+	if (errno != EWOULDBLOCK)
 		return failed(j, "write", "lock", reterr);
-	j->lock_fd = fcntl(fileno(f), F_DUPFD_CLOEXEC, 0);
-	fclose(f);
-	if (j->lock_fd < 0 || flock(j->lock_fd, LOCK_EX | LOCK_NB) < 0)
-		return err_raise(reterr, 50000, 16, 1,
-				 "another worker uses the folder '%s'; give this one its own with --state",
-				 j->dir);
-	return 0;
+	return err_raise(reterr, 50000, 16, 1,
+			 "another worker uses the folder '%s'; give this one its own with --state", j->dir);
 }
 
-int worker_claims_open(const char *dir, struct claims **ret, struct err *reterr)
+int worker_claims_open(const char *dir, bool is_locked, struct claims **ret, struct err *reterr)
 {
 	struct claims *j = calloc(1, sizeof(*j));
 	int rc = 0;
@@ -250,13 +205,14 @@ int worker_claims_open(const char *dir, struct claims **ret, struct err *reterr)
 	if (j == NULL)
 		return err_nomem(reterr);
 	list_init(&j->entries);
-	j->lock_fd = -1;
+	j->lock = FOLDER_UNLOCKED;
 	new_instance(j);
 	if (dir != NULL) {
 		j->dir = strdup(dir);
-		rc = j->dir == NULL    ? err_nomem(reterr)
-		     : !make_dirs(dir) ? failed(j, "create", "", reterr)
-				       : lock(j, reterr);
+		rc = j->dir == NULL      ? err_nomem(reterr)
+		     : !folder_make(dir) ? failed(j, "create", "", reterr)
+		     : is_locked         ? 0
+					 : lock(j, reterr);
 		if (rc == 0)
 			rc = load_instance(j, reterr);
 		if (rc == 0)
@@ -278,8 +234,7 @@ void worker_claims_close(struct claims *j)
 		next = it->next;
 		entry_free(CONTAINER_OF(it, struct claim, link));
 	}
-	if (j->lock_fd >= 0)
-		close(j->lock_fd);
+	folder_unlock(&j->lock);
 	free(j->dir);
 	free(j);
 }

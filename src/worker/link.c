@@ -429,7 +429,7 @@ int worker_link_start(const struct worker_options *o, int wake_fd, struct link *
 		worker_link_free(l);
 		return err_raise(reterr, 50000, 16, 1, "no descriptor is free: %s", strerror(errno));
 	}
-	if (worker_claims_open(o->state, &l->claims, reterr) < 0) {
+	if (worker_claims_open(o->state, o->state_is_locked, &l->claims, reterr) < 0) {
 		worker_link_free(l);
 		return -1;
 	}

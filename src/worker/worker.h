@@ -35,6 +35,7 @@ struct worker_options {
 	int (*open)(void *arg, struct client **ret, struct err *reterr);
 	void *arg;
 	const char *state;    /* folder of the journal; NULL: none */
+	bool state_is_locked; /* by the caller, until worker_run is over */
 	const char *history;  /* folder of the history; NULL: none */
 	unsigned limit_s;     /* for one document, from its start on */
 	unsigned stale_s;     /* a start that lies so far back was a dead worker's; well above limit_s */

@@ -61,7 +61,7 @@ struct claim {
 	char *output_root, *output;
 	bool in_hand; /* this process works on it */
 };
-MUST_CHECK int worker_claims_open(const char *dir, struct claims **ret, struct err *reterr);
+MUST_CHECK int worker_claims_open(const char *dir, bool is_locked, struct claims **ret, struct err *reterr);
 void worker_claims_close(struct claims *j);
 const char *worker_claims_instance(
 	const struct claims *j); /* which worker this is: a GUID that stays with the folder */

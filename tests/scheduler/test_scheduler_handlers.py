@@ -171,6 +171,9 @@ def test_one_folder_belongs_to_one_scheduler(server, scheduler):
         s.wait_log("scheduler-started")
         second = subprocess.run(s.command, capture_output=True, text=True, timeout=20)
         assert second.returncode == 2 and "another scheduler uses the folder" in second.stderr
+        (s.folder / "state" / "lock").unlink()          # nor when somebody has tidied up
+        second = subprocess.run(s.command, capture_output=True, text=True, timeout=20)
+        assert second.returncode == 2 and "another scheduler uses the folder" in second.stderr
 
 
 def test_once_runs_what_is_due_and_ends(server, scheduler):

@@ -190,7 +190,7 @@ def connection(server):
     return ["--server", server.address, "--password-file", str(server.dir / "password")]
 
 
-def procession(*args, home=None, server=None, cwd=None, limit=LIMIT, check=None):
+def procession(*args, home=None, server=None, cwd=None, limit=LIMIT, check=None, pass_fds=()):
     """The command, run to its end."""
     env = dict(os.environ)
     env.pop("PROCESSION_SERVER", None)
@@ -199,7 +199,7 @@ def procession(*args, home=None, server=None, cwd=None, limit=LIMIT, check=None)
     words = [str(command_binary()), *map(str, args)]
     if server is not None:
         words += connection(server)
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env, cwd=cwd, timeout=limit)
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env, cwd=cwd, timeout=limit, pass_fds=pass_fds)
     assert not SANITIZER.search(done.stderr), done.stderr
     if check is not None:
         assert done.returncode == check, done.stdout + done.stderr

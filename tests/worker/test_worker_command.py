@@ -1,9 +1,11 @@
 """`procession convert` and `procession jobs`, as somebody uses them who has nothing else."""
+import fcntl
 import json
 import os
 import re
 import signal
 import subprocess
+import tempfile
 
 import pytest
 
@@ -63,6 +65,23 @@ def test_json_skip_existing_and_names_that_meet(folder, home, new_worker):
     assert "xls" in done.stderr
     done = procession("convert", "nowhere.docx", home=home, cwd=folder.path, check=2)
     assert "nowhere.docx" in done.stderr
+
+
+def test_the_server_of_the_command_inherits_no_descriptor(home):
+    """It may outlive the command that started it, and then all that this one was given: another's lock, the end of a pipe."""
+    folder = home / ".local/share/procession"
+    folder.mkdir(parents=True, mode=0o700)
+    with open(folder / "commands", "w", encoding="utf-8") as commands, tempfile.TemporaryFile() as given:
+        fcntl.flock(commands, fcntl.LOCK_SH)            # as another command does: the server stays
+        os.set_inheritable(given.fileno(), True)
+        procession("jobs", "list", home=home, check=0, pass_fds=(given.fileno(),))
+        pid = own_pid(home)
+        try:
+            same = [n for n in os.listdir(f"/proc/{pid}/fd") if os.path.samestat(os.stat(f"/proc/{pid}/fd/{n}"), os.fstat(given.fileno()))]
+            assert same == []
+        finally:
+            os.kill(pid, signal.SIGTERM)
+    wait_for("its end", lambda: not os.path.exists(f"/proc/{pid}"))
 
 
 def begin(folder, home):

@@ -1,7 +1,10 @@
 """A worker from its start to its end: it finds work, reports, gives back, and waits for its server."""
+import contextlib
 import http.server
 import itertools
 import json
+import os
+import re
 import signal
 import socket
 import threading
@@ -284,6 +287,39 @@ def test_sighup_reads_the_settings_again(queue, folder, new_worker):
     queue.add(second, ["outside.docx"], folder.path.parent)
     assert queue.wait(first)["succeeded"] == 6 and queue.wait(second)["succeeded"] == 1
     assert worker.process.poll() is None
+    worker.stop()
+
+
+def test_one_folder_belongs_to_one_worker(queue, new_worker):
+    """Also when somebody has tidied up in it."""
+    first, second = new_worker().start(), new_worker()
+    wait_for("the connection", lambda: first.events("connected"))
+    second.state = first.state
+    (first.state / "lock").unlink()
+    assert second.start().process.wait(LIMIT) == 2
+    assert "another worker uses the folder" in second.log()
+    first.stop()
+
+
+def descriptors(pid):
+    """What a process has open, without the numbers that tell one from another of its kind."""
+    found = []
+    for entry in os.scandir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            found.append(re.sub(r"\[\d+\]", "[]", os.readlink(entry.path)))
+    return sorted(found)
+
+
+def test_a_new_life_begins_without_the_descriptors_of_the_old_one(queue, new_worker):
+    """Least of all the old connection, which the server would count as a session."""
+    worker = new_worker().start()
+    for life in (1, 2, 3):
+        wait_for("the connection", lambda: len(worker.events("connected")) == life)      # noqa: B023 — called at once
+        here = descriptors(worker.process.pid)
+        assert life == 1 or here == before, (before, here)
+        before = here
+        worker.process.send_signal(signal.SIGHUP)
+    wait_for("the connection", lambda: len(worker.events("connected")) == 4)
     worker.stop()
 
 

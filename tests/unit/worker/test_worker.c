@@ -42,13 +42,13 @@ static void claims_survive_with_their_instance(void **state)
 	char instance[37];
 
 	(void)state;
-	assert_int_equal(worker_claims_open(dir, &c, &e), 0);
+	assert_int_equal(worker_claims_open(dir, false, &c, &e), 0);
 	memcpy(instance, worker_claims_instance(c), 37);
 	assert_int_equal(worker_claims_add(c, &a, "/srv/a \"b\"", "x\ny.pdf", &e), 0);
 	assert_int_equal(worker_claims_add(c, &b, NULL, NULL, &e), 0);
 	assert_int_equal(worker_claims_save(c, &e), 0);
 	worker_claims_close(c);
-	assert_int_equal(worker_claims_open(dir, &c, &e), 0);
+	assert_int_equal(worker_claims_open(dir, false, &c, &e), 0);
 	assert_string_equal(worker_claims_instance(c), instance);
 	found = worker_claims_find(c, &a);
 	assert_non_null(found);
@@ -67,11 +67,14 @@ static void one_folder_has_one_worker(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	assert_int_equal(worker_claims_open(dir, &c, &e), 0);
-	assert_int_equal(worker_claims_open(dir, &other, &e), -1);
+	assert_int_equal(worker_claims_open(dir, false, &c, &e), 0);
+	assert_int_equal(worker_claims_open(dir, false, &other, &e), -1);
 	assert_non_null(strstr(e.text, "--state"));
+	assert_int_equal(worker_claims_open(dir, true, &other, &e), 0); /* c has it for this one */
+	worker_claims_close(other);
+	assert_int_equal(worker_claims_open(dir, false, &other, &e), -1);
 	worker_claims_close(c);
-	assert_int_equal(worker_claims_open(dir, &other, &e), 0);
+	assert_int_equal(worker_claims_open(dir, false, &other, &e), 0);
 	worker_claims_close(other);
 }
 
@@ -89,7 +92,7 @@ static void a_damaged_line_of_the_journal_is_left_out(void **state)
 	      "\"o\"]\n",
 	      f);
 	fclose(f);
-	assert_int_equal(worker_claims_open(dir, &c, &e), 0);
+	assert_int_equal(worker_claims_open(dir, false, &c, &e), 0);
 	assert_non_null(worker_claims_find(c, &(struct queue_key){ 1, 1, 1 }));
 	assert_null(worker_claims_find(c, &(struct queue_key){ 2, 1, 1 }));
 	assert_null(worker_claims_find(c, &(struct queue_key){ 3, 1, 1 }));
