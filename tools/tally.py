@@ -63,7 +63,7 @@ def main(folder):
     for name in tally.names:
         print("failed:", name)
     if tally.skipped:
-        print(f"{tally.skipped} skipped (a driver or tool that is not installed; see the reports)")
+        print(f"{tally.skipped} skipped (the reports say why)")
     print(f"{tally.passed} passed, {tally.failed} failed")
     return 1 if tally.failed or not tally.passed else 0
 
