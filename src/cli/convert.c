@@ -26,8 +26,10 @@ static const struct {
 	{ "mhtml", "MHTML" },
 };
 
-static const char *const extensions[] = { "docx", "docm", "doc", "dotx", "dotm",  "dot", "odt", "ott", "fodt",
-					  "rtf",  "html", "htm", "mht",  "mhtml", "txt", "wps", "sxw", NULL };
+/* Of what is taken from folders: all that convert/sniff.c knows, but for those that many files have
+ * that are no documents (xml, md, log). */
+static const char *const extensions[] = { "docx", "docm", "dotx", "dotm", "doc", "dot", "odt",
+					  "ott",  "fodt", "rtf",  "html", "htm", "txt", NULL };
 
 static char *settings_of(const struct cli *cli, struct err *reterr)
 {
@@ -52,7 +54,7 @@ static char *settings_of(const struct cli *cli, struct err *reterr)
 	}
 	err_raise(reterr, 50000, 16, 1,
 		  "'%s' is no format to convert to; it is one of pdf, pdfa, docx, docm, doc, dotx, dotm, "
-		  "dot, rtf, odt, xml, mht",
+		  "dot, rtf, odt, xml, mht, mhtml",
 		  wanted);
 	return NULL;
 }

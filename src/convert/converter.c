@@ -42,7 +42,7 @@ static int make_profile(const struct convert_nursery *n)
 	snprintf(packages, sizeof(packages), "file://%s/packages", n->hello.base);
 	return setenv("CONFIGURATION_LAYERS", layers, 1) < 0 || setenv("TMPDIR", n->hello.base, 1) < 0 ||
 			       setenv("UNO_SHARED_PACKAGES_CACHE", packages, 1) < 0 ||
-			       convert_write_profile(path) < 0
+			       convert_write_profile(path, "") < 0
 		       ? -1
 		       : 0;
 }

@@ -317,11 +317,12 @@ static struct convert_flight *free_flight(struct convert_engine *e)
 	return NULL;
 }
 
-/* The other way can do less: no commands, and no work on the output. */
+/* The other way can do less: no commands, and no format that is made of another. */
 static enum convert_way choose_way(const struct document_task *t, const struct convert_order *o)
 {
+	enum convert_finish finish = convert_format_of(o->format)->finish;
 	bool simple = !o->update_fields && !o->hide_changes && !o->reject_changes &&
-		      convert_format_of(o->format)->finish == CONVERT_AS_IT_IS;
+		      (finish == CONVERT_AS_IT_IS || finish == CONVERT_WITHOUT_MACROS);
 
 	return t->attempt > 1 && simple ? CONVERT_BY_OFFICE : CONVERT_BY_KIT;
 }

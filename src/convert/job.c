@@ -210,9 +210,11 @@ static void __attribute__((noreturn)) deliver(const struct convert_job *j)
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
 		end(j, DOCUMENT_UNKNOWN, "LibreOffice said that it was done, but there is no output");
-	if (j->format->finish == CONVERT_TO_TEMPLATE) {
-		if (convert_make_template(j->result) < 0)
+	if (j->format->finish == CONVERT_TO_TEMPLATE || j->format->finish == CONVERT_WITHOUT_MACROS) {
+		if (j->format->finish == CONVERT_TO_TEMPLATE && convert_make_template(j->result) < 0)
 			end(j, DOCUMENT_UNKNOWN, "the output could not be made a template");
+		if (j->format->finish == CONVERT_WITHOUT_MACROS && convert_drop_macros(j->result) < 0)
+			end(j, DOCUMENT_UNKNOWN, "the macros could not be taken out of the output");
 		close(fd);
 		fd = open(j->result, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	}
@@ -299,6 +301,27 @@ static void save(const struct convert_job *j)
 	end(j, DOCUMENT_UNKNOWN, text);
 }
 
+/* LibreOffice says "success" for commands that give something back, and not for the others, nor
+ * for those that find nothing to do: its answer to these tells when it has come, and no more. So
+ * what must be true afterwards is looked at. Of a document that is protected changes cannot be
+ * undone. */
+static void check_command(const struct convert_job *j, const struct command *c)
+{
+	char *left;
+	bool none;
+
+	if (strcmp(c->name, ".uno:SaveAs") == 0 && j->failed)
+		end(j, DOCUMENT_UNKNOWN, "LibreOffice could not save it");
+	if (strcmp(c->name, ".uno:RejectAllTrackedChanges") != 0)
+		return;
+	left = j->doc->pClass->getCommandValues(j->doc, ".uno:AcceptTrackedChanges");
+	none = left != NULL && strstr(left, "\"index\"") == NULL;
+	free(left);
+	if (!none)
+		end(j, DOCUMENT_SETTING_UNSUPPORTED,
+		    "RevisionState Original: the document is protected, and its changes cannot be undone");
+}
+
 void convert_job_step(struct convert_job *j, int timeout_ms)
 {
 	const struct command *c = &j->commands[j->at];
@@ -319,8 +342,7 @@ void convert_job_step(struct convert_job *j, int timeout_ms)
 		return;
 	}
 	if (j->at < j->ncommands) {
-		if (j->failed && strcmp(c->name, ".uno:SaveAs") == 0)
-			end(j, DOCUMENT_UNKNOWN, "LibreOffice could not save it");
+		check_command(j, c);
 		j->posted = false;
 		j->at++;
 		return;
@@ -365,6 +387,10 @@ void convert_job_begin(struct convert_nursery *n, const struct convert_request *
 	look(j, r, copy);
 	if (r->way == CONVERT_BY_OFFICE)
 		by_office(j);
+	if (j->order.update_fields && convert_package_is_read_only(j->input))
+		end(j, DOCUMENT_SETTING_UNSUPPORTED,
+		    "UpdateFields: the document is protected against changes, and its fields stay as they "
+		    "are");
 	load(j);
 	j->doc->pClass->registerCallback(j->doc, answer, j);
 	plan(j);

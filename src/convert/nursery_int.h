@@ -63,12 +63,17 @@ MUST_CHECK int convert_by_office(const struct convert_nursery *n, const struct c
 				 const char *folder, const char *input, const char *output,
 				 struct err *reterr);
 /* LibreOffice's settings, as a file: no macros, no links, no recovery, no first start. */
-MUST_CHECK int convert_write_profile(const char *path);
+/* language: a tag of letters, digits and hyphens, or empty for none. */
+MUST_CHECK int convert_write_profile(const char *path, const char *language);
 /* The web page and the pictures in this folder as one MIME file. */
 MUST_CHECK int convert_write_mhtml(const char *folder, const char *page, int output);
 /* The document becomes a template: its content type in the package. */
 MUST_CHECK int convert_make_template(const char *path);
 /* A small document that has a bit of everything, for LibreOffice to load its libraries with. */
+/* Of a document without macro in its name: LibreOffice leaves them in. */
+MUST_CHECK int convert_drop_macros(const char *path);
+/* Whether LibreOffice will open the package for reading only, because it says so. */
+bool convert_package_is_read_only(const char *path);
 MUST_CHECK int convert_write_warmup(const char *path);
 
 #endif

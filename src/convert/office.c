@@ -63,7 +63,7 @@ static int run(const struct convert_nursery *n, const struct convert_order *o, c
 }
 
 /* A profile of its own, that has been started before. */
-static int make_profile(const char *folder)
+static int make_profile(const char *folder, const char *language)
 {
 	static const char *const levels[] = { "/profile", "/profile/user" };
 	char path[CONVERT_PATH_MAX];
@@ -74,7 +74,7 @@ static int make_profile(const char *folder)
 			return -1;
 	}
 	snprintf(path, sizeof(path), "%s/profile/user/registrymodifications.xcu", folder);
-	return convert_write_profile(path);
+	return convert_write_profile(path, language);
 }
 
 int convert_by_office(const struct convert_nursery *n, const struct convert_order *o, const char *folder,
@@ -83,7 +83,7 @@ int convert_by_office(const struct convert_nursery *n, const struct convert_orde
 	char made[CONVERT_PATH_MAX];
 	int status;
 
-	if (make_profile(folder) < 0)
+	if (make_profile(folder, o->language) < 0)
 		return err_raise(reterr, DOCUMENT_UNKNOWN, 16, 1,
 				 "LibreOffice's settings could not be written");
 	status = run(n, o, folder, input);

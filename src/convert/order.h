@@ -8,6 +8,8 @@
 
 enum convert_finish {
 	CONVERT_AS_IT_IS,
+	/* it is no format with macros */
+	CONVERT_WITHOUT_MACROS,
 	/* the content type of a document becomes that of a template */
 	CONVERT_TO_TEMPLATE,
 	CONVERT_TO_MHTML, /* a page and its pictures become one MIME file */

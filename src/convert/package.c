@@ -1,14 +1,17 @@
-/* package.c — Open XML packages that we write to: a document that becomes a template, and the
- * small document that LibreOffice is warmed up with. */
+/* package.c — packages that we look into, and Open XML packages that we write to: a document that
+ * becomes a template or loses its macros, and the small document that LibreOffice is warmed up
+ * with. */
 #include <stdlib.h>
 #include <string.h>
 #include <zip.h>
 
 #include "base/buf.h"
+#include "base/str.h"
 #include "convert/nursery_int.h"
 
 #define TYPES "[Content_Types].xml"
-#define TYPES_MAX (1 << 20)
+#define RELATIONS "word/_rels/document.xml.rels"
+#define PART_MAX (1 << 20)
 #define XML_HEAD "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"
 
 static int add(zip_t *z, const char *name, const void *p, size_t n)
@@ -21,14 +24,12 @@ static int add(zip_t *z, const char *name, const void *p, size_t n)
 	return -1;
 }
 
-/* --- template ----------------------------------------------------------------------------- */
-
-/* The part as text, to be freed. NULL: it is not there or too long. */
-static char *read_types(zip_t *z)
+/* The beginning of a part as text, to be freed. NULL: it is not there. */
+static char *read_part(zip_t *z, const char *name)
 {
-	char *text = malloc(TYPES_MAX);
-	zip_file_t *f = text != NULL ? zip_fopen(z, TYPES, 0) : NULL;
-	zip_int64_t n = f != NULL ? zip_fread(f, text, TYPES_MAX - 1) : -1;
+	char *text = malloc(PART_MAX);
+	zip_file_t *f = text != NULL ? zip_fopen(z, name, 0) : NULL;
+	zip_int64_t n = f != NULL ? zip_fread(f, text, PART_MAX - 1) : -1;
 
 	if (f != NULL)
 		zip_fclose(f);
@@ -39,6 +40,18 @@ static char *read_types(zip_t *z)
 	text[n] = '\0';
 	return text;
 }
+
+/* Writes the package; what was given to it must live until then. */
+static int finish(zip_t *z, int rc)
+{
+	if (rc == 0)
+		rc = zip_close(z);
+	if (rc != 0 && z != NULL)
+		zip_discard(z);
+	return rc;
+}
+
+/* --- template ----------------------------------------------------------------------------- */
 
 /* Writes the text with one type in place of the other. Failure is the buffer's, or no such type. */
 static int exchange(struct buf *b, const char *text, const char *old, const char *new)
@@ -58,20 +71,100 @@ int convert_make_template(const char *path)
 	static const char old[] = "application/vnd.ms-word.document.macroEnabled.main+xml";
 	static const char new[] = "application/vnd.ms-word.template.macroEnabledTemplate.main+xml";
 	zip_t *z = zip_open(path, 0, NULL);
-	char *text = z != NULL ? read_types(z) : NULL;
+	char *text = z != NULL ? read_part(z, TYPES) : NULL;
 	struct buf made;
 	int rc = -1;
 
-	buf_init(&made, 2 * TYPES_MAX);
+	buf_init(&made, 2 * PART_MAX);
 	if (text != NULL && exchange(&made, text, old, new) == 0)
 		rc = add(z, TYPES, made.data, made.len);
-	if (rc == 0)
-		rc = zip_close(z); /* writes it */
-	if (rc != 0 && z != NULL)
-		zip_discard(z);
+	rc = finish(z, rc);
 	buf_fini(&made);
 	free(text);
 	return rc;
+}
+
+/* --- macros ------------------------------------------------------------------------------- */
+
+/* Writes the text without the elements that name a part of macros; they are empty elements. */
+static void drop_elements(struct buf *b, const char *text)
+{
+	while (*text != '\0') {
+		size_t n = text[0] == '<' ? strcspn(text, ">") + 1 : strcspn(text, "<");
+		const char *vba = strstr(text, "vba");
+
+		if (n > strlen(text))
+			n = strlen(text);
+		if (text[0] != '<' || vba == NULL || vba >= text + n)
+			buf_put(b, text, n);
+		text += n;
+	}
+}
+
+static int rewrite(zip_t *z, const char *name, struct buf *made)
+{
+	char *text = read_part(z, name);
+
+	/* All of it, or it must not be written back. */
+	if (text != NULL && strlen(text) < PART_MAX - 1)
+		drop_elements(made, text);
+	else
+		made->failed = true;
+	free(text);
+	return made->failed ? -1 : add(z, name, made->data, made->len);
+}
+
+int convert_drop_macros(const char *path)
+{
+	zip_t *z = zip_open(path, 0, NULL);
+	zip_int64_t at = z != NULL ? zip_name_locate(z, "word/vbaProject.bin", 0) : -1;
+	struct buf types, relations;
+	int rc = z != NULL ? 0 : -1;
+
+	buf_init(&types, PART_MAX);
+	buf_init(&relations, PART_MAX);
+	if (at >= 0 && (rewrite(z, TYPES, &types) < 0 || rewrite(z, RELATIONS, &relations) < 0 ||
+			zip_delete(z, (zip_uint64_t)at) < 0))
+		rc = -1;
+	rc = finish(z, rc);
+	buf_fini(&types);
+	buf_fini(&relations);
+	return rc;
+}
+
+/* --- protection --------------------------------------------------------------------------- */
+
+/* Whether an element with this name has one of the texts in its tag, and the other, too. */
+static bool says(const char *text, const char *element, const char *one, const char *const *others)
+{
+	const char *at = strstr(text, element);
+	char tag[2048];
+
+	if (at == NULL)
+		return false;
+	str_copy(tag, sizeof(tag), (struct str){ at, strcspn(at, "<") });
+	for (; strstr(tag, one) != NULL && *others != NULL; others++)
+		if (strstr(tag, *others) != NULL)
+			return true;
+	return false;
+}
+
+bool convert_package_is_read_only(const char *path)
+{
+	static const char *const on[] = { "enforcement=\"1\"", "enforcement=\"true\"", "enforcement=\"on\"",
+					  NULL };
+	static const char *const yes[] = { ">true", NULL };
+	zip_t *z = zip_open(path, ZIP_RDONLY, NULL);
+	char *word = z != NULL ? read_part(z, "word/settings.xml") : NULL;
+	char *odf = z != NULL && word == NULL ? read_part(z, "settings.xml") : NULL;
+	bool is = (word != NULL && says(word, "documentProtection", "\"readOnly\"", on)) ||
+		  (odf != NULL && says(odf, "\"LoadReadonly\"", "", yes));
+
+	free(word);
+	free(odf);
+	if (z != NULL)
+		zip_discard(z);
+	return is;
 }
 
 /* --- warm-up ------------------------------------------------------------------------------ */
@@ -147,9 +240,5 @@ int convert_write_warmup(const char *path)
 
 	for (size_t i = 0; i < ARRAY_LEN(parts) && rc == 0; i++)
 		rc = add(z, parts[i].name, parts[i].text, parts[i].n);
-	if (rc == 0)
-		rc = zip_close(z);
-	if (rc != 0 && z != NULL)
-		zip_discard(z);
-	return rc;
+	return finish(z, rc);
 }

@@ -28,16 +28,23 @@ static const char text[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 	ITEM("Office.Common/Save/Document", "AutoSave", "false")
 		ITEM("Office.Recovery/RecoveryInfo", "Enabled", "false")
 	/* What is written says nothing about who wrote it. */
-	ITEM("Office.Common/Save/Document", "UseUserData", "false") "</oor:items>\n";
+	ITEM("Office.Common/Save/Document", "UseUserData", "false");
 
-int convert_write_profile(const char *path)
+int convert_write_profile(const char *path, const char *language)
 {
-	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
-	ssize_t n;
+	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600), n;
 
 	if (fd < 0)
 		return -1;
-	n = write(fd, text, sizeof(text) - 1);
+	n = dprintf(fd, "%s", text);
+	/* What the load option Language= says to LibreOfficeKit: the paper of text and HTML. */
+	if (n > 0 && language[0] != '\0')
+		n = dprintf(fd,
+			    ITEM("Setup/L10N", "ooSetupSystemLocale", "%s")
+				    ITEM("Office.Linguistic/General", "DefaultLocale", "%s"),
+			    language, language);
+	if (n > 0)
+		n = dprintf(fd, "</oor:items>\n");
 	close(fd);
-	return n == (ssize_t)(sizeof(text) - 1) ? 0 : -1;
+	return n > 0 ? 0 : -1;
 }

@@ -82,12 +82,28 @@ def docx_with_picture(text, noise=False, size=32):
                 relations=f'<Relationship Id="p1" Type="{R}/image" Target="media/image1.png"/>')
 
 
-def docx_with_changes():
+def protection(kind):
+    """Arguments of docx: the document is protected, so that only this may be done to it: readOnly, trackedChanges …"""
+    return {"parts": {"word/settings.xml": f'<?xml version="1.0"?><w:settings xmlns:w="{W}"><w:documentProtection w:edit="{kind}" '
+                                           'w:enforcement="1"/></w:settings>'},
+            "relations": f'<Relationship Id="p9" Type="{R}/settings" Target="settings.xml"/>',
+            "overrides": f'<Override PartName="/word/settings.xml" ContentType="{WORD}settings+xml"/>'}
+
+
+def docm(text, streams, kind="docm"):
+    """A document with macros: the streams of its VBA project."""
+    project = "http://schemas.microsoft.com/office/2006/relationships/vbaProject"
+    return docx(paragraph(text), kind, parts={"word/vbaProject.bin": compound(streams)},
+                relations=f'<Relationship Id="v1" Type="{project}" Target="vbaProject.bin"/>',
+                overrides='<Override PartName="/word/vbaProject.bin" ContentType="application/vnd.ms-office.vbaProject"/>')
+
+
+def docx_with_changes(**more):
     """keep, inserted, deleted, end."""
     who = 'w:author="A" w:date="2020-01-01T00:00:00Z"'
     return docx(f'<w:p><w:r><w:t xml:space="preserve">keep </w:t></w:r><w:ins w:id="1" {who}><w:r>'
                 f'<w:t xml:space="preserve">inserted </w:t></w:r></w:ins><w:del w:id="2" {who}><w:r>'
-                '<w:delText xml:space="preserve">deleted </w:delText></w:r></w:del><w:r><w:t>end</w:t></w:r></w:p>')
+                '<w:delText xml:space="preserve">deleted </w:delText></w:r></w:del><w:r><w:t>end</w:t></w:r></w:p>', **more)
 
 
 def docx_with_comment(text, comment):
@@ -99,17 +115,18 @@ def docx_with_comment(text, comment):
                 overrides=f'<Override PartName="/word/comments.xml" ContentType="{WORD}comments+xml"/>')
 
 
-def docx_with_contents():
+def docx_with_contents(protected=None):
     """A table of contents that is out of date: it says 'stale entry', and the heading is 'fresh heading'."""
     style = (f'<?xml version="1.0"?><w:styles xmlns:w="{W}"><w:style w:type="paragraph" w:styleId="Heading1">'
              '<w:name w:val="heading 1"/><w:pPr><w:outlineLvl w:val="0"/></w:pPr></w:style></w:styles>')
     field = ('<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText xml:space="preserve"> TOC \\o "1-3" </w:instrText></w:r>'
              '<w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>stale entry</w:t></w:r></w:p>'
              '<w:p><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>')
+    more = protection(protected) if protected else {"parts": {}, "relations": "", "overrides": ""}
     return docx(field + page_break() + paragraph("fresh heading", '<w:pPr><w:pStyle w:val="Heading1"/></w:pPr>'),
-                parts={"word/styles.xml": style},
-                relations=f'<Relationship Id="s1" Type="{R}/styles" Target="styles.xml"/>',
-                overrides=f'<Override PartName="/word/styles.xml" ContentType="{WORD}styles+xml"/>')
+                parts={"word/styles.xml": style, **more["parts"]},
+                relations=f'<Relationship Id="s1" Type="{R}/styles" Target="styles.xml"/>' + more["relations"],
+                overrides=f'<Override PartName="/word/styles.xml" ContentType="{WORD}styles+xml"/>' + more["overrides"])
 
 
 def odt(body, kind="text", manifest_extra="", parts=None, scripts=""):

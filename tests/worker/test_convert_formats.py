@@ -209,9 +209,53 @@ def test_fields_are_brought_up_to_date(converter, tmp_path):
     assert "stale entry" not in first_page[1] and "fresh heading" in first_page[1]
 
 
+@pytest.mark.parametrize("settings, document, says", [
+    (job(UpdateFields="true"), lambda kind: made.docx_with_contents(kind), "UpdateFields"),
+    (job(RevisionState="Original"), lambda kind: made.docx_with_changes(**made.protection(kind)), "RevisionState"),
+])
+def test_what_a_protected_document_does_not_let_be_done_is_an_error(converter, tmp_path, settings, document, says):
+    """LibreOffice passes over it in silence. Protection that allows it, or that is for forms, hinders nothing; nor is having nothing to do an error."""
+    refused = converter.convert(tmp_path, "a.docx", document("readOnly"), "a.pdf", settings)
+    assert refused.error == SETTING_UNSUPPORTED and says in refused.text and "protected" in refused.text
+    for content in document("trackedChanges"), document("forms"), PLAIN:
+        assert converter.convert(tmp_path, "a.docx", content, "a.pdf", settings).error == OK
+
+
+@pytest.mark.parametrize("protected, error", [("true", SETTING_UNSUPPORTED), ("false", OK)])
+def test_a_protected_odt_does_not_let_its_fields_be_updated(converter, tmp_path, protected, error):
+    item = f'<config:config-item config:name="LoadReadonly" config:type="boolean">{protected}</config:config-item>'
+    settings = ('<office:document-settings xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" office:version="1.2" '
+                'xmlns:config="urn:oasis:names:tc:opendocument:xmlns:config:1.0"><office:settings>'
+                f'<config:config-item-set config:name="ooo:configuration-settings">{item}</config:config-item-set>'
+                '</office:settings></office:document-settings>')
+    content = made.odt(f"<text:p>{TEXT}</text:p>", parts={"settings.xml": settings})
+    assert converter.convert(tmp_path, "a.odt", content, "a.pdf", job(UpdateFields="true")).error == error
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+@pytest.mark.parametrize("source", ["docm", "dotm"])
+def test_macros_are_kept_where_the_format_has_them(converter, tmp_path, source, attempt):
+    """And only there: a docx with macros would not be opened."""
+    content = made.docm(TEXT, {"PROJECT": b"Module=Module1\r\nmark of the macros\r\n"}, source)
+    for extension, kept in ("docm", True), ("dotm", True), ("docx", False), ("dotx", False):
+        result = converter.convert(tmp_path, f"in.{source}", content, f"a.{extension}", attempt=attempt)
+        assert result.error == OK, result
+        package = zipfile.ZipFile(result.output)
+        assert ("word/vbaProject.bin" in package.namelist()) == kept and main_type(result.output) == made.MAIN[extension]
+        for part in "[Content_Types].xml", "word/_rels/document.xml.rels":
+            assert (b"vbaProject" in package.read(part)) == kept
+        if kept:
+            assert b"mark of the macros" in package.read("word/vbaProject.bin")
+        back = converter.convert(tmp_path, f"b.{extension}", result.output.read_bytes(), "back.pdf")
+        assert back.error == OK and pdf_text(back.output) == TEXT
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
 @pytest.mark.parametrize("language, paper", [("de-DE", "A4"), ("en-US", "letter")])
-def test_the_language_decides_on_the_paper_of_plain_text(converter, tmp_path, language, paper):
-    result = converter.convert(tmp_path, "a.txt", b"text", "a.pdf", job(DefaultLanguage=language))
+@pytest.mark.parametrize("name", ["a.txt", "a.html"])
+def test_the_language_decides_on_the_paper(converter, tmp_path, name, language, paper, attempt):
+    """Of text and HTML, which have none of their own; by LibreOfficeKit and by soffice."""
+    result = converter.convert(tmp_path, name, b"<p>text</p>", "a.pdf", job(DefaultLanguage=language), attempt=attempt)
     assert paper in pdf_info(result.output)["Page size"]
 
 
