@@ -2,6 +2,8 @@
 #ifndef DOCUMENT_DOCUMENT_INT_H
 #define DOCUMENT_DOCUMENT_INT_H
 
+#include <curl/curl.h>
+
 #include "document/places.h"
 
 #define ROOTS_MAX 64
@@ -39,11 +41,41 @@ int document_beneath_make_parent(const struct root *root, const char *path, cons
 /* An unnamed file in the folder for temporary ones. -1 and errno. */
 int document_spool_open(void);
 
-/* http.c. fd is an empty file, or the one to be sent. */
-int document_http_fetch(const struct document_places *p, const char *url, int fd,
-			char text[DOCUMENT_TEXT_MAX]);
-int document_http_store(const struct document_places *p, const char *url, int fd, bool replace,
-			char text[DOCUMENT_TEXT_MAX]);
+/* http.c: one request, with the redirects that it leads to. */
+struct document_request {
+	const char *method; /* GET, HEAD, PUT, DELETE, MOVE */
+	const char *url;
+	int fd;                 /* of GET: empty, filled; of PUT: what is sent, from its beginning */
+	const char *headers[2]; /* more of them; NULL: none */
+	unsigned seconds;       /* 0: the limit for a transfer */
+};
+/* DOCUMENT_OK: there is an answer, whatever its status says. c may be used for several requests,
+ * one after the other, and keeps its connection. */
+MUST_CHECK int document_http_ask(const struct document_places *p, CURL *c, const struct document_request *r,
+				 long *ret_status, char text[DOCUMENT_TEXT_MAX]);
+/* What a status other than 2xx means. */
+int document_http_judge(bool sending, long status, char text[DOCUMENT_TEXT_MAX]);
+/* GET as a whole; fd is empty. */
+MUST_CHECK int document_http_fetch(const struct document_places *p, const char *url, int fd,
+				   char text[DOCUMENT_TEXT_MAX]);
+
+/* contents.c: length and checksum of a file as a line; false: it cannot be read. */
+#define DOCUMENT_NOTE_MAX 128
+bool document_contents_describe(int fd, char ret[DOCUMENT_NOTE_MAX]);
+/* Whether two files have as many bytes, of which no more than so many differ. */
+bool document_contents_alike(int a, int b, size_t others);
+
+/* remote.c: the part of an output that is elsewhere; see places.h for what the words mean. */
+struct document_remote;
+MUST_CHECK int document_remote_open(const struct document_places *p, const char *url,
+				    const struct document_claim *claim, bool replace,
+				    struct document_remote **ret, bool *ret_finished,
+				    char text[DOCUMENT_TEXT_MAX]);
+MUST_CHECK int document_remote_commit(struct document_remote *r, int fd, char text[DOCUMENT_TEXT_MAX]);
+/* keep: what was noted about it on its host stays there. NULL is welcome. */
+void document_remote_close(struct document_remote *r, bool keep);
+bool document_remote_recover(const struct document_places *p, const char *url, const char *tag);
+
 /* Whether the list has this host. ret_named: in full, not by a pattern. */
 bool document_http_host_allowed(const struct document_places *p, const char *host, unsigned port,
 				bool *ret_named);

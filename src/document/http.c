@@ -1,7 +1,7 @@
-/* http.c — documents that are elsewhere: fetched by GET, stored by PUT (WebDAV), with libcurl.
- * Redirects are followed here, one by one, because every target is a decision of its own: its
- * host must be in the list, and its address is looked at when the connection is opened, so that
- * no name can change its address in between. */
+/* http.c — requests to other machines, with libcurl: what remote.c and places.c do with
+ * documents that are elsewhere. Redirects are followed here, one by one, because every target is
+ * a decision of its own: its host must be in the list, and its address is looked at when the
+ * connection is opened, so that no name can change its address in between. */
 #include <ctype.h>
 #include <curl/curl.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@
 
 struct transfer {
 	const struct document_places *places;
-	int fd;
-	bool sending, replace;
+	const struct document_request *r;
+	bool sending;           /* or doing something else than fetching */
 	bool redirected, named; /* this request: after a redirect; to a host that the list names in full */
 	bool refused_address, too_large, disk_failed;
 	uint64_t moved;
@@ -124,7 +124,7 @@ static size_t take_bytes(char *data, size_t size, size_t n, void *arg)
 	if (t->sending)
 		return n; /* what the server says to a PUT is of no interest */
 	for (size_t done = 0; done < n;) {
-		ssize_t w = write(t->fd, data + done, n - done);
+		ssize_t w = write(t->r->fd, data + done, n - done);
 
 		if (w <= 0) {
 			t->disk_failed = true;
@@ -138,7 +138,7 @@ static size_t take_bytes(char *data, size_t size, size_t n, void *arg)
 static size_t give_bytes(char *data, size_t size, size_t n, void *arg)
 {
 	const struct transfer *t = arg;
-	ssize_t got = read(t->fd, data, size * n);
+	ssize_t got = read(t->r->fd, data, size * n);
 
 	return got < 0 ? CURL_READFUNC_ABORT : (size_t)got;
 }
@@ -148,12 +148,12 @@ static int seek_bytes(void *arg, curl_off_t offset, int origin)
 {
 	const struct transfer *t = arg;
 
-	return lseek(t->fd, (off_t)offset, origin) < 0 ? CURL_SEEKFUNC_FAIL : CURL_SEEKFUNC_OK;
+	return lseek(t->r->fd, (off_t)offset, origin) < 0 ? CURL_SEEKFUNC_FAIL : CURL_SEEKFUNC_OK;
 }
 
 static bool set_common(CURL *c, struct transfer *t, char *error)
 {
-	const struct document_limits *l = &t->places->limits;
+	long seconds = t->r->seconds != 0 ? t->r->seconds : t->places->limits.seconds;
 
 	error[0] = '\0';
 	return curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
@@ -162,7 +162,10 @@ static bool set_common(CURL *c, struct transfer *t, char *error)
 	       curl_easy_setopt(c, CURLOPT_PROXY, "") ==
 		       CURLE_OK && /* through one, the address would be the proxy's to choose */
 	       curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, 20L) == CURLE_OK &&
-	       curl_easy_setopt(c, CURLOPT_TIMEOUT, (long)l->seconds) == CURLE_OK &&
+	       curl_easy_setopt(c, CURLOPT_TIMEOUT, seconds) == CURLE_OK &&
+	       /* a connection that is kept was opened to another question: its address may not
+	        * do for a redirect */
+	       curl_easy_setopt(c, CURLOPT_FRESH_CONNECT, t->redirected ? 1L : 0L) == CURLE_OK &&
 	       curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
 	       curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, t) == CURLE_OK &&
 	       curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_bytes) == CURLE_OK &&
@@ -179,39 +182,53 @@ static bool set_credentials(CURL *c, const struct document_places *p)
 		curl_easy_setopt(c, CURLOPT_HTTPAUTH, (long)CURLAUTH_ANY) == CURLE_OK);
 }
 
-static bool set_upload(CURL *c, struct transfer *t, struct curl_slist **headers)
+static bool set_upload(CURL *c, struct transfer *t)
 {
-	off_t size = lseek(t->fd, 0, SEEK_END);
+	off_t size = lseek(t->r->fd, 0, SEEK_END);
 
-	if (!t->replace)
-		*headers = curl_slist_append(*headers, "If-None-Match: *");
-	*headers = curl_slist_append(*headers, "Expect:");
-	return size >= 0 && lseek(t->fd, 0, SEEK_SET) == 0 && *headers != NULL &&
+	return size >= 0 && lseek(t->r->fd, 0, SEEK_SET) == 0 &&
 	       curl_easy_setopt(c, CURLOPT_UPLOAD, 1L) == CURLE_OK &&
 	       curl_easy_setopt(c, CURLOPT_INFILESIZE_LARGE, (curl_off_t)size) == CURLE_OK &&
 	       curl_easy_setopt(c, CURLOPT_READFUNCTION, give_bytes) == CURLE_OK &&
 	       curl_easy_setopt(c, CURLOPT_READDATA, t) == CURLE_OK &&
 	       curl_easy_setopt(c, CURLOPT_SEEKFUNCTION, seek_bytes) == CURLE_OK &&
-	       curl_easy_setopt(c, CURLOPT_SEEKDATA, t) == CURLE_OK &&
-	       curl_easy_setopt(c, CURLOPT_HTTPHEADER, *headers) == CURLE_OK;
+	       curl_easy_setopt(c, CURLOPT_SEEKDATA, t) == CURLE_OK;
 }
 
-static int judge_status(struct transfer *t, long status)
+static bool set_method(CURL *c, struct transfer *t)
 {
-	char number[16];
+	const char *m = t->r->method;
 
-	snprintf(number, sizeof(number), "%ld", status);
-	if (status == 404 || status == 410)
-		return failed(t, t->sending ? DOCUMENT_OUTPUT_WRITE : DOCUMENT_INPUT_NOT_FOUND,
-			      "the server answered %s: there is no such document or folder", number);
-	if (status == 401 || status == 403 || status == 407)
-		return failed(t, t->sending ? DOCUMENT_OUTPUT_DENIED : DOCUMENT_INPUT_DENIED,
-			      "the server answered %s: not allowed", number);
-	if (t->sending && status == 412)
-		return failed(t, DOCUMENT_OUTPUT_EXISTS,
-			      "the server answered %s: the document exists already", number);
-	return failed(t, t->sending ? DOCUMENT_OUTPUT_WRITE : DOCUMENT_INPUT_READ, "the server answered %s",
-		      number);
+	return strcmp(m, "GET") == 0    ? true
+	       : strcmp(m, "PUT") == 0  ? set_upload(c, t)
+	       : strcmp(m, "HEAD") == 0 ? curl_easy_setopt(c, CURLOPT_NOBODY, 1L) == CURLE_OK
+					: curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, m) == CURLE_OK;
+}
+
+static bool set_headers(CURL *c, const struct document_request *r, struct curl_slist **ret)
+{
+	struct curl_slist *list = curl_slist_append(NULL, "Expect:");
+
+	*ret = list;
+	for (size_t i = 0; i < ARRAY_LEN(r->headers) && list != NULL && r->headers[i] != NULL; i++)
+		list = curl_slist_append(list, r->headers[i]);
+	return list != NULL && curl_easy_setopt(c, CURLOPT_HTTPHEADER, *ret) == CURLE_OK;
+}
+
+int document_http_judge(bool sending, long status, char text[DOCUMENT_TEXT_MAX])
+{
+	int error = sending ? DOCUMENT_OUTPUT_WRITE : DOCUMENT_INPUT_READ;
+	const char *why = "";
+
+	if (status == 404 || status == 410) {
+		error = sending ? DOCUMENT_OUTPUT_WRITE : DOCUMENT_INPUT_NOT_FOUND;
+		why = ": there is no such document or folder";
+	} else if (status == 401 || status == 403 || status == 407) {
+		error = sending ? DOCUMENT_OUTPUT_DENIED : DOCUMENT_INPUT_DENIED;
+		why = ": not allowed";
+	}
+	snprintf(text, DOCUMENT_TEXT_MAX, "the server answered %ld%s", status, why);
+	return error;
 }
 
 static int judge_failure(struct transfer *t, CURLcode rc, const char *error)
@@ -230,79 +247,79 @@ static int judge_failure(struct transfer *t, CURLcode rc, const char *error)
 		      error[0] != '\0' ? error : curl_easy_strerror(rc));
 }
 
-/* One request. *ret_next: where a redirect leads, from curl; the caller's. */
-static int request(struct transfer *t, CURL *c, const char *url, char **ret_next)
+/* One request. *ret_next: where a redirect leads, from strdup; the caller's. */
+static int request(struct transfer *t, CURL *c, const char *url, long *ret_status, char **ret_next)
 {
 	struct curl_slist *headers = NULL;
 	char error[CURL_ERROR_SIZE], *next = NULL;
-	long status = 0;
 	CURLcode rc = CURLE_OUT_OF_MEMORY;
-	int result;
+	int result = DOCUMENT_OK;
 
 	*ret_next = NULL;
 	t->moved = 0;
-	if (!t->sending && (ftruncate(t->fd, 0) < 0 || lseek(t->fd, 0, SEEK_SET) < 0))
+	if (!t->sending && (ftruncate(t->r->fd, 0) < 0 || lseek(t->r->fd, 0, SEEK_SET) < 0))
 		return failed(t, DOCUMENT_INPUT_READ, "%s", "no room for what the server sends");
 	curl_easy_reset(c);
 	if (set_common(c, t, error) && set_credentials(c, t->places) &&
-	    curl_easy_setopt(c, CURLOPT_URL, url) == CURLE_OK && (!t->sending || set_upload(c, t, &headers)))
+	    curl_easy_setopt(c, CURLOPT_URL, url) == CURLE_OK && set_headers(c, t->r, &headers) &&
+	    set_method(c, t))
 		rc = curl_easy_perform(c);
 	if (rc == CURLE_OK)
-		(void)curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &status);
+		(void)curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, ret_status);
 	if (rc != CURLE_OK)
 		result = judge_failure(t, rc, error);
-	else if (status >= 200 && status < 300)
-		result = DOCUMENT_OK;
-	else if (status >= 300 && status < 400 &&
-		 curl_easy_getinfo(c, CURLINFO_REDIRECT_URL, &next) == CURLE_OK && next != NULL)
-		result = (*ret_next = strdup(next)) != NULL
-				 ? DOCUMENT_OK
-				 : failed(t, DOCUMENT_INPUT_READ, "%s", "out of memory");
-	else
-		result = judge_status(t, status);
+	else if (*ret_status >= 300 && *ret_status < 400 &&
+		 curl_easy_getinfo(c, CURLINFO_REDIRECT_URL, &next) == CURLE_OK && next != NULL &&
+		 (*ret_next = strdup(next)) == NULL)
+		result = failed(t, DOCUMENT_INPUT_READ, "%s", "out of memory");
 	curl_slist_free_all(headers);
 	return result;
 }
 
-static int transfer(struct transfer *t, const char *url)
+int document_http_ask(const struct document_places *p, CURL *c, const struct document_request *r,
+		      long *ret_status, char text[DOCUMENT_TEXT_MAX])
 {
-	CURL *c = curl_easy_init();
-	char *at = strdup(url), *next = NULL;
-	int error = c != NULL && at != NULL ? DOCUMENT_OK
-					    : failed(t, DOCUMENT_INPUT_READ, "%s", "out of memory");
+	struct transfer t = { .places = p, .r = r, .sending = strcmp(r->method, "GET") != 0, .text = text };
+	char *at = strdup(r->url), *next = NULL;
+	int error = at != NULL ? DOCUMENT_OK : failed(&t, DOCUMENT_INPUT_READ, "%s", "out of memory");
 
+	*ret_status = 0;
 	for (unsigned hops = 0; error == DOCUMENT_OK; hops++) {
 		if (hops > REDIRECTS_MAX) {
-			error = failed(t, t->sending ? DOCUMENT_OUTPUT_WRITE : DOCUMENT_INPUT_READ, "%s",
+			error = failed(&t, t.sending ? DOCUMENT_OUTPUT_WRITE : DOCUMENT_INPUT_READ, "%s",
 				       "too many redirects");
 			break;
 		}
-		t->redirected = hops > 0;
-		error = check_url(t, at);
+		t.redirected = hops > 0;
+		error = check_url(&t, at);
 		if (error == DOCUMENT_OK)
-			error = request(t, c, at, &next);
+			error = request(&t, c, at, ret_status, &next);
 		if (error != DOCUMENT_OK || next == NULL)
 			break;
 		free(at);
 		at = next;
 	}
 	free(at);
-	curl_easy_cleanup(c);
+	if (error != DOCUMENT_OK)
+		*ret_status = 0;
 	return error;
 }
 
 int document_http_fetch(const struct document_places *p, const char *url, int fd,
 			char text[DOCUMENT_TEXT_MAX])
 {
-	struct transfer t = { .places = p, .fd = fd, .text = text };
+	const struct document_request r = { .method = "GET", .url = url, .fd = fd };
+	CURL *c = curl_easy_init();
+	long status;
+	int error;
 
-	return transfer(&t, url);
-}
-
-int document_http_store(const struct document_places *p, const char *url, int fd, bool replace,
-			char text[DOCUMENT_TEXT_MAX])
-{
-	struct transfer t = { .places = p, .fd = fd, .sending = true, .replace = replace, .text = text };
-
-	return transfer(&t, url);
+	if (c == NULL) {
+		snprintf(text, DOCUMENT_TEXT_MAX, "out of memory");
+		return DOCUMENT_INPUT_READ;
+	}
+	error = document_http_ask(p, c, &r, &status, text);
+	curl_easy_cleanup(c);
+	if (error == DOCUMENT_OK && (status < 200 || status >= 300))
+		error = document_http_judge(false, status, text);
+	return error;
 }

@@ -1,8 +1,8 @@
-/* output.c — outputs that are whole or not there. A file is written as .procession-TAG.part
- * beside its place and flushed. Where a file may be replaced it is renamed; where not it gets
- * its name as a second link, which fails when something is there, and keeps the first until the
- * server knows: so a later attempt at the same item sees that the file at its place is its own
- * work. */
+/* output.c — outputs that are whole or not there; those elsewhere are remote.c's. A file is
+ * written as .procession-TAG.part beside its place and flushed. Where a file may be replaced it
+ * is renamed; where not it gets its name as a second link, which fails when something is there,
+ * and keeps the first until the server knows: so a later attempt at the same item sees that the
+ * file at its place is its own work. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,9 @@ struct document_output {
 	struct document_places *places;
 	int fd, dir; /* dir: -1 for what is elsewhere */
 	bool replace;
-	char *where; /* for messages; the URL of what is elsewhere */
+	struct document_remote *remote; /* NULL: of this machine */
+	bool finished;
+	char *where; /* for messages */
 	char *name;  /* in dir */
 	char *part;  /* its temporary name; NULL: none is there */
 };
@@ -120,34 +122,51 @@ static int create_part(struct document_output *o)
 	return o->fd < 0 ? errno : 0;
 }
 
-int document_output_open(struct document_places *p, const struct document_location *l, const char *tag,
-			 bool replace, struct document_output **ret, char text[DOCUMENT_TEXT_MAX])
+static int open_remote(struct document_output *o, const struct document_claim *claim,
+		       char text[DOCUMENT_TEXT_MAX])
+{
+	o->fd = document_spool_open();
+	if (o->fd < 0)
+		return cannot_write(errno, o->where, text);
+	return document_remote_open(o->places, o->where, claim, o->replace, &o->remote, &o->finished, text);
+}
+
+static int open_local(struct document_output *o, const char *tag, char text[DOCUMENT_TEXT_MAX])
+{
+	int error = find_place(o, tag);
+
+	if (error == 0)
+		error = create_part(o);
+	if (error == 0)
+		return DOCUMENT_OK;
+	if (o->fd < 0) { /* what is there under the temporary name is not ours */
+		free(o->part);
+		o->part = NULL;
+	}
+	return cannot_write(error, o->where, text);
+}
+
+int document_output_open(struct document_places *p, const struct document_location *l,
+			 const struct document_claim *claim, bool replace, struct document_output **ret,
+			 char text[DOCUMENT_TEXT_MAX])
 {
 	struct document_output *o = output_new(p, l->text, replace);
 	int error;
 
 	if (o == NULL)
 		return cannot_write(ENOMEM, l->text, text);
-	if (l->remote) {
-		o->fd = document_spool_open();
-		error = o->fd < 0 ? errno : 0;
-	} else {
-		error = find_place(o, tag);
-		if (error == 0)
-			error = create_part(o);
-	}
-	if (error != 0) {
-		int number = cannot_write(error, l->text, text);
-
-		if (o->fd < 0) { /* what is there under the temporary name is not ours */
-			free(o->part);
-			o->part = NULL;
-		}
+	error = l->remote ? open_remote(o, claim, text) : open_local(o, claim->tag, text);
+	if (error != DOCUMENT_OK) {
 		document_output_close(o);
-		return number;
+		return error;
 	}
 	*ret = o;
 	return DOCUMENT_OK;
+}
+
+bool document_output_is_finished(const struct document_output *o)
+{
+	return o->finished;
 }
 
 int document_output_fd(const struct document_output *o)
@@ -178,9 +197,9 @@ int document_output_commit(struct document_output *o, char text[DOCUMENT_TEXT_MA
 	struct stat st, named;
 	int error = 0;
 
-	assert(o->fd >= 0);
-	if (o->dir < 0)
-		return document_http_store(o->places, o->where, o->fd, o->replace, text);
+	assert(o->fd >= 0 && !o->finished);
+	if (o->remote != NULL)
+		return document_remote_commit(o->remote, o->fd, text);
 	/* Somebody who took this attempt for dead may have begun anew: then the name is theirs. */
 	if (fstat(o->fd, &st) < 0 || fstatat(o->dir, o->part, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    st.st_ino != named.st_ino)
@@ -203,6 +222,7 @@ void document_output_close(struct document_output *o)
 	if (o->part != NULL && o->dir >= 0 && o->fd >= 0 && fstat(o->fd, &st) == 0 &&
 	    fstatat(o->dir, o->part, &named, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == named.st_ino)
 		(void)unlinkat(o->dir, o->part, 0);
+	document_remote_close(o->remote, false);
 	if (o->fd >= 0)
 		close(o->fd);
 	if (o->dir >= 0)
@@ -217,16 +237,18 @@ void document_output_keep(struct document_output *o)
 {
 	free(o->part);
 	o->part = NULL;
+	document_remote_close(o->remote, true);
+	o->remote = NULL;
 	document_output_close(o);
 }
 
 bool document_output_recover(struct document_places *p, const struct document_location *l, const char *tag)
 {
 	struct document_output *o = l->remote ? NULL : output_new(p, l->text, false);
-	bool finished = false;
+	bool finished = l->remote && document_remote_recover(p, l->text, tag);
 
 	if (o == NULL)
-		return false;
+		return finished;
 	if (find_place(o, tag) == 0) {
 		finished = same_file(o->dir, o->part, o->name);
 		(void)unlinkat(o->dir, o->part, 0);

@@ -78,6 +78,22 @@ int document_places_add_root(struct document_places *p, const char *path, struct
 	return 0;
 }
 
+char *document_places_folders(const struct document_places *p)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (f == NULL)
+		return NULL;
+	for (size_t i = 0; i < p->nroots; i++) {
+		fprintf(f, "%s%s", i > 0 ? "\n" : "", p->roots[i].given);
+		if (strcmp(p->roots[i].given, p->roots[i].real) != 0)
+			fprintf(f, "\n%s", p->roots[i].real);
+	}
+	return fclose(f) == 0 ? text : NULL;
+}
+
 int document_places_add_host(struct document_places *p, const char *host, struct err *reterr)
 {
 	struct host h = { 0 };

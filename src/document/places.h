@@ -20,6 +20,9 @@ MUST_CHECK int document_places_new(const struct document_limits *limits, struct 
 void document_places_free(struct document_places *p); /* NULL is welcome */
 /* A folder that must be there. "/" allows all that the process may. */
 MUST_CHECK int document_places_add_root(struct document_places *p, const char *path, struct err *reterr);
+/* The folders, one in each line, also as what they are without links; from malloc, NULL without
+ * memory. */
+char *document_places_folders(const struct document_places *p);
 /* "host", "host:port", "*.domain" or "*". Private addresses are reached only by hosts that are
  * named in full, and never by a redirect. */
 MUST_CHECK int document_places_add_host(struct document_places *p, const char *host, struct err *reterr);
@@ -34,13 +37,20 @@ MUST_CHECK int document_input_open(struct document_places *p, const struct docum
 
 /* An output while it is written: under a temporary name beside its own, and after the commit
  * under both until it is closed. So, whoever dies when, the file is whole or not there, and a
- * later attempt with the same tag recognises what an earlier one has finished. */
+ * later attempt with the same tag recognises what an earlier one has finished. On another machine
+ * the same is done with what its server can do: see remote.c. */
 struct document_output;
-/* tag: of letters, digits and "-", the same for every attempt at the same item and for no other.
- * replace: a file that is there gives way at the commit. Folders are made. */
+struct document_claim {
+	const char *tag; /* of letters, digits and "-": the same for every attempt at the same item and for
+			  * no other */
+	bool again;      /* there was an attempt before, which may have come as far as the commit */
+};
+/* replace: a file that is there gives way at the commit. Folders of this machine are made. */
 MUST_CHECK int document_output_open(struct document_places *p, const struct document_location *l,
-				    const char *tag, bool replace, struct document_output **ret,
-				    char text[DOCUMENT_TEXT_MAX]);
+				    const struct document_claim *claim, bool replace,
+				    struct document_output **ret, char text[DOCUMENT_TEXT_MAX]);
+/* An earlier attempt has finished it: nothing is to be written. */
+bool document_output_is_finished(const struct document_output *o);
 int document_output_fd(const struct document_output *o); /* empty, read-write; the output's own */
 /* Flushed, then under its name. */
 MUST_CHECK int document_output_commit(struct document_output *o, char text[DOCUMENT_TEXT_MAX]);

@@ -13,11 +13,15 @@
 #include "value/guid.h"
 #include "worker/worker_int.h"
 
+#define DIED_MAX 64 /* as many as a worker can have had at once */
+
 struct claims {
 	char *dir; /* NULL: in memory only */
 	struct folder_lock lock;
 	char instance[37];
 	struct list entries;
+	struct queue_key died[DIED_MAX]; /* the oldest gives way */
+	size_t ndied;
 };
 
 static int failed(const struct claims *j, const char *what, const char *name, struct err *reterr)
@@ -92,12 +96,17 @@ int worker_claims_add(struct claims *j, const struct queue_key *k, const char *o
 	return 0;
 }
 
+static bool same_key(const struct queue_key *a, const struct queue_key *b)
+{
+	return a->job == b->job && a->group == b->group && a->item == b->item;
+}
+
 struct claim *worker_claims_find(struct claims *j, const struct queue_key *k)
 {
 	LIST_EACH (it, &j->entries) {
 		struct claim *e = CONTAINER_OF(it, struct claim, link);
 
-		if (e->key.job == k->job && e->key.group == k->group && e->key.item == k->item)
+		if (same_key(&e->key, k))
 			return e;
 	}
 	return NULL;
@@ -109,6 +118,19 @@ void worker_claims_remove(struct claims *j, const struct queue_key *k)
 
 	if (e != NULL)
 		entry_free(e);
+}
+
+void worker_claims_died(struct claims *j, const struct queue_key *k)
+{
+	j->died[j->ndied++ % DIED_MAX] = *k;
+}
+
+bool worker_claims_has_died(const struct claims *j, const struct queue_key *k)
+{
+	for (size_t i = 0; i < j->ndied && i < DIED_MAX; i++)
+		if (same_key(&j->died[i], k))
+			return true;
+	return false;
 }
 
 struct list *worker_claims_entries(struct claims *j)

@@ -41,13 +41,14 @@ static int open_both(struct files *f, struct item *i)
 {
 	struct document_location in = { 0 }, out = { 0 };
 	char tag[TAG_MAX];
+	const struct document_claim claim = { .tag = tag, .again = i->attempt > 1 };
 	bool replace = i->settings != NULL && document_settings_replace(i->settings, strlen(i->settings));
 	int error = locate(i, &in, &out);
 
 	worker_item_tag(f->o->service, &i->key, tag);
 	if (error == DOCUMENT_OK)
-		error = document_output_open(f->o->places, &out, tag, replace, &i->out, i->text);
-	if (error == DOCUMENT_OK)
+		error = document_output_open(f->o->places, &out, &claim, replace, &i->out, i->text);
+	if (error == DOCUMENT_OK && !document_output_is_finished(i->out))
 		error = document_input_open(f->o->places, &in, &i->input_fd, i->text);
 	document_location_fini(&in);
 	document_location_fini(&out);

@@ -20,6 +20,9 @@
 #define BACKOFF_FIRST_MS 250
 #define BACKOFF_MAX_MS 30000
 #define REST_MAX_MS 60000 /* as long as the server waits for us */
+/* For so long it says that it is there, and so often: three times, so that one may be late. */
+#define HERE_S 60
+#define HERE_MS 20000
 
 struct link {
 	const struct worker_options *o;
@@ -45,7 +48,9 @@ struct link {
 	bool deaf;    /* this server does not tell of new work */
 	bool mute;    /* nor does it want to hear why something failed */
 	char machine[65];
-	int64_t seen; /* what it told last; -1: nothing yet */
+	char *folders;   /* NULL: nobody is told that it is there */
+	int64_t here_at; /* when it says so next */
+	int64_t seen;    /* what it told last; -1: nothing yet */
 	int64_t look_at, connect_at;
 	unsigned backoff_ms;
 };
@@ -88,6 +93,96 @@ static void lose_connection(struct link *l, const struct err *e)
 	wake_main(l);
 }
 
+/* --- why something failed --- */
+
+static void write_history(const struct link *l, const struct item *i)
+{
+	const struct history_line line = { .service = l->o->service->name,
+					   .key = i->key,
+					   .attempt = i->attempt,
+					   .error = i->error,
+					   .input = i->input,
+					   .text = i->text,
+					   .final = worker_item_is_final(i) };
+
+	if (l->o->history != NULL)
+		worker_history_append(l->o->history, &line);
+}
+
+/* For people who look at the server. Nothing depends on it: the history has it, too. */
+static void tell_why(struct link *l, const struct item *i)
+{
+	struct err e = { 0 };
+	int rc;
+
+	if (l->mute || l->client == NULL)
+		return;
+	rc = worker_queue_why(l->client, &i->key, i->error, i->text, l->machine, &e);
+	l->mute = rc == 1;
+	if (rc < 0 && client_is_lost(&e))
+		lose_connection(l, &e);
+	else if (rc != 0)
+		LOG(rc == 1 ? LOG_INFO : LOG_WARN, NULL, "reason-not-told",
+		    F_STR("service", l->o->service->name), F_STR("why", e.text),
+		    F_STR("effect", "the server does not know why items failed; the history does"));
+}
+
+/* Whether this report is about a failure: who was put back and is tried again did not fail. */
+static bool has_failed(const struct item *i)
+{
+	return i->error != DOCUMENT_OK && !i->lost && (!i->give_back || worker_item_is_final(i));
+}
+
+/* Those that ended with nobody at work on them. */
+static void explain(struct link *l, struct list *ended)
+{
+	struct list *it;
+
+	while ((it = list_pop(ended)) != NULL) {
+		struct item *i = CONTAINER_OF(it, struct item, queue);
+
+		write_history(l, i);
+		tell_why(l, i);
+		worker_item_free(i);
+	}
+}
+
+/* --- what it has to do with the server --- */
+
+/* Nothing is left in doubt. */
+static bool settled(struct link *l)
+{
+	struct list ended;
+	struct err e = { 0 };
+	int rc;
+
+	list_init(&ended);
+	rc = worker_take_settle(l->client, l->o, l->claims, &ended, &e);
+	explain(l, &ended);
+	if (rc < 0 && l->client != NULL)
+		lose_connection(l, &e);
+	return l->client != NULL;
+}
+
+/* Says that it is there, or for 0 seconds that it is not. Nothing depends on it for us. */
+static void say_here(struct link *l, int seconds)
+{
+	struct err e = { 0 };
+	int rc;
+
+	assert(l->client != NULL && l->folders != NULL);
+	l->here_at = worker_link_clock() + HERE_MS;
+	rc = worker_queue_here(l->client, worker_claims_instance(l->claims), l->machine, l->folders, seconds,
+			       &e);
+	if (rc == 1)
+		l->here_at = INT64_MAX;
+	else if (rc < 0 && client_is_lost(&e))
+		lose_connection(l, &e);
+	else if (rc < 0)
+		LOG(LOG_WARN, NULL, "not-announced", F_STR("service", l->o->service->name),
+		    F_STR("why", e.text));
+}
+
 /* A connection, with nothing in doubt behind it. */
 static bool connected(struct link *l)
 {
@@ -104,11 +199,14 @@ static bool connected(struct link *l)
 		l->deaf = l->o->once || l->o->one_job;
 		l->seen = -1;
 		l->mute = false;
+		l->here_at = l->folders != NULL ? 0 : INT64_MAX;
 	}
-	if (!l->settled && worker_take_settle(l->client, l->o, l->claims, &e) < 0) {
-		lose_connection(l, &e);
+	if (!l->settled && !settled(l))
 		return false;
-	}
+	if (worker_link_clock() >= l->here_at)
+		say_here(l, HERE_S);
+	if (l->client == NULL)
+		return false;
 	if (!l->settled)
 		LOG(LOG_INFO, NULL, "connected", F_STR("service", l->o->service->name),
 		    F_STR("worker", worker_claims_instance(l->claims)));
@@ -118,22 +216,6 @@ static bool connected(struct link *l)
 	l->lost_at = 0;
 	lock_give(&l->lock);
 	return true;
-}
-
-/* --- what it does --- */
-
-static void write_history(const struct link *l, const struct item *i)
-{
-	const struct history_line line = { .service = l->o->service->name,
-					   .key = i->key,
-					   .attempt = i->attempt,
-					   .error = i->error,
-					   .input = i->input,
-					   .text = i->text,
-					   .final = !document_error_retry(i->error) || i->attempts == 0 };
-
-	if (l->o->history != NULL && i->error != DOCUMENT_OK && !i->give_back && !i->lost)
-		worker_history_append(l->o->history, &line);
 }
 
 /* The item is the main loop's again. */
@@ -153,25 +235,6 @@ static void forget_claim(struct link *l, const struct item *i)
 	worker_claims_remove(l->claims, &i->key);
 	if (worker_claims_save(l->claims, &e) < 0)
 		LOG(LOG_ERROR, NULL, "journal", F_STR("why", e.text));
-}
-
-/* For people who look at the server. Nothing depends on it: the history has it, too. */
-static void tell_why(struct link *l, const struct item *i)
-{
-	struct err e = { 0 };
-	int rc;
-
-	assert(l->client != NULL);
-	if (l->mute || i->error == DOCUMENT_OK || i->give_back)
-		return;
-	rc = worker_queue_why(l->client, &i->key, i->error, i->text, l->machine, &e);
-	l->mute = rc == 1;
-	if (rc < 0 && client_is_lost(&e))
-		lose_connection(l, &e);
-	else if (rc != 0)
-		LOG(rc == 1 ? LOG_INFO : LOG_WARN, NULL, "reason-not-told",
-		    F_STR("service", l->o->service->name), F_STR("why", e.text),
-		    F_STR("effect", "the server does not know why items failed; the history does"));
 }
 
 /* Too late: somebody else may have the item already, and a report would be taken for theirs. */
@@ -200,13 +263,14 @@ static void report(struct link *l, struct item *i)
 		lock_give(&l->lock);
 		return;
 	}
-	write_history(l, i);
+	if (has_failed(i))
+		write_history(l, i);
 	if (!i->lost) { /* while the journal knows it: a crash in between leaves nothing behind */
 		document_output_close(i->out);
 		i->out = NULL;
 	}
 	forget_claim(l, i);
-	if (!i->lost)
+	if (has_failed(i))
 		tell_why(l, i);
 	if (l->o->once || l->o->one_job)
 		l->look_at = 0; /* it may have been the last, or wait again */
@@ -218,13 +282,14 @@ static void report(struct link *l, struct item *i)
 
 static void claim(struct link *l, unsigned room)
 {
-	struct list items, *it;
+	struct list items, ended, *it;
 	struct err e = { 0 };
 	int n;
 
 	assert(!lock_is_mine(&l->lock) && l->settled && room > 0);
 	list_init(&items);
-	n = worker_take_claim(l->client, l->o, l->claims, room, &items, &e);
+	list_init(&ended);
+	n = worker_take_claim(l->client, l->o, l->claims, room, &items, &ended, &e);
 	if (n < 0) {
 		lose_connection(l, &e);
 		return;
@@ -241,6 +306,7 @@ static void claim(struct link *l, unsigned room)
 	l->look_at = n == 0 && l->o->once ? 0 : worker_link_clock() + l->o->interval_ms;
 	if (n > 0)
 		wake_main(l);
+	explain(l, &ended);
 }
 
 static void look(struct link *l, unsigned room)
@@ -326,6 +392,8 @@ static int64_t next_time(const struct link *l)
 		when = 0;
 	else if (claims)
 		when = l->look_at;
+	if (l->client != NULL && l->settled && !l->paused && l->here_at < when)
+		when = l->here_at;
 	if (l->client == NULL && when < l->connect_at)
 		when = l->connect_at;
 	return when;
@@ -347,6 +415,12 @@ static void step(struct link *l)
 	assert(lock_is_mine(&l->lock));
 	if (room == 0 || (!eager && !look_now))
 		next = list_pop(&l->reports);
+	if (next == NULL && (room == 0 || (!eager && !look_now))) { /* it was time for nothing else */
+		lock_give(&l->lock);
+		(void)connected(l);
+		lock_take(&l->lock);
+		return;
+	}
 	lock_give(&l->lock);
 	if (room > 0 && (eager || look_now))
 		take_more(l, room, eager);
@@ -370,9 +444,14 @@ static void give_back_claimed(struct link *l)
 	while (l->client != NULL && (i = worker_link_next_claimed(l)) != NULL) {
 		struct err e = { 0 };
 
-		i->give_back = true;
-		if (worker_take_report(l->client, i, &e) == 0)
+		worker_item_give_back(i, "the worker was stopped");
+		if (worker_take_report(l->client, i, &e) == 0) {
 			forget_claim(l, i);
+			if (has_failed(i)) {
+				write_history(l, i);
+				tell_why(l, i);
+			}
+		}
 		worker_item_free(i);
 	}
 }
@@ -402,6 +481,8 @@ static void *link_main(void *arg)
 	l->ended = true;
 	lock_give(&l->lock);
 	give_back_claimed(l);
+	if (l->client != NULL && l->here_at != INT64_MAX)
+		say_here(l, 0);
 	client_close(l->client);
 	l->client = NULL;
 	wake_main(l);
@@ -418,6 +499,8 @@ int worker_link_start(const struct worker_options *o, int wake_fd, struct link *
 	l->wake_fd = wake_fd;
 	l->eager = true;
 	l->room = o->engine.slots;
+	if (!o->once && !o->one_job)
+		l->folders = document_places_folders(o->places);
 	(void)gethostname(l->machine, sizeof(l->machine) - 1);
 	l->stir_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	list_init(&l->reports);
@@ -586,6 +669,7 @@ void worker_link_free(struct link *l)
 	worker_claims_close(l->claims);
 	if (l->stir_fd >= 0)
 		close(l->stir_fd);
+	free(l->folders);
 	lock_fini(&l->lock);
 	pthread_cond_destroy(&l->more);
 	free(l);

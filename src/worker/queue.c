@@ -292,3 +292,16 @@ int worker_queue_why(struct client *c, const struct queue_key *k, int error, con
 
 	return rc < 0 && worker_queue_is_unknown(reterr) ? 1 : rc;
 }
+
+int worker_queue_here(struct client *c, const char *worker, const char *machine, const char *folders,
+		      int seconds, struct err *reterr)
+{
+	/* A worker of hosts only has no folder, and an empty text would be NULL. */
+	const struct client_arg args[] = { client_text("@Worker", worker),
+					   client_text("@Machine", machine[0] != '\0' ? machine : "?"),
+					   client_text("@Places", folders[0] != '\0' ? folders : "\n"),
+					   client_int("@Seconds", seconds) };
+	int rc = worker_queue_call_alone(c, "procession_worker_here", args, ARRAY_LEN(args), reterr);
+
+	return rc < 0 && worker_queue_is_unknown(reterr) ? 1 : rc;
+}

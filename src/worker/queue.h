@@ -71,7 +71,15 @@ MUST_CHECK int worker_queue_failed(struct client *c, const struct queue_key *k, 
 MUST_CHECK int worker_queue_why(struct client *c, const struct queue_key *k, int error, const char *text,
 				const char *machine, struct err *reterr);
 
+/* That this worker is there for so many seconds, and which folders it may use, one in each line;
+ * 0: not any more. 0 and 1 as worker_queue_why. */
+MUST_CHECK int worker_queue_here(struct client *c, const char *worker, const char *machine,
+				 const char *folders, int seconds, struct err *reterr);
+
 /* --- jobs, for those who add and watch them --- */
+
+/* Who is there: Worker, Machine, Places. 1: the server does not know. */
+MUST_CHECK int worker_queue_workers(struct client *c, struct client_result *ret, struct err *reterr);
 
 struct queue_counts {
 	int total, not_submitted, not_started, in_progress, succeeded, failed, canceled;

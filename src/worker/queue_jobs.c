@@ -48,6 +48,16 @@ int worker_queue_add_job(struct client *c, const struct queue_service *s, int64_
 	return worker_queue_call_alone(c, "proc_AddJob", word, ARRAY_LEN(word), reterr);
 }
 
+int worker_queue_workers(struct client *c, struct client_result *ret, struct err *reterr)
+{
+	int rc = worker_queue_call_rows(c, "procession_workers", NULL, 0, ret, reterr);
+
+	if (rc == 0 || !worker_queue_is_unknown(reterr))
+		return rc;
+	memset(reterr, 0, sizeof(*reterr));
+	return 1;
+}
+
 void worker_queue_group_start(struct buf *xml, const struct queue_service *s)
 {
 	buf_printf(xml, "<group xmlns=\"%s\">", s->group_ns);

@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "value/datetime.h"
-#include "worker/history.h"
 
 #define SCAN_MAX 1000000
 #define XML_MAX (1024 * 1024)
@@ -63,6 +62,7 @@ struct round {
 	const struct worker_options *o;
 	struct claims *claims;
 	struct list *items; /* taken */
+	struct list *ended; /* given up */
 	unsigned room, ntaken, nfailed;
 	struct buf starts, failures;
 	int64_t begun; /* worker_link_clock() */
@@ -79,12 +79,13 @@ static bool copy(char **dst, const char *text)
 static int take_row(struct round *r, const struct queue_row *row, struct err *reterr)
 {
 	struct item *i = calloc(1, sizeof(*i));
+	bool again = row->in_progress || worker_claims_has_died(r->claims, &row->key);
 
 	if (i == NULL)
 		return err_nomem(reterr);
 	*i = (struct item){ .key = row->key,
 			    .attempts = row->attempts > 0 ? row->attempts - 1 : 0,
-			    .attempt = row->in_progress ? 2 : 1,
+			    .attempt = again ? 2 : 1,
 			    .claimed = r->begun,
 			    .input_fd = -1 };
 	list_init(&i->all);
@@ -96,22 +97,28 @@ static int take_row(struct round *r, const struct queue_row *row, struct err *re
 	return 0;
 }
 
-/* Begun as often as allowed, and never ended: it may be what its workers died of. [E-WORD-30] */
-static void fail_row(struct round *r, const struct queue_row *row)
+/* What ended without an attempt of ours, so that its reason can be told. */
+static int add_ended(struct list *ended, const struct queue_row *row, const char *why, struct err *reterr)
 {
-	const struct history_line line = { .service = r->o->service->name,
-					   .key = row->key,
-					   .error = DOCUMENT_NOT_ASSIGNED,
-					   .final = true,
-					   .input = row->input,
-					   .text = document_error_text(DOCUMENT_NOT_ASSIGNED) };
+	struct item *i = calloc(1, sizeof(*i));
 
+	if (i == NULL)
+		return err_nomem(reterr);
+	*i = (struct item){ .key = row->key, .error = DOCUMENT_NOT_ASSIGNED, .input_fd = -1 };
+	str_copy(i->text, sizeof(i->text), str_of(why));
+	list_init(&i->all);
+	list_append(ended, &i->queue);
+	return copy(&i->input, row->input) ? 0 : err_nomem(reterr);
+}
+
+/* Begun as often as allowed, and never ended: it may be what its workers died of. [E-WORD-30] */
+static int fail_row(struct round *r, const struct queue_row *row, struct err *reterr)
+{
 	worker_queue_update_add_failure(&r->failures, &row->key, DOCUMENT_NOT_ASSIGNED);
 	r->nfailed++;
 	LOG(LOG_WARN, NULL, "given-up", F_STR("service", r->o->service->name), F_INT("job", row->key.job),
 	    F_INT("group", row->key.group), F_INT("item", row->key.item), F_STR("input", row->input));
-	if (r->o->history != NULL)
-		worker_history_append(r->o->history, &line);
+	return add_ended(r->ended, row, document_error_text(DOCUMENT_NOT_ASSIGNED), reterr);
 }
 
 static int sort_rows(struct round *r, const struct client_table *t, struct err *reterr)
@@ -126,9 +133,8 @@ static int sort_rows(struct round *r, const struct client_table *t, struct err *
 		/* Ours, in this process: it is only slow. Its limit ends it. */
 		if (row.in_progress && worker_claims_find(r->claims, &row.key) != NULL)
 			continue;
-		if (row.in_progress && row.attempts == 0)
-			fail_row(r, &row);
-		else if (take_row(r, &row, reterr) < 0)
+		if ((row.in_progress && row.attempts == 0 ? fail_row(r, &row, reterr)
+							  : take_row(r, &row, reterr)) < 0)
 			return -1;
 	}
 	return 0;
@@ -209,12 +215,24 @@ static int start_items(struct round *r, struct err *reterr)
 	return rc;
 }
 
-int worker_take_claim(struct client *c, const struct worker_options *o, struct claims *claims, unsigned room,
-		      struct list *ret, struct err *reterr)
+static void free_list(struct list *items)
 {
-	struct round r = {
-		.c = c, .o = o, .claims = claims, .items = ret, .room = room, .begun = worker_link_clock()
-	};
+	struct list *it;
+
+	while ((it = list_pop(items)) != NULL)
+		worker_item_free(CONTAINER_OF(it, struct item, queue));
+}
+
+int worker_take_claim(struct client *c, const struct worker_options *o, struct claims *claims, unsigned room,
+		      struct list *ret, struct list *ret_ended, struct err *reterr)
+{
+	struct round r = { .c = c,
+			   .o = o,
+			   .claims = claims,
+			   .items = ret,
+			   .ended = ret_ended,
+			   .room = room,
+			   .begun = worker_link_clock() };
 	int64_t now;
 	int rc;
 
@@ -231,10 +249,8 @@ int worker_take_claim(struct client *c, const struct worker_options *o, struct c
 	buf_fini(&r.starts);
 	buf_fini(&r.failures);
 	if (rc < 0) {
-		struct list *it;
-
-		while ((it = list_pop(ret)) != NULL)
-			worker_item_free(CONTAINER_OF(it, struct item, queue));
+		free_list(ret);
+		free_list(ret_ended);
 		return -1;
 	}
 	LIST_EACH (it, ret)
@@ -279,25 +295,30 @@ static bool is_finished(const struct worker_options *o, const struct claim *e)
 }
 
 static int settle(struct client *c, const struct worker_options *o, struct claims *claims,
-		  const struct claim *e, struct err *reterr)
+		  const struct claim *e, const struct queue_row *row, struct list *ended, struct err *reterr)
 {
 	struct queue_key key = e->key;
-	bool finished = is_finished(o, e);
+	bool finished = is_finished(o, e), last = !finished && row->attempts == 0;
 	int rc = finished ? worker_queue_succeeded(c, &key, reterr)
 			  : worker_queue_failed(c, &key, true, DOCUMENT_NOT_ASSIGNED, reterr);
 
-	if (rc == 0) {
-		LOG(LOG_WARN, NULL, "settled", F_STR("service", o->service->name), F_INT("job", key.job),
-		    F_INT("group", key.group), F_INT("item", key.item),
-		    F_STR("how", finished ? "its output was finished: reported" : "given back"));
-		worker_claims_remove(claims, &key);
-	}
-	return rc;
+	if (rc < 0)
+		return rc;
+	LOG(LOG_WARN, NULL, "settled", F_STR("service", o->service->name), F_INT("job", key.job),
+	    F_INT("group", key.group), F_INT("item", key.item),
+	    F_STR("how", finished ? "its output was finished: reported"
+			 : last   ? "failed: that was its last attempt"
+				  : "given back"));
+	if (!finished && !last)
+		worker_claims_died(claims, &key);
+	worker_claims_remove(claims, &key);
+	return last ? add_ended(ended, row, "the worker died while it ran, and no attempt is left", reterr)
+		    : 0;
 }
 
 /* Every row that is ours and in doubt. */
 static int settle_rows(struct client *c, const struct worker_options *o, struct claims *claims,
-		       const struct client_table *t, struct err *reterr)
+		       const struct client_table *t, struct list *ended, struct err *reterr)
 {
 	for (size_t n = 0; n < t->nrows; n++) {
 		struct queue_row row;
@@ -314,7 +335,7 @@ static int settle_rows(struct client *c, const struct worker_options *o, struct 
 			if (!row.in_progress)
 				(void)is_finished(o, e);
 			worker_claims_remove(claims, &row.key);
-		} else if (settle(c, o, claims, e, reterr) < 0) {
+		} else if (settle(c, o, claims, e, &row, ended, reterr) < 0) {
 			return -1;
 		}
 	}
@@ -322,7 +343,7 @@ static int settle_rows(struct client *c, const struct worker_options *o, struct 
 }
 
 int worker_take_settle(struct client *c, const struct worker_options *o, struct claims *claims,
-		       struct err *reterr)
+		       struct list *ret_ended, struct err *reterr)
 {
 	/* Ours are among the oldest, so the first rows will do as a rule. */
 	for (int count = 1000; in_doubt(claims); count *= 8) {
@@ -331,7 +352,7 @@ int worker_take_settle(struct client *c, const struct worker_options *o, struct 
 		bool all = rc == 0 && r.tables[0].nrows < (size_t)count;
 
 		if (rc == 0)
-			rc = settle_rows(c, o, claims, &r.tables[0], reterr);
+			rc = settle_rows(c, o, claims, &r.tables[0], ret_ended, reterr);
 		client_result_fini(&r);
 		if (rc < 0)
 			return rc;

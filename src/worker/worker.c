@@ -69,12 +69,6 @@ static void count_failure(struct worker *w, const struct item *i)
 
 /* --- those who look on --- */
 
-static bool is_final(const struct item *i)
-{
-	return !i->give_back && !i->lost &&
-	       (i->error == DOCUMENT_OK || !document_error_retry(i->error) || i->attempts == 0);
-}
-
 static struct worker_event event_of(const struct item *i)
 {
 	return (struct worker_event){ .key = &i->key,
@@ -82,7 +76,7 @@ static struct worker_event event_of(const struct item *i)
 				      .output = i->output,
 				      .error = i->error,
 				      .text = i->text,
-				      .final = is_final(i),
+				      .final = worker_item_is_final(i),
 				      .cpu_ms = i->cpu_ms,
 				      .wall_ms = i->wall_ms };
 }
@@ -100,13 +94,13 @@ static void tell_begun(const struct worker *w, const struct item *i)
 static void tell_ended(const struct worker *w, const struct item *i)
 {
 	const struct worker_event e = event_of(i);
-	const char *how = i->lost                   ? "too late"
-			  : i->give_back            ? "given back"
-			  : i->error == DOCUMENT_OK ? "done"
-			  : e.final                 ? "failed"
-						    : "failed, again later";
+	const char *how = i->lost                    ? "too late"
+			  : i->give_back && !e.final ? "given back"
+			  : i->error == DOCUMENT_OK  ? "done"
+			  : e.final                  ? "failed"
+						     : "failed, again later";
 
-	LOG(i->error == DOCUMENT_OK || i->give_back ? LOG_INFO : LOG_WARN, NULL, "ended",
+	LOG(i->error == DOCUMENT_OK || (i->give_back && !e.final) ? LOG_INFO : LOG_WARN, NULL, "ended",
 	    F_STR("service", w->o->service->name), F_INT("job", i->key.job), F_INT("group", i->key.group),
 	    F_INT("item", i->key.item), F_STR("input", i->input), F_STR("how", how),
 	    F_STR("error", i->error != DOCUMENT_OK ? document_error_name(i->error) : ""),
@@ -143,8 +137,10 @@ static void item_ended(struct worker *w, struct item *i, int error, const char *
 		str_copy(i->text, sizeof(i->text), str_of(text));
 	if (i->text[0] == '\0')
 		str_copy(i->text, sizeof(i->text), str_of(document_error_text(error)));
-	/* Who was stopped did not fail. */
-	i->give_back = error != DOCUMENT_OK && (w->engine_died || (is_stopping(w) && i->cancelled));
+	if (error != DOCUMENT_OK && w->engine_died)
+		worker_item_give_back(i, "the engine ended and could not be started again");
+	else if (error != DOCUMENT_OK && is_stopping(w) && i->cancelled)
+		worker_item_give_back(i, "the worker was stopped");
 	if (i->error != DOCUMENT_OK) {
 		document_output_close(i->out);
 		i->out = NULL;
@@ -223,7 +219,7 @@ static void take_files(struct worker *w)
 			i->cancelled = true;
 			item_ended(w, i, DOCUMENT_CANCELLED, NULL);
 			release_place(w);
-		} else if (i->error != DOCUMENT_OK) {
+		} else if (i->error != DOCUMENT_OK || document_output_is_finished(i->out)) {
 			item_ended(w, i, i->error, NULL);
 			release_place(w);
 		} else {

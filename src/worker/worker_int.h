@@ -48,6 +48,9 @@ struct item {
 
 void worker_item_free(
 	struct item *i); /* descriptors, too; the temporary name of an output stays when it was lost */
+/* Others shall have it. */
+void worker_item_give_back(struct item *i, const char *why);
+bool worker_item_is_final(const struct item *i); /* no further attempt, after its report */
 void worker_item_tag(const struct queue_service *s, const struct queue_key *k, char dst[TAG_MAX]);
 
 /* claims.c: what this worker has claimed and not yet reported, in DIR/journal; used by the
@@ -70,6 +73,10 @@ MUST_CHECK int worker_claims_add(struct claims *j, const struct queue_key *k, co
 				 const char *output, struct err *reterr);
 void worker_claims_remove(struct claims *j, const struct queue_key *k);
 MUST_CHECK int worker_claims_save(struct claims *j, struct err *reterr);
+/* Given back by this process for one before it, that died at work on it: the next attempt is not
+ * the first. In memory. */
+void worker_claims_died(struct claims *j, const struct queue_key *k);
+bool worker_claims_has_died(const struct claims *j, const struct queue_key *k);
 struct list *worker_claims_entries(struct claims *j);
 struct claim *worker_claims_find(struct claims *j, const struct queue_key *k);
 

@@ -1,5 +1,5 @@
 """A server that has the procedures of the specifications and none of our own, as others would have it: a real one, behind a network
-that misspells procession_wait_for_work and procession_item_failed on their way, so that the server answers that there are no such
+that misspells procession_wait_for_work, procession_item_failed and procession_worker_here on their way, so that the server answers that there are no such
 procedures. Needs --encrypt off."""
 import contextlib
 import socket
@@ -7,7 +7,8 @@ import threading
 import types
 
 # Each as long as what it replaces: no length in the packet changes.
-OTHERS = {"procession_wait_for_work": "procession_wait_for_rain", "procession_item_failed": "procession_item_fallen"}
+OTHERS = {"procession_wait_for_work": "procession_wait_for_rain", "procession_item_failed": "procession_item_fallen",
+          "procession_worker_here": "procession_worker_hear"}
 
 
 def carry(source, target, change, seen):

@@ -10,6 +10,8 @@ import socket
 import threading
 import time
 
+import pytest
+
 from support import documents
 from support.logins import PASSWORD, new_login
 from support.withoutbell import without_bell
@@ -65,7 +67,7 @@ def test_a_server_that_tells_nothing_is_asked_once_an_interval(queue, own_server
         queue.add(job, ["missing.docx", "neither.docx"], folder.path)
         assert queue.wait(job)["failed"] == 2
         worker.stop()
-        assert sorted(other.asked) == ["procession_item_failed", "procession_wait_for_work"]
+        assert sorted(other.asked) == ["procession_item_failed", "procession_wait_for_work", "procession_worker_here"]
         assert len(worker.events("connected")) == 1 and not worker.events("server") and len(worker.events("reason-not-told")) == 1
         assert len(worker.history()) == 2
 
@@ -84,7 +86,7 @@ def test_a_worker_asks_little_while_idle_and_nothing_while_busy(queue, folder, n
     begun, before = time.monotonic(), calls(queue)
     wait_for("ten questions", lambda: asked(queue, before) >= 10)
     assert asked(queue, before) <= (time.monotonic() - begun) / 0.2 + 2
-    assert {name for name, n in calls(queue).items() if n > before.get(name, 0)} <= {"proc_GetConversionBatch"}
+    assert {name for name, n in calls(queue).items() if n > before.get(name, 0)} <= {"proc_GetConversionBatch", "procession_worker_here"}
     job = next(JOBS)
     queue.add(job, ["long.docx"], folder.path, attempts=1)
     wait_for("the document", lambda: worker.events("begun"))
@@ -231,7 +233,33 @@ def test_stale_items_are_taken_over_and_hopeless_ones_given_up(queue, folder, ne
     assert queue.wait(first)["succeeded"] == 1
     assert queue.wait(second)["failed"] == 1
     assert queue.errors(second) == {1: 9}
+    wait_for("the reason", lambda: reasons(queue, second))
+    assert reasons(queue, second) == [(9, "No worker finished it: all that began it died or fell silent.")]
+    assert [(line["error"], line["final"], line["input"]) for line in worker.history()] == [(9, True, "d2.docx")]
     worker.stop()
+
+
+def reasons(queue, job):
+    return queue.run("SELECT ErrorCode, Reason FROM dbo.Failures WHERE JobId = %s", job)
+
+
+@pytest.mark.parametrize("how, error, why", [("killed", 9, "the worker died while it ran, and no attempt is left"),
+                                             ("stopped", 107, "the worker was stopped, and no attempt is left")])
+def test_who_loses_the_last_attempt_says_why(queue, folder, new_worker, how, error, why):
+    """The item ends by it: in the history and on the server stands the reason, as of any other failure."""
+    (folder.path / "long.docx").write_bytes(documents.endless())
+    job, worker = next(JOBS), new_worker(grace=0)
+    queue.add(job, ["long.docx"], folder.path, attempts=1)
+    worker.start()
+    wait_for("the document that runs", lambda: worker.events("begun"))
+    if how == "killed":
+        worker.kill()
+        assert worker.start("--once").process.wait(LIMIT) == 0
+    else:
+        worker.stop()
+    assert queue.errors(job) == {1: error}
+    assert [(line["error"], line["final"], line["input"], line["text"]) for line in worker.history()] == [(error, True, "long.docx", why)]
+    assert reasons(queue, job) == [(error, why)]
 
 
 def test_a_server_that_goes_away_and_comes_back(new_server, folder, new_worker):

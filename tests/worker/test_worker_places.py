@@ -3,6 +3,7 @@ import base64
 import http.server
 import itertools
 import os
+import re
 import shutil
 import socket
 import ssl
@@ -13,7 +14,7 @@ import time
 import pytest
 
 from support.certificate import certificate
-from support.workers import KEEP, REPLACE, is_whole_pdf, short_docx
+from support.workers import KEEP, REPLACE, is_whole_pdf, short_docx, wait_for
 
 JOBS = itertools.count(1)
 
@@ -46,6 +47,8 @@ def test_no_way_leads_out_of_the_roots(queue, folder, new_worker, tmp_path):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
+    """A host with what its methods say: PLAIN or DAV. What it answers is decided by answers(), which a test may replace."""
+
     def refused(self):
         """401 to who has not the login of the site, as a WebDAV server says it."""
         login = self.server.login
@@ -67,31 +70,62 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.end_headers()
             return
         data = self.server.files.get(self.path)
-        self.send_response(200 if data is not None else 404)
-        self.send_header("Content-Length", str(len(data or b"")))
-        self.end_headers()
-        self.wfile.write(data or b"")
+        self.say(200 if data is not None else 404, data or b"")
 
     def do_PUT(self):
         data = self.rfile.read(int(self.headers["Content-Length"]))
         if self.refused():
             return
-        self.server.seen.append(("PUT", self.path))
-        refused = self.headers.get("If-None-Match") == "*" and self.path in self.server.files
+        refused = self.headers.get("If-None-Match") == "*" and self.path in self.server.files and not self.server.careless
         if not refused:
             self.server.files[self.path] = data
-        self.send_response(412 if refused else 201)
-        self.send_header("Content-Length", "0")
+        self.done(412 if refused else 201)
+
+    def do_HEAD(self):
+        if not self.refused():
+            self.done(200 if self.path in self.server.files else 404)
+
+    def do_DELETE(self):
+        if not self.refused():
+            self.done(204 if self.may() and self.server.files.pop(self.path, None) is not None else 404)
+
+    def do_MOVE(self):
+        if self.refused():
+            return
+        target = self.headers["Destination"].removeprefix(self.server.url)
+        refused = self.may() and self.headers["Overwrite"] == "F" and target in self.server.files
+        if self.may() and not refused:
+            self.server.files[target] = self.server.files.pop(self.path)
+        self.done(412 if refused else 201)
+
+    def may(self):
+        return self.command in self.server.methods
+
+    def done(self, status):
+        self.server.seen.append((self.command, self.path))
+        if self.server.answers(self.command, self.path):
+            self.say(status if self.may() else 501)
+        else:
+            self.close_connection = True
+
+    def say(self, status, data=b""):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
         self.end_headers()
+        self.wfile.write(data)
 
     def log_message(self, *args):
         pass
+
+
+PLAIN, DAV = {"GET", "PUT"}, {"GET", "PUT", "HEAD", "DELETE", "MOVE"}
 
 
 @pytest.fixture
 def site():
     made = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     made.login, made.seen, made.moved, made.files = None, [], {}, {"/a%20b.docx": short_docx("from elsewhere")}
+    made.methods, made.careless, made.answers = PLAIN, False, lambda method, path: True
     made.url = f"http://127.0.0.1:{made.server_port}"
     thread = threading.Thread(target=made.serve_forever, daemon=True)
     thread.start()
@@ -109,6 +143,84 @@ def test_documents_of_a_host_in_the_list(queue, folder, new_worker, site):
     assert run(queue, worker, ["a%20b.docx"], site.url, settings=REPLACE) == [None]
     site.files["/large.docx"] = b"x" * (2 << 20)
     assert run(queue, worker, ["large.docx"], site.url, out_root=folder.path) == [15]
+
+
+def asked(site, *methods):
+    return [(method, path) for method, path in site.seen if method in methods]
+
+
+def test_an_output_on_a_webdav_host_is_whole_or_not_there(queue, folder, new_worker, site):
+    """It gets its name by MOVE, after all of it was there; nothing else stays, and nothing gives way that may not."""
+    site.methods = DAV
+    worker = new_worker(hosts=f"127.0.0.1:{site.server_port}")
+    assert run(queue, worker, ["a%20b.docx"], site.url, settings=KEEP) == [None]
+    first = site.files["/a%20b.pdf"]
+    assert first.startswith(b"%PDF-") and sorted(site.files) == ["/a%20b.docx", "/a%20b.pdf"]
+    (method, part), = asked(site, "MOVE")
+    assert re.fullmatch(r"/\.procession-[\w-]+\.part", part)
+    assert asked(site, "PUT") == [("PUT", part.replace(".part", ".done")), ("PUT", part)]
+    assert run(queue, worker, ["a%20b.docx"], site.url, settings=KEEP) == [101]
+    assert site.files["/a%20b.pdf"] == first and len(asked(site, "PUT")) == 2      # it is not even converted
+    site.files["/a%20b.pdf"] = b"old"
+    assert run(queue, worker, ["a%20b.docx"], site.url, settings=REPLACE) == [None]
+    assert site.files["/a%20b.pdf"].startswith(b"%PDF-") and len(site.files) == 2
+
+
+def name_given(site, method, path):
+    """The request that gives the output its name."""
+    return method == "MOVE" if site.methods == DAV else (method, path) == ("PUT", "/a%20b.pdf")
+
+
+@pytest.mark.parametrize("methods", [DAV, PLAIN], ids=["webdav", "plain"])
+def test_the_answer_is_lost(queue, folder, new_worker, site, methods):
+    """The output is there, and its own: it is looked at, not made again."""
+    site.methods, lost = methods, []
+
+    def answers(method, path):
+        if name_given(site, method, path) and not lost:
+            lost.append(path)
+            return False
+        return True
+
+    site.answers = answers
+    worker = new_worker(hosts=f"127.0.0.1:{site.server_port}")
+    assert run(queue, worker, ["a%20b.docx"], site.url, settings=KEEP) == [None]
+    assert lost and worker.history() == [] and sorted(site.files) == ["/a%20b.docx", "/a%20b.pdf"]
+
+
+@pytest.mark.parametrize("methods, other", [(DAV, False), (DAV, True), (PLAIN, False)], ids=["webdav", "webdav-another-worker", "plain"])
+def test_killed_between_the_output_and_its_report(queue, folder, new_worker, site, methods, other):
+    """The next attempt knows what is there for its own, although nothing may be replaced: by the note beside it, or by what it has made itself."""
+    settings = {"hosts": f"127.0.0.1:{site.server_port}", "time_limit": 4, "stale_after": 5} if other else {"hosts": f"127.0.0.1:{site.server_port}"}
+    site.methods, first, killed = methods, new_worker(**settings), []
+
+    def answers(method, path):
+        if name_given(site, method, path) and not killed:
+            killed.append(site.files["/a%20b.pdf"])
+            first.kill()
+            return False
+        return True
+
+    site.answers = answers
+    job = next(JOBS)
+    queue.add(job, ["a%20b.docx"], site.url, settings=KEEP)
+    first.start()
+    wait_for("the end of the first", lambda: killed)
+    assert queue.counts(job)["in_progress"] == 1
+    second = (new_worker(**settings) if other else first).start()
+    assert queue.wait(job)["succeeded"] == 1
+    second.stop()
+    assert sorted(site.files) == ["/a%20b.docx", "/a%20b.pdf"] and site.files["/a%20b.pdf"] == killed[0]
+
+
+@pytest.mark.parametrize("methods", [PLAIN, PLAIN | {"HEAD"}], ids=["get", "head"])
+def test_a_host_that_ignores_conditions(queue, folder, new_worker, site, methods):
+    """If-None-Match is not known to all: what is there is looked for before."""
+    site.methods, site.careless = methods, True
+    site.files["/a%20b.pdf"] = b"precious"
+    worker = new_worker(hosts=f"127.0.0.1:{site.server_port}")
+    assert run(queue, worker, ["a%20b.docx"], site.url, settings=KEEP) == [101]
+    assert site.files["/a%20b.pdf"] == b"precious"
 
 
 def test_hosts_that_are_not_in_the_list_are_not_asked(queue, folder, new_worker, site):
@@ -168,7 +280,7 @@ def test_a_host_that_the_machine_trusts(queue, folder, new_worker, site, tmp_pat
     prefix = trusting(with_certificate(site, tmp_path), tmp_path / "trusted")
     worker = new_worker(hosts=f"localhost:{site.server_port}", prefix=prefix)
     assert run(queue, worker, ["a%20b.docx"], site.url) == [None]
-    assert site.seen == [("GET", "/a%20b.docx"), ("PUT", "/a%20b.pdf")] and site.files["/a%20b.pdf"].startswith(b"%PDF-")
+    assert asked(site, "GET", "PUT") == [("GET", "/a%20b.docx"), ("PUT", "/a%20b.pdf")] and site.files["/a%20b.pdf"].startswith(b"%PDF-")
     # Its certificate is of localhost.
     other = new_worker(hosts=f"127.0.0.1:{site.server_port}", prefix=prefix)
     assert run(queue, other, ["a%20b.docx"], site.url.replace("localhost", "127.0.0.1"), attempts=1) == [7]

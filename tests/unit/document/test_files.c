@@ -105,7 +105,8 @@ static int write_output(struct fixture *f, const char *name, bool replace, bool 
 	struct document_location l = at(f, name);
 	struct document_output *o = NULL;
 	char text[DOCUMENT_TEXT_MAX];
-	int error = document_output_open(f->p, &l, "c-1-1-1", replace, &o, text);
+	int error = document_output_open(f->p, &l, &(struct document_claim){ .tag = "c-1-1-1" }, replace, &o,
+					 text);
 
 	if (error == DOCUMENT_OK) {
 		assert_int_equal(write(document_output_fd(o), word, strlen(word)), strlen(word));
@@ -173,7 +174,9 @@ static void what_an_earlier_attempt_finished_is_recognised(void **state)
 	struct document_output *o;
 	char text[DOCUMENT_TEXT_MAX];
 
-	assert_int_equal(document_output_open(f->p, &l, "c-9-1-1", false, &o, text), DOCUMENT_OK);
+	assert_int_equal(
+		document_output_open(f->p, &l, &(struct document_claim){ .tag = "c-9-1-1" }, false, &o, text),
+		DOCUMENT_OK);
 	assert_int_equal(write(document_output_fd(o), "one", 3), 3);
 	assert_int_equal(document_output_commit(o, text), DOCUMENT_OK);
 	shell("test -e %s/root/.procession-c-9-1-1.part", f->base);
@@ -202,8 +205,12 @@ static void a_part_that_is_not_its_own_is_not_published(void **state)
 	struct document_output *slow, *quick;
 	char text[DOCUMENT_TEXT_MAX];
 
-	assert_int_equal(document_output_open(f->p, &l, "c-2-1-1", true, &slow, text), DOCUMENT_OK);
-	assert_int_equal(document_output_open(f->p, &l, "c-2-1-1", true, &quick, text), DOCUMENT_OK);
+	assert_int_equal(document_output_open(f->p, &l, &(struct document_claim){ .tag = "c-2-1-1" }, true,
+					      &slow, text),
+			 DOCUMENT_OK);
+	assert_int_equal(document_output_open(f->p, &l, &(struct document_claim){ .tag = "c-2-1-1" }, true,
+					      &quick, text),
+			 DOCUMENT_OK);
 	assert_int_equal(document_output_commit(slow, text), DOCUMENT_OUTPUT_WRITE);
 	document_output_close(slow);
 	assert_int_equal(write(document_output_fd(quick), "q", 1), 1);
@@ -211,6 +218,48 @@ static void a_part_that_is_not_its_own_is_not_published(void **state)
 	document_output_close(quick);
 	assert_string_equal(content(f, "z.pdf"), "q");
 	document_location_fini(&l);
+}
+
+static int spool_with(const char *text, size_t n)
+{
+	int fd = document_spool_open();
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, n), (ssize_t)n);
+	return fd;
+}
+
+/* How a host's document is known again for one's own: by a line, or but for some bytes. */
+static void documents_that_are_alike(void **state)
+{
+	static const struct {
+		const char *a, *b;
+		size_t others;
+		bool alike;
+	} pairs[] = {
+		{ "", "", 0, true },       { "abc", "abc", 0, true },  { "abc", "abd", 0, false },
+		{ "abc", "xbd", 2, true }, { "abc", "xyd", 2, false }, { "abc", "abcd", 9, false },
+		{ "", "a", 9, false },
+	};
+	char line[DOCUMENT_NOTE_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+		int a = spool_with(pairs[i].a, strlen(pairs[i].a)),
+		    b = spool_with(pairs[i].b, strlen(pairs[i].b));
+
+		assert_int_equal(document_contents_alike(a, b, pairs[i].others), pairs[i].alike);
+		assert_false(document_contents_alike(a, -1, 100));
+		close(a);
+		if (strcmp(pairs[i].b, "abc") == 0) {
+			assert_true(document_contents_describe(b, line));
+			assert_string_equal(line,
+					    "3 ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f"
+					    "20015ad");
+		}
+		close(b);
+	}
+	assert_false(document_contents_describe(-1, line));
 }
 
 static void locations(void **state)
@@ -333,6 +382,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_later_attempt_replaces_what_an_earlier_one_of_its_own_made,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_part_that_is_not_its_own_is_not_published, setup, teardown),
+		cmocka_unit_test(documents_that_are_alike),
 		cmocka_unit_test(locations),
 		cmocka_unit_test(which_addresses_are_private),
 		cmocka_unit_test_setup_teardown(hosts_of_the_list, setup, teardown),
