@@ -86,3 +86,12 @@ CREATE TABLE failure (
     worker      TEXT                        -- the machine of the worker
 );
 CREATE UNIQUE INDEX failure_item ON failure (job, grp, id);
+
+-- MIGRATION 4
+-- Workers that take items, as they say themselves (procession_worker_here).
+CREATE TABLE standing (
+    id          BLOB PRIMARY KEY,           -- WorkerServerInstance
+    machine     TEXT NOT NULL,
+    places      TEXT NOT NULL,              -- folders, one in each line
+    until       INTEGER NOT NULL
+) WITHOUT ROWID;

@@ -1,9 +1,10 @@
-/* batch.c — see batch.h: a job is added and worked on here, in this process, until it is
- * finished; workers that run elsewhere may take of it, too. */
+/* batch.c — see batch.h: a job is added and worked on here, in this process, until it is finished,
+ * unless workers stand that do it. */
 #include "cli/batch.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/folder.h"
@@ -22,6 +23,7 @@ struct batch {
 	struct folder_lock lock;
 	int64_t job;
 	size_t total;
+	bool left;     /* to workers that stand */
 	int64_t begun; /* monotonic ms */
 };
 
@@ -94,6 +96,26 @@ static int count_job(struct batch *b, struct client *c, struct err *reterr)
 	return rc == 1 ? 0 : -1;
 }
 
+/* What died here, in this folder, began items of it that only we can give back at once. */
+static bool owes_something(const struct batch *b)
+{
+	char path[4300];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/journal", b->state);
+	return b->cli->resume && stat(path, &st) == 0 && st.st_size > 0;
+}
+
+static int find_workers(struct batch *b, struct client *c, struct err *reterr)
+{
+	if (b->cli->queue)
+		return 0;
+	if (cli_standing_check(c, &b->documents, b->job, &b->left, reterr) < 0)
+		return -1;
+	b->left = b->left && !owes_something(b);
+	return 0;
+}
+
 /* The job is there and submitted afterwards. */
 static int prepare(struct batch *b, struct err *reterr)
 {
@@ -108,8 +130,12 @@ static int prepare(struct batch *b, struct err *reterr)
 		rc = recall_job(b, reterr);
 		if (rc == 0)
 			rc = count_job(b, c, reterr);
+		if (rc == 0)
+			rc = find_workers(b, c, reterr);
 	} else {
-		rc = cli_submit(b->cli, b->kind, c, &b->documents, &b->job, reterr);
+		rc = find_workers(b, c, reterr);
+		if (rc == 0)
+			rc = cli_submit(b->cli, b->kind, c, &b->documents, &b->job, reterr);
 		b->total = b->documents.n;
 		if (rc == 0)
 			remember_job(b);
@@ -220,6 +246,28 @@ static int queue_only(const struct batch *b)
 	return EXIT_OK;
 }
 
+/* 1: the rest is ours, since no worker is there any more. 0: see *ret. */
+static int look_on(struct batch *b, enum worker_end *ret, struct err *reterr)
+{
+	struct client *c;
+	bool gone = false;
+	int rc;
+
+	if (!b->cli->json)
+		fprintf(stderr,
+			"A worker does it, as job %lld; interrupted, this command leaves it to the worker.\n",
+			(long long)b->job);
+	rc = cli_connect(b->cli, &c, reterr);
+	if (rc == 0) {
+		rc = cli_standing_watch(b->cli, c, b->job, b->total, &gone, reterr);
+		client_close(c);
+	}
+	*ret = rc < 0 ? WORKER_UNREACHABLE : WORKER_DONE;
+	if (gone)
+		cli_output_note("No worker is there any more: the rest is done here.");
+	return gone;
+}
+
 static int run(struct batch *b, struct err *reterr)
 {
 	enum worker_end end = WORKER_DONE;
@@ -228,7 +276,7 @@ static int run(struct batch *b, struct err *reterr)
 		return EXIT_REFUSED;
 	if (b->cli->queue)
 		return queue_only(b);
-	if (run_worker(b, &end, reterr) < 0)
+	if ((!b->left || look_on(b, &end, reterr) == 1) && run_worker(b, &end, reterr) < 0)
 		return EXIT_REFUSED;
 	return show_end(b, end, reterr);
 }

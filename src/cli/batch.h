@@ -51,8 +51,18 @@ struct cli_progress;
 struct cli_progress *cli_progress_new(const struct cli *cli, size_t total); /* NULL: no memory */
 void cli_progress_begun(void *progress, const struct worker_event *e);
 void cli_progress_ended(void *progress, const struct worker_event *e);
+/* In place of these two, where others do the work. */
+void cli_progress_counted(void *progress, size_t done, size_t failed);
 void cli_progress_tick(void *progress);
 void cli_progress_end(struct cli_progress *p); /* clears the line, frees */
+
+/* standing.c: whether workers are there that take the job, which must reach all of its folders:
+ * those of the documents, or of the job's groups where it is not 0. */
+MUST_CHECK int cli_standing_check(struct client *c, const struct cli_documents *d, int64_t job,
+				  bool *ret_there, struct err *reterr);
+/* Until they have finished it, or none is there any more. */
+MUST_CHECK int cli_standing_watch(const struct cli *cli, struct client *c, int64_t job, size_t total,
+				  bool *ret_gone, struct err *reterr);
 
 /* ownserver.c: without a server that was named, the machine's own when this user may, else one
  * that lives as long as commands use it. Sets cli->data. */

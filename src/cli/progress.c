@@ -155,6 +155,20 @@ void cli_progress_ended(void *progress, const struct worker_event *e)
 		put_result(e);
 }
 
+void cli_progress_counted(void *progress, size_t done, size_t failed)
+{
+	struct cli_progress *p = progress;
+	bool news = done + failed != p->done + p->failed;
+
+	p->done = done;
+	p->failed = failed;
+	if (news && !p->terminal && !p->quiet) {
+		put_words(p, stderr);
+		fputc('\n', stderr);
+	}
+	cli_progress_tick(p);
+}
+
 void cli_progress_tick(void *progress)
 {
 	struct cli_progress *p = progress;

@@ -78,7 +78,7 @@ const struct option cli_options[] = {
 	  "of folders also what is in the folders below" },
 	{ "--skip-existing", NULL, OF_DOCUMENTS, FIELD(skip_existing),
 	  "leave out documents whose output is there; else it is replaced" },
-	{ "--queue", NULL, OF_DOCUMENTS, FIELD(queue), "only add the job: workers do it" },
+	{ "--queue", NULL, OF_DOCUMENTS, FIELD(queue), "only add the job, and do not wait: workers do it" },
 	{ "--resume", NULL, OF_DOCUMENTS, FIELD(resume), "go on with the last job, after an interruption" },
 	{ "--jobs", "N", OF_DOCUMENTS | OF_WORKER, FIELD(jobs),
 	  "documents at once; default: the number of processors" },
@@ -154,12 +154,11 @@ const struct command cli_commands[] = {
 	  "runs due jobs: a program that stays, takes them from the server and runs the handlers of "
 	  "--config" },
 	{ "convert", "", "PATH...", ARGS_ANY, OF_DOCUMENTS, cli_run_convert,
-	  "converts documents and folders of documents with LibreOffice; without a server it starts one for "
-	  "itself; status 1 when a document failed" },
+	  "converts documents and folders of documents with LibreOffice, or has a worker do it that runs; "
+	  "without a server it starts one for itself; status 1 when a document failed" },
 	{ "translate", "", "PATH...", ARGS_ANY, OF_DOCUMENTS | OF_TRANSLATE | OF_LANGUAGES, cli_run_translate,
-	  "translates documents and folders of documents, --from one language --to another; without a server "
-	  "it "
-	  "starts one for itself; status 1 when a document failed" },
+	  "translates documents and folders of documents, --from one language --to another, or has a worker "
+	  "do it that runs; without a server it starts one for itself; status 1 when a document failed" },
 	{ "worker", "convert", "", 0, OF_WORKER, cli_run_worker_convert,
 	  "works on conversion jobs: a program that stays, takes documents from the server and converts "
 	  "them" },

@@ -9,6 +9,7 @@ import tempfile
 
 import pytest
 
+from support.logins import PASSWORD, new_login
 from support.server import command_binary
 from support.workers import LIMIT, Queue, connection, is_whole_pdf, procession, wait_for
 
@@ -30,7 +31,8 @@ def test_a_folder_without_any_server(folder, home, new_worker):
     (folder.path / "below").mkdir()
     (folder.path / "below/deep.docx").write_bytes((folder.path / "d1.docx").read_bytes())
     (folder.path / "bad.docx").write_bytes(b"not a document")
-    (folder.path / "notes.xyz").write_bytes(b"left alone")
+    for name in ("notes.xyz", "page.mht", "page.mhtml", "works.wps", "star.sxw"):      # the converter would refuse them by their bytes
+        (folder.path / name).write_bytes(b"left alone")
     out = folder.path.parent / "pdf"
     done = procession("convert", folder.path, "--recursive", "--to", "pdf", "--out", out, home=home, check=1)
     assert "4 of 5 documents converted" in done.stdout and "1 failed" in done.stdout
@@ -124,6 +126,50 @@ def test_queue_leaves_it_to_workers_and_watch_tells_the_end(own_server, folder, 
     worker.stop()
     listed = procession("jobs", "list", "--service", "convert", server=own_server, check=0).stdout
     assert re.search(rf"{job} +letters +done +3 +3 +0", listed)
+
+
+def clerk(server, folder):
+    """Options of somebody who may use the queue, and no more."""
+    secret = folder / "secret"
+    secret.write_text(PASSWORD + "\n")
+    return "--server", server.address, "--user", new_login(server, "WordAutomation", "execute,select"), "--password-file", secret
+
+
+def test_a_worker_that_stands_does_it(own_server, folder, home, new_worker, tmp_path):
+    """The command leaves its job to it and looks on; who adds jobs needs no further right to see it."""
+    folder.fill(3)
+    (folder.path / "bad.docx").write_bytes(b"not a document")
+    who, worker = clerk(own_server, tmp_path), new_worker().start()
+    wait_for("the connection", lambda: worker.events("connected"))
+    done = procession("convert", folder.path, *who, home=home, check=1)
+    assert "3 of 4 documents converted" in done.stdout and re.search(r"^bad\.docx +InputFileCorrupt +", done.stdout, re.M)
+    assert "A worker does it" in done.stderr and "4 of 4, 1 failed" in done.stderr
+    assert len(worker.events("ended")) == 4 and all(is_whole_pdf(path) for path in folder.outputs())
+    # What it cannot reach it would claim all the same: such a job is not even added.
+    jobs = Queue(own_server).run("SELECT JobId FROM dbo.Jobs")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "d1.docx").write_bytes((folder.path / "d1.docx").read_bytes())
+    for paths in ([elsewhere], [folder.path, "--out", elsewhere]):
+        done = procession("convert", *paths, *who, home=home, check=1)
+        assert f"may not use '{elsewhere}', only: {folder.path}" in done.stderr and "roots" in done.stderr
+    assert Queue(own_server).run("SELECT JobId FROM dbo.Jobs") == jobs
+    worker.stop()
+    done = procession("convert", elsewhere, *who, home=home, check=0)
+    assert "1 of 1 documents converted" in done.stdout and "A worker does it" not in done.stderr
+
+
+def test_a_worker_that_goes_leaves_the_rest_to_the_command(own_server, folder, home, new_worker):
+    folder.fill(30)
+    worker = new_worker(slots=1, grace=0).start()
+    wait_for("the connection", lambda: worker.events("connected"))
+    env = dict(os.environ, HOME=str(home), XDG_DATA_HOME="", XDG_STATE_HOME="")
+    process = subprocess.Popen([str(command_binary()), "convert", str(folder.path), *connection(own_server)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    wait_for("a document", lambda: worker.events("begun"))
+    worker.stop()
+    out, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == 0 and "30 of 30 documents converted" in out and "the rest is done here" in err, out + err
+    assert all(is_whole_pdf(path) for path in folder.outputs()) and not folder.parts()
 
 
 def test_cancel_and_jobs_that_are_not_there(own_server, folder, home):
