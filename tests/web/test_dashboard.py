@@ -3,7 +3,6 @@ import datetime
 import http.client
 import json
 import pathlib
-import socket
 import threading
 import time
 
@@ -262,33 +261,6 @@ def test_state_never_tells_what_is_in_it(web):
     for view in ("state", "state_expirations", "state_locks"):
         status, body = v.get(f"/api/{view}?db=StateService")
         assert status == 200 and "session-" not in body and "abab" not in body
-
-
-@no_store
-def test_a_thousand_browsers_are_bounded(web):
-    """Connections beyond the bound are closed; calls over TDS do not notice."""
-    v = Visitor(web)
-    _, host, port = address(web)
-    held = []
-    for _ in range(1000):
-        try:
-            s = socket.create_connection((host, port), timeout=30)
-            s.sendall(f"GET /api/events?watch=sessions HTTP/1.1\r\nHost: x\r\nCookie: {v.cookie}\r\n\r\n".encode())
-            held.append(s)
-        except OSError:
-            break
-    with Wire(web).login(database="StateService") as w:
-        w.batch("SELECT TOP 1 Bytes FROM dbo.Items").ok()
-    for s in held:
-        s.close()
-    deadline = time.monotonic() + 90
-    while True:
-        try:
-            assert Visitor(web).get("/api/me")[0] == 200
-            break
-        except (OSError, http.client.HTTPException, AssertionError):
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
 
 
 @no_store

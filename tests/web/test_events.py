@@ -10,6 +10,7 @@ import pytest
 from dashboard import add_job, work
 from support.server import Server
 from support.store import long_on_postgres
+from support.wire import Wire
 from test_dashboard import Visitor
 from test_health import address, still_serves
 
@@ -116,3 +117,46 @@ def test_the_place_of_a_browser_that_leaves_is_free_again(new_server):
                 break
         assert time.monotonic() - began < 12, "nobody has noticed that they left"
         time.sleep(0.1)
+
+
+def watching(sockets):
+    """Those that were let in: the others were closed at once."""
+    def open_still(s):
+        try:
+            s.setblocking(False)
+            return s.recv(1, socket.MSG_PEEK) != b""
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+    return [s for s in sockets if open_still(s)]
+
+
+@no_store
+def test_a_thousand_browsers_are_bounded(web):
+    """One address may have 64 connections; those beyond are closed at once, and calls over TDS do not notice any."""
+    v = Visitor(web)
+    _, host, port = address(web)
+    request = f"GET /api/events?watch=sessions HTTP/1.1\r\nHost: x\r\nCookie: {v.cookie}\r\n\r\n".encode()
+    with contextlib.ExitStack() as stack:
+        held = []
+        for _ in range(1000):
+            with contextlib.suppress(OSError):
+                held.append(stack.enter_context(socket.create_connection((host, port), timeout=30)))
+                held[-1].sendall(request)
+        with Wire(web).login(database="StateService") as w:
+            w.batch("SELECT TOP 1 Bytes FROM dbo.Items").ok()
+        assert len(held) > 900
+        deadline = time.monotonic() + 60
+        while not 0 < len(watching(held)) <= 64:
+            assert time.monotonic() < deadline, len(watching(held))
+            time.sleep(0.05)
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            assert Visitor(web).get("/api/me")[0] == 200
+            break
+        except (OSError, http.client.HTTPException):
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
