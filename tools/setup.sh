@@ -67,28 +67,43 @@ by_hand() { say "run this once, as root, then try again:  apt-get update && apt-
 # Tests need servers (a KDC, Samba, PostgreSQL) as programs, which they start themselves. Debian's packages start and enable them
 # as services: policy-rc.d keeps them from being started, and what these packages enabled is disabled again, with the units
 # that two of them keep in a package beside them. What came along otherwise (dbus, say) is not ours to touch.
-POLICY=/usr/sbin/policy-rc.d
+POLICY=${POLICY_RC_D:-/usr/sbin/policy-rc.d} # another one in the tests only
+OURS="of procession's tools/setup.sh, while it installs"
 beside=(postgresql-common php-common)
 enabled_services() { (systemctl list-unit-files --type=service,socket,timer --state=enabled --no-legend 2>/dev/null || true) | awk '{ print $1 }' | sort; }
 units_of() { (dpkg -L "$@" 2>/dev/null || true) | sed -n -e 's|^.*/systemd/system/||p' -e 's|^/etc/init.d/\(.*\)|\1.service|p' | sort -u; }
 
+# One of ours that is there already was left by a run that was killed.
+services_off() {
+    enabled_before=$(enabled_services)
+    if [ ! -e "$POLICY" ] || grep -qF "$OURS" "$POLICY"; then
+        printf '#!/bin/sh\n# %s\nexit 101\n' "$OURS" >"$POLICY" && chmod 755 "$POLICY"
+    fi
+}
+
+services_as_before() { # the packages
+    local new
+    if grep -qsF "$OURS" "$POLICY"; then rm -f "$POLICY"; fi
+    new=$(comm -13 <(echo "$enabled_before") <(enabled_services) | comm -12 - <(units_of "$@" "${beside[@]}") | tr '\n' ' ')
+    [ -n "$new" ] || return 0
+    say "installed as programs only; not enabled: $new"
+    # shellcheck disable=SC2086 # a list of names
+    systemctl disable --quiet $new 2>/dev/null || true
+}
+
+# Runs a command that installs the packages; what it does to services is undone also when it is interrupted.
 without_services() {
-    local packages=$1 before new rc=0 own=no
+    local rc=0
+    mapfile -t packages <<<"$1" # the trap reads it
     shift
-    before=$(enabled_services)
-    if [ ! -e $POLICY ]; then
-        own=yes
-        printf '#!/bin/sh\nexit 101\n' >$POLICY && chmod 755 $POLICY
-    fi
+    trap 'services_as_before "${packages[@]}"' EXIT
+    trap 'exit 129' HUP
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    services_off
     "$@" || rc=$?
-    [ $own = no ] || rm -f $POLICY
-    # shellcheck disable=SC2086 # lists of names
-    new=$(comm -13 <(echo "$before") <(enabled_services) | comm -12 - <(units_of $packages "${beside[@]}") | tr '\n' ' ')
-    if [ -n "$new" ]; then
-        say "installed as programs only; not enabled: $new"
-        # shellcheck disable=SC2086
-        systemctl disable --quiet $new 2>/dev/null || true
-    fi
+    trap - EXIT HUP INT TERM
+    services_as_before "${packages[@]}"
     return $rc
 }
 
@@ -121,7 +136,7 @@ install_as_root() {
     mapfile -t here < <(known "$@")
     [ ${#here[@]} -gt 0 ] || return 0
     say "installing $(how_much "${here[@]}")"
-    without_services "${here[*]}" apt_install "${here[@]}"
+    without_services "$(printf '%s\n' "${here[@]}")" apt_install "${here[@]}"
 }
 
 # ---- as anybody ----
