@@ -3,8 +3,8 @@
 -- later in small steps (garbage), while the JobId can be used again. Times are datetime ticks.
 
 -- ERROR 2627 job.id 'Violation of PRIMARY KEY constraint ''PK_Jobs''. Cannot insert duplicate key in object ''dbo.Jobs''. A job with this JobId exists already.'
--- ERROR 2627 grp.n,grp.id 'Violation of PRIMARY KEY constraint ''PK_Groups''. Cannot insert duplicate key in object ''dbo.Groups''. The job has a group with this GroupId already.'
--- ERROR 2627 item.n,item.grp,item.id 'Violation of PRIMARY KEY constraint ''PK_Items''. Cannot insert duplicate key in object ''dbo.Items''. The group names one ItemId twice.'
+-- ERROR 2627 grp.n, grp.id 'Violation of PRIMARY KEY constraint ''PK_Groups''. Cannot insert duplicate key in object ''dbo.Groups''. The job has a group with this GroupId already.'
+-- ERROR 2627 item.n, item.grp, item.id 'Violation of PRIMARY KEY constraint ''PK_Items''. Cannot insert duplicate key in object ''dbo.Items''. The group names one ItemId twice.'
 
 -- MIGRATION 1
 CREATE TABLE job (

@@ -643,7 +643,8 @@ def read_schema(path, shown, service):
             m = re.fullmatch(r"\s*(2627|547)\s+(.+?)\s+" + STRING + r"\s*", e.group(1))
             if m is None:
                 raise DeclarationError(shown, number, "the line reads -- ERROR 2627 table.column 'text' or -- ERROR 547 FOREIGN KEY 'text'")
-            service.constraints.append((int(m.group(1)), m.group(2), unquote(m.group(3))))
+            key = ", ".join(part.strip() for part in m.group(2).split(","))     # as SQLite writes it
+            service.constraints.append((int(m.group(1)), key, unquote(m.group(3))))
         elif service.migrations:
             service.migrations[-1] += text + "\n"
         elif text.strip() and not text.startswith("--"):

@@ -95,9 +95,30 @@ def verify_numbers(db, service):
         raise DeclarationError(path, 1, f"the SQL counts {found} numbers, {len(service.numbers)} are declared")
 
 
+def unique_keys(db):
+    """Every key that SQLite can name in a failure: "item.n, item.grp, item.id"."""
+    found = set()
+    for table, in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
+        keys = [[c[1] for c in sorted(db.execute(f'PRAGMA table_info("{table}")'), key=lambda c: c[5]) if c[5]]]
+        for index in db.execute(f'PRAGMA index_list("{table}")').fetchall():
+            if index[2]:
+                keys.append([c[2] for c in db.execute(f'PRAGMA index_info("{index[1]}")')])
+        found.update(", ".join(f"{table}.{column}" for column in key) for key in keys)
+    return found
+
+
+def verify_constraints(db, service):
+    """A text whose key is none of the schema's would never be told."""
+    keys = unique_keys(db)
+    for number, key, _ in service.constraints:
+        if number == 2627 and key not in keys:
+            raise DeclarationError(service.schema_path, 1, f"-- ERROR 2627 {key}: the schema has no such key")
+
+
 def verify(services):
     for service in services:
         db = open_store(service)
+        verify_constraints(db, service)
         if service.name == "system" and service.migrations:
             try:
                 db.executescript(emit_meta.script(services)[0])

@@ -93,14 +93,16 @@ def test_a_group_of_an_unknown_job_is_refused(db):
 @proves("WORD-AddGroup-08", "TRAN-AddGroup-07", "WORD-Model-12", "TRAN-Model-10")
 def test_a_second_group_with_the_same_number_is_refused(db):
     db.new_job(1, items=(1, 2))
-    db.refuses(2627, "proc_AddGroup", **db.group_args(1, 1, items=(3,), InputRoot="other", OutputRoot="other"))
+    error = db.refuses(2627, "proc_AddGroup", **db.group_args(1, 1, items=(3,), InputRoot="other", OutputRoot="other"))
+    assert "object 'dbo.Groups'. The job has a group with this GroupId already." in error.text
     assert [i.ItemId for i in db.items()] == [1, 2]
 
 
 @proves("WORD-AddGroup-08", "TRAN-AddGroup-07", "WORD-Model-02", "TRAN-Model-02", "WORD-Input-02", "TRAN-Input-02")
 def test_an_item_twice_in_a_group_refuses_the_whole_group(db):
     db.add_job(1)
-    db.refuses(2627, "proc_AddGroup", **db.group_args(1, 1, items=(1, 2, 3, 1)))
+    error = db.refuses(2627, "proc_AddGroup", **db.group_args(1, 1, items=(1, 2, 3, 1)))
+    assert "object 'dbo.Items'. The group names one ItemId twice." in error.text
     assert db.groups(1) == [] and db.items() == []
     db.add_group(1, 1)
 

@@ -175,12 +175,12 @@ class Sql(unittest.TestCase):
         with tempfile.TemporaryDirectory() as d:
             os.mkdir(os.path.join(d, "state"))
             with open(os.path.join(d, "state", "schema.sql"), "w") as f:
-                f.write("-- ERROR 2627 t.a 'It''s there.'\n-- MIGRATION 1\nCREATE TABLE t (a INTEGER, d INTEGER);\n-- MIGRATION 2\nCREATE TABLE u (a);\n")
+                f.write("-- ERROR 2627 t.a,t.d 'It''s there.'\n-- MIGRATION 1\nCREATE TABLE t (a INTEGER, d INTEGER, UNIQUE (a, d));\n-- MIGRATION 2\nCREATE TABLE u (a);\n")
             with open(os.path.join(d, "state", "views.sql"), "w") as f:
                 f.write("VIEW dbo.T1 ALSO dbo.T2 (A int NOT NULL, D datetime)\nSUMMARY s\nAS\nSELECT a, d FROM t;\n")
             services, _ = declare.read_all(d)
             state = services[4]
-            self.assertEqual((len(state.migrations), state.constraints), (2, [(2627, "t.a", "It's there.")]))
+            self.assertEqual((len(state.migrations), state.constraints), (2, [(2627, "t.a, t.d", "It's there.")]))
             db = verify.open_store(state)
             db.execute("INSERT INTO t VALUES (1, 12 + 300 * 86400 * 2), (2, NULL)")
             self.assertEqual(db.execute('SELECT * FROM "T1"').fetchall(), [(1, "1900-01-03 00:00:00.040"), (2, None)])

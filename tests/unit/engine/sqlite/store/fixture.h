@@ -16,6 +16,7 @@ static const char *const fixture_migrations[] = {
 	"CREATE TABLE item (id TEXT NOT NULL PRIMARY KEY, n INTEGER NOT NULL CHECK (n < 1000), code INTEGER "
 	"UNIQUE) WITHOUT ROWID;"
 	"CREATE TABLE part (id INTEGER PRIMARY KEY, item TEXT REFERENCES item (id));"
+	"CREATE TABLE pair (a INTEGER, b INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID;"
 	"CREATE TABLE secret (word TEXT);"
 	"INSERT INTO secret VALUES ('sesame');",
 	"ALTER TABLE part ADD COLUMN size INTEGER",
@@ -30,6 +31,7 @@ static const struct view fixture_views[] = {
 };
 static const struct constraint_text fixture_constraints[] = {
 	{ 2627, "item.code", "The code is taken." },
+	{ 2627, "pair.a, pair.b", "The two are there." },
 };
 static const struct proc fixture_procs[] = { { .name = "p", .service = SERVICE_STATE } };
 static const struct service_procs fixture_service = {
@@ -44,7 +46,7 @@ static const struct service_procs fixture_service = {
 	.views_sql = "DROP VIEW IF EXISTS view_items; CREATE VIEW view_items AS SELECT id, n, printf('%d', "
 		     "n) AS shown FROM item;",
 	.constraints = fixture_constraints,
-	.nconstraints = 1,
+	.nconstraints = 2,
 };
 
 struct fixture {

@@ -24,6 +24,15 @@ static void the_text_of_the_schema_wins(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM item"), 0);
 }
 
+static void a_key_of_two_columns_has_its_text(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(fixture_run(f, "INSERT INTO pair VALUES (1, 2), (1, 2)"), -1);
+	assert_int_equal(f->err.number, 2627);
+	assert_string_equal(f->err.text, "The two are there.");
+}
+
 static void a_missing_parent_is_547(void **state)
 {
 	struct fixture *f = *state;
@@ -71,6 +80,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_second_row_with_the_same_key_is_2627, fixture_up,
 						fixture_down),
 		cmocka_unit_test_setup_teardown(the_text_of_the_schema_wins, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(a_key_of_two_columns_has_its_text, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_missing_parent_is_547, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_broken_check_is_547, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_null_where_none_may_be_is_515, fixture_up, fixture_down),
