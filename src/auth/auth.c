@@ -203,16 +203,18 @@ static bool peer_is_over(struct auth *a, const struct auth_digest *peer, int64_t
 	return auth_throttle_count(&a->throttle, peer, now) >= (uint64_t)a->throttle.limit * AUTH_PEER_LOGINS;
 }
 
-bool auth_is_throttled(struct auth *a, const char *peer)
+enum auth_result auth_admit_peer(struct auth *a, const char *peer, bool *ret_turn)
 {
 	struct auth_digest key;
-	bool yes;
+	int64_t now = a->clock();
+	bool over;
 
 	peer_key(a, peer, &key);
 	lock_take(&a->lock);
-	yes = peer_is_over(a, &key, a->clock());
+	over = peer_is_over(a, &key, now);
+	*ret_turn = over && auth_throttle_trickle(&a->throttle, &key, now);
 	lock_give(&a->lock);
-	return yes;
+	return over && !*ret_turn ? AUTH_LATER : AUTH_OK;
 }
 
 /* The failures for the login stay: they may be somebody else's. */

@@ -13,7 +13,7 @@ struct engine_database;
 struct auth_options {
 	struct engine_database *system; /* borrowed: outlives it */
 	unsigned fail_delay_ms;         /* first delay of the throttle */
-	/* failures per address and per login before it is refused for a while */
+	/* failures per address and per login; then further ones are looked at once a second */
 	unsigned fail_limit;
 	unsigned fail_window_s;
 	const char *principal_map; /* "PATTERN=LOGIN; …": shell patterns over "REALM\\name" */
@@ -77,8 +77,9 @@ void auth_succeeded(struct auth *a, const char *login, const char *peer);
 bool auth_knows_peer(struct auth *a, const char *peer);
 /* A number for the address (IPv6: its network) that clients cannot foresee. */
 uint64_t auth_peer_number(const struct auth *a, const char *peer);
-/* Too many failures from there: nothing is to be looked at. */
-bool auth_is_throttled(struct auth *a, const char *peer);
+/* May a token from there be looked at? Who it is is not known yet: only the address counts.
+ * AUTH_OK, or AUTH_LATER; *ret_turn: there were too many failures, and this is the turn of this second. */
+enum auth_result auth_admit_peer(struct auth *a, const char *peer, bool *ret_turn);
 /* The login of a principal that a mechanism has proved ("REALM\\name"): its own (added with
  * --windows), else the first rule of principal_map whose pattern fits. Blocks for the store.
  * AUTH_NO_LOGIN: nobody knows it. */

@@ -425,7 +425,10 @@ static void check_again(struct session *s)
 	int64_t left = s->login.deadline - clock_mono_ms();
 
 	net_stream_set_timer(s->stream, left > 0 ? (unsigned)left : 1);
-	session_login_submit(s, password_run, password_done);
+	if (s->login.work->exchange != NULL)
+		session_sspi_check(s);
+	else
+		session_login_submit(s, password_run, password_done);
 }
 
 void session_login_timer(struct session *s)

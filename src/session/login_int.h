@@ -33,6 +33,7 @@ struct login_work {
 	/* integrated logins */
 	struct auth_exchange *exchange; /* owned; NULL: by password */
 	struct buf token;               /* the client's, copied */
+	bool turn;                      /* it has had its turn: further legs do not wait */
 	enum auth_step step;
 	struct str answer; /* the mechanism's token for the client */
 };
@@ -49,6 +50,8 @@ void session_login_checked(struct session *s);
 /* sspi.c */
 /* The first token came with LOGIN7. False: no memory. */
 bool session_sspi_start(struct session *s, const uint8_t *token, size_t n);
+/* Looks at the token that is there, again if it had to wait for its turn. */
+void session_sspi_check(struct session *s);
 /* Refused: which error the client gets. */
 enum err_id session_sspi_error(const struct login_work *w);
 

@@ -27,15 +27,15 @@ void session_sspi_bind(struct session *s)
 	bind_to(s, NET_TLS_END_POINT);
 }
 
+/* One turn is good for all legs. Every leg is asked until there was one: else many exchanges begun
+ * before the limit was reached could all end after it. */
 static void leg_run(struct net_work *work)
 {
 	struct login_work *w = CONTAINER_OF(work, struct login_work, work);
 
-	if (auth_is_throttled(w->auth, w->peer)) {
-		w->step = AUTH_STEP_REFUSED;
-		w->result = AUTH_THROTTLED;
+	w->result = w->turn ? AUTH_OK : auth_admit_peer(w->auth, w->peer, &w->turn);
+	if (w->result != AUTH_OK)
 		return;
-	}
 	w->step = auth_exchange_step(w->exchange, w->token.data, w->token.len, &w->answer);
 	if (w->step == AUTH_STEP_DONE) {
 		w->result = auth_find_principal(w->auth, auth_exchange_principal(w->exchange), &w->login);
@@ -68,18 +68,17 @@ static void leg_done(struct net_work *work)
 
 	if (!session_login_returned(s))
 		return;
-	if (w->step == AUTH_STEP_MORE) {
+	if (w->result == AUTH_LATER) {
+		session_login_checked(s);
+	} else if (w->step == AUTH_STEP_MORE) {
 		send_token(s, w->answer);
 		session_resume(s);
 	} else if (w->step == AUTH_STEP_DONE) {
 		done(s, w);
 	} else {
-		if (w->step == AUTH_STEP_ERROR) {
-			w->result = AUTH_ERROR;
-		} else if (w->result != AUTH_THROTTLED) {
-			w->result = AUTH_WRONG_PASSWORD;
+		w->result = w->step == AUTH_STEP_ERROR ? AUTH_ERROR : AUTH_WRONG_PASSWORD;
+		if (w->result == AUTH_WRONG_PASSWORD)
 			auth_failed(w->auth, w->peer);
-		}
 		session_login_checked(s);
 	}
 }
@@ -92,8 +91,13 @@ static bool next_leg(struct session *s, const uint8_t *token, size_t n)
 	buf_put(&w->token, token, n);
 	if (w->token.failed)
 		return false;
-	session_login_submit(s, leg_run, leg_done);
+	session_sspi_check(s);
 	return true;
+}
+
+void session_sspi_check(struct session *s)
+{
+	session_login_submit(s, leg_run, leg_done);
 }
 
 bool session_sspi_start(struct session *s, const uint8_t *token, size_t n)

@@ -45,17 +45,43 @@ def test_no_keytab(new_realm, ticket, tmp_path):
     assert number(realm.server, gss.Initiator(realm.spn, env=ticket, flags=0)) == 18452
 
 
-def test_guessing(new_realm, ticket):
-    """Failures of integrated logins count for their address alone: after as many as four logins may have, it has to wait."""
+def test_guessing(new_realm):
+    """Failures of integrated logins count for their address alone: after as many as four logins may have it is tried once a second, and a right one gets in."""
     realm = new_realm(login_fail_limit=1, login_fail_window=600)
     with Wire(realm.server).login() as admin:
         admin.batch("EXEC procession_login_add @name = 'shop', @password = 'Secret-12', @default_database = 'master'").ok()
+    waiting = [Wire(realm.server) for _ in range(3)]
+    agreed = [w.hello() for w in waiting]
+    right = [ntlm() for _ in waiting]
     for _ in range(4):
         assert number(realm.server, ntlm(password="wrong")) == 18456
-    assert number(realm.server, ntlm()) == 18456
-    realm.server.wait_log("login_failed.*too many failures")
-    Wire(realm.server).login(user="shop", password="Secret-12", database="master").close()      # a password: in its turn
+    mark = len(realm.server.log())
+    for w, how, initiator in zip(waiting, agreed, right):       # together: the first has its turn, the others wait for theirs
+        login.send_login(w, initiator.step(), how)
+    for w, initiator in zip(waiting, right):
+        with login.drive(w, initiator):
+            assert login.who(w) == "CORP\\bob"
+    realm.server.wait_log("login_slowed", start=mark)
+    assert "login_failed" not in realm.server.log()[mark:]
+    Wire(realm.server).login(user="shop", password="Secret-12", database="master").close()
     Wire(realm.server).login().close()
+
+
+def test_waiting_in_vain(new_realm):
+    """One has a turn each second, and nobody waits for more than eight: the others are told so, by another state than that of a wrong password."""
+    realm = new_realm(login_fail_limit=1, login_fail_window=600, login_timeout=60)
+    for _ in range(4):
+        assert number(realm.server, ntlm(password="wrong")) == 18456
+    crowd = [Wire(realm.server) for _ in range(14)]
+    agreed = [w.hello() for w in crowd]
+    for w, how in zip(crowd, agreed):
+        login.send_login(w, ntlm().step(), how)
+    answers = [login.message(w)[0] for w in crowd]
+    assert {(a.number, a.state) for a in answers if a.kind == "error"} == {(18456, 2)}, answers
+    assert "sspi" in {a.kind for a in answers}, "somebody had a turn"
+    realm.server.wait_log("login_failed.*too many failures, waited for its turn in vain")
+    for w in crowd:
+        w.close()
 
 
 # Principals without a login of their own
