@@ -152,6 +152,12 @@ void session_cursor_ended(struct session *s, struct invocation *inv, bool failed
 {
 	struct err e;
 
+	/* a SELECT without FROM ends without a word where a row finds no room */
+	if (failed && inv->cursor->full && number == ERR_CANCELLED_NUMBER && !s->cancelled) {
+		number = ERR_OUT_OF_MEMORY_NUMBER;
+		(void)err_nomem(&e);
+		session_response_message(s, &e);
+	}
 	if (failed || inv->cursor->columns == NULL) {
 		not_opened(s, inv, number == 0 ? 16945 : number);
 	} else if (session_cursor_keep(&s->cursors, (size_t)s->server->config->max_prepared, &e) < 0) {

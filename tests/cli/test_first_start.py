@@ -17,11 +17,12 @@ def first_start(data, *more):
     return subprocess.run([str(binary()), "--data", str(data), *more], capture_output=True, text=True, timeout=60, check=False)
 
 
-@pytest.mark.parametrize("listen", ["1.2.3.4:99", "nonsense", "taken"])
-def test_a_first_start_that_fails_leaves_nothing_and_says_why_last(tmp_path, listen):
+@pytest.mark.parametrize("option", ["--listen", "--http"])
+@pytest.mark.parametrize("address", ["1.2.3.4:99", "nonsense", "taken"])
+def test_a_first_start_that_fails_leaves_nothing_and_says_why_last(tmp_path, option, address):
     with socket.create_server(("127.0.0.1", 0)) as other:
-        where = f"127.0.0.1:{other.getsockname()[1]}" if listen == "taken" else listen
-        done = first_start(tmp_path / "data", "--listen", where)
+        where = f"127.0.0.1:{other.getsockname()[1]}" if address == "taken" else address
+        done = first_start(tmp_path / "data", *(["--listen", "127.0.0.1:0"] if option == "--http" else []), option, where)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("processiond: ") and where in done.stderr.splitlines()[-1]
     assert not (tmp_path / "data").exists()
@@ -55,9 +56,37 @@ def test_a_folder_of_another_user_says_whose_it_is(mode):
     assert "owner uid 0" in said and "runs as uid 65534" in said and "--data" in said, said
 
 
-def start_and_read(data, stdout, read):
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can make a file for another user to find")
+def test_a_file_of_another_user_says_whose_it_is():
+    """Somebody has restored a backup as root."""
+    top = pathlib.Path(tempfile.mkdtemp(prefix="another-"))
+    try:
+        top.chmod(0o755)
+        program, data = shutil.copy(binary(), top), top / "data"
+        start_and_read(data, subprocess.PIPE, lambda p: os.read(p.stdout.fileno(), 4096))
+        for path in (data, *data.rglob("*")):
+            os.chown(path, 65534, 65534)
+        os.chown(data / "StateService.db", 0, 0)
+        (data / "StateService.db").chmod(0o400)
+        with subprocess.Popen(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program, "--data", data, "--listen", "127.0.0.1:0"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            said = next((line for line in process.stderr if "StateService.db" in line), "")
+            process.terminate()
+    finally:
+        shutil.rmtree(top)
+    assert "(owner uid 0, mode 0400; this program runs as uid 65534)" in said, said
+
+
+def test_what_was_never_set_up_is_no_news(tmp_path):
+    """Without a keytab Kerberos is off: whoever starts for the first time need not read of it."""
+    with (tmp_path / "said").open("wb") as stderr:
+        said = start_and_read(tmp_path / "data", subprocess.PIPE, lambda p: os.read(p.stdout.fileno(), 4096), stderr)
+    assert "mechanism_off" not in said + (tmp_path / "said").read_text() and "event=ready" in (tmp_path / "said").read_text()
+
+
+def start_and_read(data, stdout, read, stderr=subprocess.DEVNULL):
     """What a first start prints on stdout, up to its line "ready"."""
-    with subprocess.Popen([str(binary()), "--data", str(data), "--listen", "127.0.0.1:0"], stdout=stdout, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen([str(binary()), "--data", str(data), "--listen", "127.0.0.1:0"], stdout=stdout, stderr=stderr) as process:
         said = b""
         while b"ready " not in said:
             piece = read(process)

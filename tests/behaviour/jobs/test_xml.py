@@ -43,8 +43,9 @@ def refuses_batch(db, number, document):
 
 def refuses_group(db, number, document):
     db.add_job(1)
-    db.refuses(number, "proc_AddGroup", **db.group_args(1, JobXml=document))
+    error = db.refuses(number, "proc_AddGroup", **db.group_args(1, JobXml=document))
     assert db.groups(1) == []
+    return error
 
 
 # Names and prefixes
@@ -56,7 +57,8 @@ def test_a_batch_has_its_namespace(few, space):
     db = few
     other = SPACES["translation" if db.word else "word"] + "databaseBatchUpdate"
     space = {"other service": other, "other document": SPACES[db.service] + "databaseJobAdd", "letter case": (SPACES[db.service] + "databasebatchupdate")}.get(space, space)
-    refuses_batch(db, 6913, batch(db, START, space=space))
+    error = refuses_batch(db, 6913, batch(db, START, space=space))
+    assert f'The root must be <batch xmlns="{SPACES[db.service]}databaseBatchUpdate">.' in error.text
     assert len(db.ok("proc_UpdateConversionBatch", BatchXml=batch(db, START)).rows) == 1
 
 
@@ -66,7 +68,8 @@ def test_a_group_has_its_namespace(few, space):
     db = few
     other = SPACES["translation" if db.word else "word"] + "databaseJobAdd"
     space = {"other service": other, "other document": SPACES[db.service] + "databaseBatchUpdate"}.get(space, space)
-    refuses_group(db, 6913, group(db, space=space))
+    error = refuses_group(db, 6913, group(db, space=space))
+    assert f'The root must be <group xmlns="{SPACES[db.service]}databaseJobAdd">.' in error.text
     db.add_group(1, JobXml=group(db))
 
 

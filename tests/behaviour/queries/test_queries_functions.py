@@ -59,6 +59,29 @@ def test_columns_are_as_variables(texts, expression):
         assert over_rows.rows[number][0] == answer.rows[0][0], (text, expression)
 
 
+@pytest.mark.parametrize("expression, parts", (
+    ("STRING_AGG(InputFile, '; ')", ("; ", {1: ["a.docx", "b.docx", "c.docx"], 2: ["a.docx", "b.docx", "c.docx"]})),
+    ("STRING_AGG(OutputFile, N' – ')", (" – ", {1: ["a.pdf", "c.pdf"], 2: ["a.pdf", "c.pdf"]})),                    # NULLs are left out, with their separators
+    ("STRING_AGG(CAST(ItemId AS nvarchar(9)), ',')", (",", {1: ["1", "2", "3"], 2: ["1", "2", "3"]})),
+    ("STRING_AGG(CASE WHEN JobId = 1 THEN OutputFile END, ',')", (",", {1: ["a.pdf", "c.pdf"], 2: None})),               # nothing but NULLs: NULL
+))
+def test_string_agg(filled, expression, parts):
+    """T-SQL promises no order within a group without WITHIN GROUP, which is refused."""
+    separator, expected = parts
+    answer = filled.batch(f"SELECT JobId, {expression} FROM dbo.Items GROUP BY JobId ORDER BY JobId")
+    assert answer.error is None, answer
+    assert {job: text and sorted(text.split(separator)) for job, text in answer.rows} == expected
+
+
+def test_string_agg_of_everything_and_of_nothing(filled):
+    everything, = filled.batch("DECLARE @s nvarchar(9) = N'' SELECT STRING_AGG(OutputFile, @s) FROM dbo.Items").rows[0]
+    assert len(everything) == 4 * len("a.pdf") and everything.count("a.pdf") == everything.count("c.pdf") == 2
+    assert filled.batch("SELECT STRING_AGG(OutputFile, ',') FROM dbo.Items WHERE 1 = 0").rows == [(None,)]
+    assert filled.batch("SELECT JobId FROM dbo.Items GROUP BY JobId HAVING STRING_AGG(OutputFile, '') LIKE '%.pdf%' ORDER BY 1").rows == [(1,), (2,)]
+    assert filled.batch("SELECT STRING_AGG(OutputFile, InputFile) FROM dbo.Items").error == 8733
+    assert filled.batch("SELECT STRING_AGG(OutputFile, ',') WITHIN GROUP (ORDER BY ItemId) FROM dbo.Items").error == 50008
+
+
 @pytest.mark.parametrize("expression, error", (
     ("LEFT({}, -1)", 537), ("RIGHT({}, -1)", 537), ("SUBSTRING({}, 2, -1)", 537), ("LEFT({}, LEN({}) - 100)", 537), ("LEFT({}, 'x')", 8114)))
 def test_bad_lengths_are_told(texts, expression, error):

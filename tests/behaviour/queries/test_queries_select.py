@@ -7,6 +7,7 @@ import pytest
 
 from support.calls import open_path
 from support.logins import PASSWORD, new_login
+from support.wire import Wire
 
 QUERIES = {
     "SELECT JobId, Name FROM dbo.Jobs ORDER BY JobId": [(1, "one"), (2, "two"), (3, None)],
@@ -67,6 +68,22 @@ def test_select_through_drivers(server, filled, path):
         assert list(rows[0]) == ["JobId", "Name", "CreateTime", "CancelTime", "Submitted", "PartitionId", "Settings", "Unfinished"]
         assert uuid.UUID(str(rows[1]["PartitionId"])) == uuid.UUID(int=7) and rows[0]["CancelTime"] is None
         assert abs(rows[0]["CreateTime"] - datetime.datetime.utcnow()) < datetime.timedelta(minutes=10)
+
+
+def test_names_of_another_database_are_for_those_who_may_read_there(server, filled):
+    """An ordinary login with the right in two databases; where it has none there is 916, and 229 where it may only call procedures."""
+    clerk = new_login(server, "StateService", "select")
+    with Wire(server).login(database="master") as admin:
+        for database, right in ((filled.database, "select"), ("ScheduledJobs", "execute")):
+            admin.batch(f"EXEC procession_grant @login = '{clerk}', @database = '{database}', @rights = '{right}'").ok()
+    with Wire(server).login(clerk, PASSWORD, database="StateService") as w:
+        assert w.batch(f"SELECT j.JobId, i.ItemId FROM {filled.database}.dbo.Jobs j JOIN [{filled.database}]..Items i ON i.JobId = j.JobId WHERE i.ItemId = 2 ORDER BY 1").ok().rows == [[1, 2], [2, 2]]
+        assert w.batch(f"SELECT name FROM {filled.database}.sys.views WHERE name IN ('Jobs', 'Items') ORDER BY 1").ok().rows == [["Items"], ["Jobs"]]
+        assert w.batch(f"SELECT COUNT(*) FROM {filled.database}.sys.all_objects WHERE name = 'proc_AddJob'").ok().value == 1
+        assert w.batch("SELECT DB_NAME(), COUNT(*) FROM dbo.Items WHERE 1 = 0").ok().rows == [["StateService", 0]], "it stands where it stood"
+        assert w.batch("SELECT COUNT(*) FROM Translation.dbo.Jobs").numbers == [916]
+        assert w.batch("SELECT COUNT(*) FROM Translation.sys.all_objects").numbers == [916]
+        assert w.batch("SELECT COUNT(*) FROM ScheduledJobs.dbo.ScheduledJobs").numbers == [229]
 
 
 def test_parameters(filled):

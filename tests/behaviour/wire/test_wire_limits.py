@@ -238,6 +238,22 @@ def test_prepared_handles_are_bounded(new_server):
         prepare().ok()
 
 
+def test_cursors_are_bounded(new_server):
+    server = new_server(settings={"max_prepared": 5})
+    with Wire(server).login() as w:
+        def open_cursor():
+            return w.rpc(2, [Param(t.int_(None), output=True), Param(t.nvarchar("SELECT 1 AS n"))] + [Param(t.int_(n), output=True) for n in (8, 1, 0)])
+
+        def rows(cursor):
+            return w.rpc(7, [Param(t.int_(n)) for n in (cursor, 1, 0, 1)]).ok().rows
+        cursors = [open_cursor().ok().outputs[0] for _ in range(5)]
+        answer = open_cursor()
+        assert len(set(cursors)) == 5 and answer.numbers == [50005, 16945] and "max_prepared" in answer.errors[0].text
+        assert w.batch("SELECT 5").value == 5 and [rows(c) for c in cursors] == [[[1, 1]]] * 5, "those that were there stay"
+        w.rpc(9, [Param(t.int_(cursors[0]))]).ok()
+        assert rows(open_cursor().ok().outputs[0]) == [[1, 1]]
+
+
 def test_hundred_connections_at_once(server, witness):
     many = [Wire(server).login() for _ in range(100)]
     for i, w in enumerate(many):

@@ -67,6 +67,27 @@ def test_prepared_statements(new_server):
             time.sleep(0.2)
 
 
+def test_cursors(new_server):
+    """The rows of a cursor are in its session's account: 701 when they are too many, and what is closed is free at once."""
+    server = new_server(settings=SETTINGS)
+    text = f"SELECT REPLICATE(CAST('x' AS varchar(max)), {5 * MIB}) AS x"
+    with guest(server) as other, Wire(server).login() as admin, Wire(server).login() as w:
+        def open_cursor():
+            return w.rpc(2, [Param(t.int_(None), output=True), Param(t.nvarchar(text))] + [Param(t.int_(n), output=True) for n in (8, 1, 0)])
+        before, cursors = counters(admin)["memory_used_bytes"], []
+        while not (answer := open_cursor()).numbers and len(cursors) < 20:
+            cursors.append(answer.outputs[0])
+        assert 2 <= len(cursors) < 7 and answer.numbers[0] == 701, answer.summary()
+        assert w.batch("SELECT 5").value == 5
+        works(other)
+        is_bounded(server)
+        assert counters(admin)["memory_used_bytes"] - before > len(cursors) * 5 * MIB
+        for c in cursors:
+            w.rpc(9, [Param(t.int_(c))]).ok()
+        assert counters(admin)["memory_used_bytes"] - before < MIB
+        assert not open_cursor().numbers, "and may be taken again"
+
+
 def item_body(w, size):
     return tds.rpc_body([("proc_AddItem", [Param(t.varchar("h"), "@id"), Param(t.varbinary_max(bytes(size)), "@item"), Param(t.int_(20), "@timeout")])], w.version)
 

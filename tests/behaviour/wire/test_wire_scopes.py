@@ -16,6 +16,7 @@ OPTIONS = {
     "SET DATEFIRST 3": "SELECT @@DATEFIRST",
     "SET TEXTSIZE 99": "SELECT @@TEXTSIZE",
     "SET QUOTED_IDENTIFIER OFF": "SELECT @@OPTIONS & 256",
+    "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE": "SELECT transaction_isolation_level FROM sys.dm_exec_sessions WHERE session_id = @@SPID",
     "USE master": "SELECT DB_NAME()",
 }
 
@@ -56,6 +57,14 @@ def test_options_end_with_their_text(w, way):
         WAYS[way](w, option + "; SELECT 1").ok()
         answer = w.batch(shown).ok()
         assert answer.rows == [[before]], option
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_a_language_changes_ends_with_its_text(w, way):
+    """There is one language, with its first day of the week."""
+    w.batch("SET DATEFIRST 3").ok()
+    WAYS[way](w, "SET LANGUAGE us_english; IF @@DATEFIRST <> 7 SELECT 1 / 0").ok()
+    assert w.batch("SELECT @@DATEFIRST, @@LANGUAGE").ok().rows == [[3, "us_english"]]
 
 
 def test_an_option_holds_inside(w):
