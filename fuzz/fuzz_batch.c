@@ -129,6 +129,24 @@ static void answer_query(struct tsql_run *r, struct arena *a)
 	tsql_query_done(r, 0, NULL, 1, row);
 }
 
+/* INSERT … EXEC of a procedure that tells two columns. */
+static int fill(struct tsql_into *into)
+{
+	static const struct column columns[] = { { "n", TYPE_OF(TYPE_INT), true },
+						 { "t", TYPE_LEN(TYPE_NVARCHAR, 9), false } };
+	const struct value rows[][2] = {
+		{ value_int(TYPE_INT, 300),
+		  value_text(TYPE_LEN(TYPE_NVARCHAR, 9), (struct str){ "7\0\"\x01", 4 }) },
+		{ value_null(TYPE_OF(TYPE_INT)), value_nvarchar("") },
+	};
+	int rc = sink_columns(&into->sink, columns, ARRAY_LEN(columns));
+
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(rows); i++)
+		rc = sink_row(&into->sink, rows[i], ARRAY_LEN(columns));
+	HOLDS((rc == 0) == (into->err.number == 0));
+	return rc;
+}
+
 static bool answer(struct tsql_run *r, enum tsql_wants w, struct arena *a)
 {
 	struct value outputs[64] = { { .null = true } };
@@ -138,6 +156,10 @@ static bool answer(struct tsql_run *r, enum tsql_wants w, struct arena *a)
 	case TSQL_EXEC:
 		for (size_t i = 0; i < ARRAY_LEN(outputs); i++)
 			outputs[i] = value_int(TYPE_INT, (int64_t)i);
+		if (r->exec.into != NULL && fill(r->exec.into) < 0) {
+			tsql_exec_done(r, -1, r->exec.into->err.number, false, NULL, NULL);
+			return true;
+		}
 		tsql_exec_done(r, 0, 0, false, &status, r->exec.nargs <= ARRAY_LEN(outputs) ? outputs : NULL);
 		return true;
 	case TSQL_EXEC_TEXT: tsql_exec_done(r, -1, 50000, false, NULL, NULL); return true;

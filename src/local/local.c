@@ -124,6 +124,11 @@ static int exec(struct local_run *r)
 	struct engine_database *db;
 	struct err e;
 
+	if (r->run.exec.into != NULL) {
+		(void)err_set(&e, ERR_NOT_SUPPORTED, "INSERT … EXEC in a local batch", "It needs a session.");
+		exec_failed(r, &e);
+		return 0;
+	}
 	if (admit(r, &db, &e) < 0) {
 		exec_failed(r, &e);
 		return 0;

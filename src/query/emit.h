@@ -21,6 +21,9 @@ void query_text_put(struct query_text *t, struct str more);
 void query_text_format(struct query_text *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Keeps the value; its number, from 1. */
 size_t query_text_bind(struct query_text *t, const struct value *v);
+/* Keeps the rows of a table variable as one text, a JSON array of arrays; nul stands for U+0000,
+ * which databases do not take in JSON. */
+size_t query_text_bind_rows(struct query_text *t, const struct table_rows *rows, char nul);
 
 /* words.c: what all dialects write alike. */
 struct str query_join_word(enum join_kind kind);

@@ -21,7 +21,7 @@ static void quoted(struct query_text *t, const char *name)
 void query_postgres_column(struct query_postgres *w, const struct query_source *src, size_t column)
 {
 	assert(src->id > 0 && column < src->ncolumns);
-	if (src->derived != NULL) {
+	if (src->view == NULL) {
 		query_text_format(w->t, "t%u.c%zu", src->id, column);
 		return;
 	}
@@ -82,25 +82,6 @@ static void view(struct query_postgres *w, const struct query_source *src)
 	query_text_put(w->t, STR(")"));
 }
 
-static void source(struct query_postgres *w, const struct query_source *src)
-{
-	query_text_put(w->t, query_join_word(src->join));
-	if (src->derived != NULL) {
-		query_text_put(w->t, STR("("));
-		select_as(w, src->derived);
-		query_text_put(w->t, STR(")"));
-	} else {
-		view(w, src);
-	}
-	query_text_format(w->t, " AS t%u", src->id);
-	if (src->on == NULL && src->join != JOIN_FIRST) {
-		query_text_put(w->t, STR(" ON true"));
-	} else if (src->on != NULL) {
-		query_text_put(w->t, STR(" ON "));
-		query_postgres_condition(w, src->on);
-	}
-}
-
 /* The type in which a column comes to the server. */
 static const char *type_of(const struct type *type)
 {
@@ -115,6 +96,38 @@ static const char *type_of(const struct type *type)
 	    type->id == TYPE_SMALLMONEY || type->id == TYPE_NULL)
 		return "int8";
 	return "text";
+}
+
+/* U+0000 goes as it is: the engine sends something else in its place. */
+static void table_variable(struct query_postgres *w, const struct query_source *src)
+{
+	query_text_put(w->t, STR("(SELECT "));
+	for (size_t i = 0; i < src->ncolumns; i++)
+		query_text_format(w->t, "%sCAST(value ->> %zu AS %s) AS c%zu", i > 0 ? ", " : "", i,
+				  type_of(&src->columns[i].type), i);
+	query_text_format(w->t, " FROM jsonb_array_elements(CAST($%zu AS jsonb)) AS r(value))",
+			  query_text_bind_rows(w->t, src->given, '\0'));
+}
+
+static void source(struct query_postgres *w, const struct query_source *src)
+{
+	query_text_put(w->t, query_join_word(src->join));
+	if (src->derived != NULL) {
+		query_text_put(w->t, STR("("));
+		select_as(w, src->derived);
+		query_text_put(w->t, STR(")"));
+	} else if (src->table != NULL) {
+		table_variable(w, src);
+	} else {
+		view(w, src);
+	}
+	query_text_format(w->t, " AS t%u", src->id);
+	if (src->on == NULL && src->join != JOIN_FIRST) {
+		query_text_put(w->t, STR(" ON true"));
+	} else if (src->on != NULL) {
+		query_text_put(w->t, STR(" ON "));
+		query_postgres_condition(w, src->on);
+	}
 }
 
 /* A variant's type is that of its value where all rows have this one; otherwise it comes as

@@ -96,6 +96,17 @@ static int view_source(struct query_check *c, const struct from_item *f, struct 
 	return 0;
 }
 
+/* SELECT from it may stand in any database's text: its rows come along. */
+static int table_source(struct query_check *c, const struct from_item *f, struct query_source *src)
+{
+	src->table = f->table;
+	src->given = c->ev->slots[f->var].table;
+	src->columns = f->table->columns;
+	src->ncolumns = f->table->n;
+	src->name = f->alias.n > 0 ? f->alias : f->name;
+	return 0;
+}
+
 /* WITH x (a, b) AS …: the names of its columns. */
 static int rename_columns(struct query_check *c, const struct from_item *f, struct query_source *src)
 {
@@ -141,6 +152,8 @@ static int one_source(struct query_check *c, const struct from_item *f, const st
 		return query_refuse(c, f->line, "A SELECT that reads more than 500 sources");
 	src->join = f->join;
 	src->id = ++c->sources;
+	if (f->table != NULL)
+		return table_source(c, f, src);
 	return f->derived != NULL ? derived_source(c, f, outer, src) : view_source(c, f, src);
 }
 
@@ -218,7 +231,8 @@ const struct query_node *query_source_column(struct query_check *c, const struct
 
 	if (n == NULL)
 		return NULL;
-	assert(column < src->ncolumns && (src->view == NULL) != (src->derived == NULL));
+	assert(column < src->ncolumns &&
+	       (src->view != NULL) + (src->derived != NULL) + (src->table != NULL) == 1);
 	n->source = src;
 	n->column = column;
 	n->type = src->columns[column].type;
@@ -227,6 +241,8 @@ const struct query_node *query_source_column(struct query_check *c, const struct
 		n->order = ORDER_PLAIN;
 	else if (src->derived != NULL)
 		n->order = src->derived->terms->items[column]->order;
+	else if (src->table != NULL)
+		n->order = ORDER_NAMES; /* what the catalogue tells */
 	else
 		n->order = is_system_schema(str_of(src->view->schema)) ? ORDER_NAMES : ORDER_EXACT;
 	return n;

@@ -21,7 +21,7 @@ static void quoted(struct query_text *t, const char *name)
 void query_sqlite_column(struct query_text *t, const struct query_source *src, size_t column)
 {
 	assert(src->id > 0 && column < src->ncolumns);
-	if (src->derived != NULL) {
+	if (src->view == NULL) {
 		query_text_format(t, "t%u.c%zu", src->id, column);
 		return;
 	}
@@ -94,6 +94,20 @@ static void view(struct query_text *t, const struct query_source *src)
 	query_text_put(t, STR(")"));
 }
 
+/* SQLite's JSON ends a text at U+0000: a byte that no text has stands for it. */
+static void table_variable(struct query_text *t, const struct query_source *src)
+{
+	query_text_put(t, STR("(SELECT "));
+	for (size_t i = 0; i < src->ncolumns; i++) {
+		bool text = type_info(src->columns[i].type.id)->is_text;
+
+		query_text_format(t, "%s%sjson_extract(value, '$[%zu]')%s AS c%zu", i > 0 ? ", " : "",
+				  text ? "replace(" : "", i, text ? ", CAST(x'ff' AS TEXT), char(0))" : "",
+				  i);
+	}
+	query_text_format(t, " FROM json_each(?%zu))", query_text_bind_rows(t, src->given, '\xff'));
+}
+
 static void source(struct query_text *t, const struct query_source *src)
 {
 	query_text_put(t, query_join_word(src->join));
@@ -101,6 +115,8 @@ static void source(struct query_text *t, const struct query_source *src)
 		query_text_put(t, STR("("));
 		select_as(t, src->derived, true);
 		query_text_put(t, STR(")"));
+	} else if (src->table != NULL) {
+		table_variable(t, src);
 	} else {
 		view(t, src);
 	}

@@ -93,3 +93,57 @@ size_t query_text_bind(struct query_text *t, const struct value *v)
 	t->values[t->nvalues++] = *v;
 	return t->nvalues;
 }
+
+/* ---- the rows of a table variable ---- */
+
+static void put_json_text(struct query_text *j, struct str s, char nul)
+{
+	size_t from = 0;
+
+	query_text_put(j, STR("\""));
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+
+		if (c >= 0x20 && c != '"' && c != '\\')
+			continue;
+		query_text_put(j, (struct str){ s.p + from, i - from });
+		if (c == 0)
+			query_text_put(j, (struct str){ &nul, 1 });
+		else
+			query_text_format(j, "\\u%04x", c);
+		from = i + 1;
+	}
+	query_text_put(j, (struct str){ s.p + from, s.n - from });
+	query_text_put(j, STR("\""));
+}
+
+static void put_json_row(struct query_text *j, const struct value *row, size_t n, char nul)
+{
+	for (size_t i = 0; i < n; i++) {
+		query_text_put(j, i == 0 ? STR("[") : STR(","));
+		if (row[i].null)
+			query_text_put(j, STR("null"));
+		else if (type_info(row[i].type.id)->is_text)
+			put_json_text(j, row[i].u.s, nul);
+		else
+			query_text_format(j, "%lld", (long long)row[i].u.i);
+	}
+	query_text_put(j, STR("]"));
+}
+
+size_t query_text_bind_rows(struct query_text *t, const struct table_rows *rows, char nul)
+{
+	struct query_text j = { .ev = t->ev };
+	struct value v;
+
+	query_text_put(&j, STR("["));
+	for (size_t i = 0; rows != NULL && i < rows->n; i++) {
+		if (i > 0)
+			query_text_put(&j, STR(","));
+		put_json_row(&j, rows->rows[i], rows->type->n, nul);
+	}
+	query_text_put(&j, STR("]"));
+	t->failed |= j.failed;
+	v = value_text(TYPE_LEN(TYPE_NVARCHAR, TYPE_MAX), (struct str){ j.p, j.n });
+	return query_text_bind(t, &v);
+}

@@ -83,8 +83,10 @@ struct query_source {
 	enum join_kind join;
 	unsigned id;                        /* unique in the statement */
 	struct str name;                    /* alias, or last part of the name */
-	const struct view *view;            /* NULL: it is derived */
-	const struct query_select *derived; /* a SELECT of its own; NULL: it is a view */
+	const struct view *view;            /* NULL: it is none */
+	const struct query_select *derived; /* a SELECT of its own; NULL: it is none */
+	const struct table_type *table;     /* a table variable; NULL: it is none */
+	const struct table_rows *given;     /* and its rows; NULL: it has none */
 	struct value database;              /* whose rows of a view that shows one database's */
 	struct value rows;                  /* of a view over what the session knows */
 	struct value login;                 /* who looks at a view that shows logins their own */

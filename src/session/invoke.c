@@ -20,7 +20,9 @@ void session_invoke_finish(struct session *s, struct invocation *inv, const stru
 		out.error_number = e.number;
 		out.has_status = false;
 	}
-	if (nested) {
+	if (inv->into != NULL) {
+		/* the INSERT has a DONE of its own */
+	} else if (nested) {
 		if (s->results == &s->sink ? !s->vars.nocount || out.rc < 0 : out.rc < 0)
 			session_response_done(s, TDS_DONEINPROC, out.rc < 0 ? TDS_DONE_ERROR : 0, CMD_EXEC,
 					      0);
@@ -77,6 +79,8 @@ void session_invoke_returned(struct session *s)
 
 	assert(!s->inflight && inv != NULL && inv->proc == c->proc);
 	session_stream_enable(s, false);
+	if (inv->into != NULL && inv->into->err.number != 0 && c->rc < 0 && !s->cancelled)
+		c->err = inv->into->err; /* a row that the table variable cannot hold */
 	session_answer_explain(s);
 	if (c->rc < 0)
 		session_response_message(s, &c->err);
@@ -179,9 +183,11 @@ static void submit_proc(struct session *s, struct invocation *inv, struct databa
 		return;
 	}
 	s->call.scratch = inv->document;
+	if (inv->into != NULL)
+		s->call.sink = &inv->into->sink;
 	/* a short one may run on this thread, which sends */
 	session_stream_enable(s, inv->proc->read_only && !inv->proc->is_short && s->call.txn == NULL &&
-					 s->results == &s->sink);
+					 s->call.sink == &s->sink);
 	s->request->wait = WAIT_PROC;
 	session_call_submit(s, system ? databases_system(s->server->databases)->engine : db->engine);
 }
@@ -317,6 +323,13 @@ static void invoke_name(struct session *s, struct invocation *inv, struct str na
 		invoke_proc(s, inv, &n, name);
 		return;
 	}
+	if (inv->into != NULL) {
+		(void)err_set(&e, ERR_NOT_SUPPORTED, "INSERT … EXEC of a text or a cursor",
+			      "Name a procedure that has a result set.");
+		e.line = inv->line;
+		session_invoke_fail(s, inv, &e, true);
+		return;
+	}
 	if (n.database.n > 0) {
 		inv->database = target_database(s, &n, name, &e);
 		if (inv->database == NULL) {
@@ -401,6 +414,7 @@ void session_invoke_exec(struct session *s, struct frame *f)
 	inv->args = f->run.exec.args;
 	inv->nargs = f->run.exec.nargs;
 	inv->line = f->run.exec.line;
+	inv->into = f->run.exec.into;
 	invoke_name(s, inv, f->run.exec.name);
 }
 

@@ -56,8 +56,9 @@ struct invocation {
 	int32_t handle;
 	const struct column *columns; /* sp_prepare: of the statement, when they were asked for */
 	size_t ncolumns;
-	struct cursor *cursor; /* that is being opened; the table's. NULL: none */
-	bool direct;           /* no cursor can be: the text is run as it is */
+	struct cursor *cursor;  /* that is being opened; the table's. NULL: none */
+	bool direct;            /* no cursor can be: the text is run as it is */
+	struct tsql_into *into; /* INSERT … EXEC: where its result sets go; NULL: to the client */
 };
 
 /* What a text found and leaves behind: scope.c. */

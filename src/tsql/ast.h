@@ -81,6 +81,17 @@ struct select_item {
 	int var;                 /* @v = …, else -1 */
 	int assign_op;           /* enum value_op of a compound assignment, else -1 */
 };
+/* DECLARE @t TABLE (…): INSERT @t EXEC … fills it, and SELECT reads it. */
+struct table_type {
+	const struct column *columns;
+	size_t n;
+};
+/* What is in one, while a program runs. */
+struct table_rows {
+	const struct table_type *type;
+	struct value **rows;
+	size_t n;
+};
 enum join_kind { JOIN_FIRST, JOIN_COMMA, JOIN_INNER, JOIN_LEFT, JOIN_RIGHT, JOIN_FULL, JOIN_CROSS };
 struct from_item {
 	enum join_kind join;
@@ -90,7 +101,9 @@ struct from_item {
 	bool is_with;              /* derived is one of WITH: it sees nothing of what is around it here */
 	const char **column_names; /* the names that WITH gave to its columns; NULL: none */
 	size_t ncolumn_names;
-	bool called; /* a function: f(…) */
+	bool called;                    /* a function: f(…) */
+	const struct table_type *table; /* a table variable; NULL: none */
+	int var;                        /* of a table variable */
 	const struct expr *on;
 	int line;
 };
@@ -148,6 +161,7 @@ struct exec_call {
 	struct str name;         /* empty: expr */
 	const struct expr *expr; /* EXEC @name, or the text of EXEC ('…') */
 	int status_var;          /* EXEC @rc =, else -1 */
+	int into;                /* INSERT @t EXEC, else -1 */
 	struct exec_arg *args;
 	size_t nargs;
 };
@@ -192,7 +206,8 @@ struct variable {
 	struct str name;  /* hidden ones: empty */
 	struct type type; /* TYPE_NULL: whatever is assigned (hidden) */
 	bool output;
-	bool undeclared; /* used without being declared: its type is to be found out */
+	bool undeclared;                /* used without being declared: its type is to be found out */
+	const struct table_type *table; /* a table variable; NULL: it has one value */
 };
 struct tsql_program {
 	struct insn *insns;

@@ -47,6 +47,7 @@ void tsql_session_restore(struct tsql_session *s, const struct tsql_session *kep
 enum tsql_command {
 	CMD_NONE = 0,
 	CMD_SELECT = 0xC1,
+	CMD_INSERT = 0xC3,
 	CMD_IF = 0xC0,
 	CMD_SET_ON = 0xB9,
 	CMD_SET_OFF = 0xBA,
@@ -164,11 +165,19 @@ enum tsql_wants {
 	 * tsql_next there */
 	TSQL_HERE,
 };
+/* INSERT @t EXEC: takes the result sets of the procedure, on any thread. */
+struct tsql_into {
+	struct sink sink;
+	struct err err; /* number 0, or why a row was not taken: the sink said that it was full */
+};
 struct tsql_exec {
 	struct str name; /* as written: "[db].dbo.proc" or the value of EXEC @name */
 	struct argument *args;
 	size_t nargs;
 	int line;
+	/* NULL: result sets, status and DONE go to the client. Else only messages do, and the
+	 * DONE of the INSERT is sent by tsql. For procedures, not for texts */
+	struct tsql_into *into;
 };
 struct tsql_tran {
 	enum { TRAN_BEGIN, TRAN_COMMIT, TRAN_ROLLBACK, TRAN_SAVE } kind;

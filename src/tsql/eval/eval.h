@@ -11,6 +11,7 @@ struct slot {
 	struct value value;
 	char *buf;
 	size_t cap;
+	const struct table_rows *table; /* of a table variable; NULL: it is none, or nothing is run */
 };
 
 struct eval {

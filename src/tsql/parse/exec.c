@@ -179,26 +179,34 @@ static int call_text(struct parser *p, struct exec_call *c, int line)
 	return 0;
 }
 
-static int new_call(struct parser *p, struct exec_call **ret)
+static int new_call(struct parser *p, int into, struct exec_call **ret)
 {
 	*ret = arena_alloc(p->arena, sizeof(**ret));
 	if (*ret == NULL)
 		return p_nomem(p);
 	(*ret)->status_var = -1;
+	(*ret)->into = into;
 	return 0;
 }
 
 int tsql_parse_exec(struct parser *p)
 {
+	return tsql_parse_exec_into(p, -1);
+}
+
+int tsql_parse_exec_into(struct parser *p, int into)
+{
 	int line = p->tok.line;
 	struct token after;
 	struct exec_call *c;
 
-	if (tsql_parse_next(p) < 0 || new_call(p, &c) < 0)
+	if (tsql_parse_next(p) < 0 || new_call(p, into, &c) < 0)
 		return -1;
 	after = tsql_parse_peek(p);
 	if (tsql_parse_is(p, "AS"))
 		return p_not_supported(p, line, "EXECUTE AS", "Log in as the user you want to be.");
+	if (tsql_parse_is_op(p, '(') && into >= 0)
+		return p_not_supported(p, line, "INSERT … EXEC ('…')", "Name a stored procedure.");
 	if (tsql_parse_is_op(p, '('))
 		return call_text(p, c, line);
 	if (p->tok.kind == T_VARIABLE && after.kind == T_OP && after.op == '=') {
@@ -212,7 +220,7 @@ int tsql_parse_bare_exec(struct parser *p)
 {
 	struct exec_call *c;
 
-	return new_call(p, &c) < 0 ? -1 : call_by_name(p, c, p->tok.line);
+	return new_call(p, -1, &c) < 0 ? -1 : call_by_name(p, c, p->tok.line);
 }
 
 static int declared_name(struct parser *p, struct str *ret)
@@ -242,8 +250,11 @@ static int declare_one(struct parser *p, int index)
 		return p_not_supported(p, p->tok.line, "A cursor",
 				       "Use SELECT and let the client walk through the rows.");
 	line = p->tok.line;
-	if (declared_name(p, &name) < 0 || tsql_parse_accept(p, "AS") < 0 ||
-	    tsql_parse_type(p, false, index, &type) < 0)
+	if (declared_name(p, &name) < 0 || tsql_parse_accept(p, "AS") < 0)
+		return -1;
+	if (tsql_parse_is(p, "TABLE"))
+		return tsql_parse_table(p, name);
+	if (tsql_parse_type(p, false, index, &type) < 0)
 		return -1;
 	if (type.id == TYPE_TEXT || type.id == TYPE_NTEXT || type.id == TYPE_IMAGE) {
 		err_raise(p->err, 2739, 16, 1,

@@ -88,6 +88,15 @@ static int arguments(struct parser *p)
 	return tsql_parse_expect_op(p, ')');
 }
 
+static int table_variable(struct parser *p, struct from_item *f)
+{
+	f->name = p->tok.text;
+	if (tsql_parse_table_name(p, &f->var) < 0 || hints(p) < 0 || alias(p, f) < 0 || hints(p) < 0)
+		return -1;
+	f->table = p->prog->vars[f->var].table;
+	return 0;
+}
+
 static int source(struct parser *p, struct from_item *f)
 {
 	struct str parts[4], written;
@@ -100,7 +109,7 @@ static int source(struct parser *p, struct from_item *f)
 	if (tsql_parse_is_op(p, '('))
 		return derived(p, f);
 	if (p->tok.kind == T_VARIABLE)
-		return p_not_supported(p, f->line, "A table variable", "Call the stored procedures instead.");
+		return table_variable(p, f);
 	if (tsql_parse_dotted_name(p, &written, parts, &n) < 0)
 		return -1;
 	if (n == 4)

@@ -250,11 +250,12 @@ int tsql_parse_variable(struct parser *p, int *ret)
 	if (var < 0 && p->undeclared_allowed) {
 		if (undeclared_variable(p, &var) < 0)
 			return -1;
-	} else if (var < 0 || p->prog->vars[var].undeclared) {
+	} else if (var < 0 || p->prog->vars[var].undeclared || p->prog->vars[var].table != NULL) {
+		bool twice = var >= 0 && p->prog->vars[var].undeclared;
 		char name[129];
 
 		str_copy(name, sizeof(name), p->tok.text);
-		err_set(p->err, var < 0 ? ERR_NO_VARIABLE : ERR_UNDECLARED_TWICE, name);
+		err_set(p->err, twice ? ERR_UNDECLARED_TWICE : ERR_NO_VARIABLE, name);
 		return p_fail(p, p->tok.line);
 	}
 	assert((size_t)var < p->prog->nvars);

@@ -143,11 +143,20 @@ MUST_CHECK int tsql_parse_order_list(struct parser *p, struct order_item **ret, 
 /* the name was consumed */
 MUST_CHECK int tsql_parse_row_number(struct parser *p, int line, const struct expr **ret);
 
+/* parse/table.c */
+/* DECLARE @name TABLE: at the word TABLE. */
+MUST_CHECK int tsql_parse_table(struct parser *p, struct str name);
+/* At @x, which must be a table variable (1087); consumes it. */
+MUST_CHECK int tsql_parse_table_name(struct parser *p, int *ret);
+/* INSERT [INTO] has been read, and a variable comes. */
+MUST_CHECK int tsql_parse_insert_exec(struct parser *p, int line);
+
 /* parse/stmt.c, parse/exec.c, parse/simple.c, parse/set.c */
 MUST_CHECK int tsql_parse_statement(struct parser *p, bool first);
 /* 207 for a column name where no SELECT is. */
 MUST_CHECK int tsql_parse_value_only(struct parser *p, const struct expr *e);
 MUST_CHECK int tsql_parse_exec(struct parser *p);
+MUST_CHECK int tsql_parse_exec_into(struct parser *p, int into); /* -1: into no table variable */
 MUST_CHECK int tsql_parse_bare_exec(struct parser *p);
 MUST_CHECK int tsql_parse_declare(struct parser *p);
 MUST_CHECK int tsql_parse_tran(struct parser *p, int kind, int line);

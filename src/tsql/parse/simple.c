@@ -286,6 +286,10 @@ static int insert(struct parser *p, int line)
 		}
 		return tsql_parse_emit(p, I_BULK, line, NULL);
 	}
+	if (tsql_parse_next(p) < 0 || tsql_parse_accept(p, "INTO") < 0)
+		return -1;
+	if (p->tok.kind == T_VARIABLE)
+		return tsql_parse_insert_exec(p, line);
 	while (!tsql_parse_is_op(p, ';') && p->tok.kind != T_END) {
 		if (tsql_parse_is(p, "EXEC") || tsql_parse_is(p, "EXECUTE"))
 			return p_not_supported(p, line, "INSERT … EXEC",

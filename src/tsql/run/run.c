@@ -33,6 +33,8 @@ int tsql_run_start(const struct tsql_program *p, struct tsql_host *h, const stru
 		if (i < nparams && i < p->nparams &&
 		    value_copy(&params[i], a, &st->slots[i].value, reterr) < 0)
 			return -1;
+		if (p->vars[i].table != NULL && tsql_run_make_table(&r, (int)i, reterr) < 0)
+			return -1;
 	}
 	arena_init(&st->scratch, a->limit);
 	arena_charge(&st->scratch, a->budget);
@@ -49,6 +51,7 @@ void tsql_run_end(struct tsql_run *r)
 	if (st == NULL || !st->scratch_live)
 		return;
 	arena_fini(&st->scratch);
+	tsql_run_drop_tables(r);
 	st->scratch_live = false;
 	if (!st->over) {
 		st->over = true;

@@ -26,7 +26,16 @@ struct tsql_state {
 	enum tsql_wants wants;
 	bool waiting; /* handed out: tsql_next must not go on before the …_done */
 	bool over;
+	struct table *tables; /* the table variables; NULL: none */
 };
+
+/* table.c: a table variable while the program runs. Its rows have an arena of their own. */
+MUST_CHECK int tsql_run_make_table(struct tsql_run *r, int var, struct err *reterr);
+void tsql_run_drop_tables(struct tsql_run *r);
+/* INSERT begins: what is found there from now on can be taken back. */
+struct tsql_into *tsql_run_into(struct tsql_run *r, int var);
+/* It has ended: DONE; without the rows if it failed. */
+void tsql_run_inserted(struct tsql_run *r, int var, bool failed);
 
 /* run.c */
 enum flow tsql_run_stop(struct tsql_run *r, enum tsql_wants how);

@@ -230,7 +230,7 @@ bool tsql_is_one_statement(const struct tsql_program *p)
 		if (p->insns[i].op != I_SUBQUERY)
 			return false;
 	}
-	return last != NULL && (last->op == I_EXEC ||
+	return last != NULL && ((last->op == I_EXEC && last->u.exec->into < 0) ||
 				((last->op == I_SELECT || last->op == I_QUERY) && !last->u.select->assigns));
 }
 
@@ -255,7 +255,8 @@ int tsql_describe(const struct tsql_program *p, struct tsql_host *h, struct mete
 		} else if (in->op == I_QUERY && !in->u.select->assigns) {
 			if (query_describe(&ev, in->u.select, ret, ret_n) < 0)
 				return -1;
-		} else if (in->op == I_EXEC && describe_proc(h, in->u.exec, a, ret, ret_n, reterr) < 0) {
+		} else if (in->op == I_EXEC && in->u.exec->into < 0 &&
+			   describe_proc(h, in->u.exec, a, ret, ret_n, reterr) < 0) {
 			return -1;
 		}
 	}

@@ -47,6 +47,8 @@ enum flow tsql_run_exec(struct tsql_run *r, const struct insn *in)
 	const struct exec_call *c = in->u.exec;
 	struct argument *args = arena_array(&r->state->scratch, c->nargs, sizeof(*args));
 
+	if (c->into >= 0 && r->host->vars->fmtonly)
+		return FLOW_NEXT;
 	if (args == NULL) {
 		err_nomem(&r->err);
 		return tsql_run_error(r, in, CMD_FAILED);
@@ -63,6 +65,8 @@ enum flow tsql_run_exec(struct tsql_run *r, const struct insn *in)
 		    tsql_eval_value(&r->state->ev, c->args[i].expr, &args[i].value) < 0)
 			return tsql_run_error(r, in, CMD_FAILED);
 	}
+	if (c->into >= 0)
+		r->exec.into = tsql_run_into(r, c->into);
 	return tsql_run_hand_out(r, TSQL_EXEC);
 }
 
@@ -102,6 +106,8 @@ void tsql_exec_done(struct tsql_run *r, int rc, int32_t error_number, bool abort
 	if (st->over || !st->waiting || (st->wants != TSQL_EXEC && st->wants != TSQL_EXEC_TEXT))
 		return;
 	st->waiting = false;
+	if (in->u.exec->into >= 0)
+		tsql_run_inserted(r, in->u.exec->into, rc < 0);
 	r->host->vars->error = error_number;
 	if (abort) {
 		r->err.number = error_number;

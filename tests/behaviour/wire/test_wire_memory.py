@@ -88,6 +88,21 @@ def test_cursors(new_server):
         assert not open_cursor().numbers, "and may be taken again"
 
 
+def test_table_variables(new_server):
+    """Their rows are in the session's account until the text ends; the INSERT that finds no room leaves nothing of itself."""
+    server = new_server(settings=SETTINGS)
+    columns = ", ".join(f"c{i} nvarchar(4000)" for i in range(29))
+    text = f"SET NOCOUNT ON DECLARE @t TABLE ({columns}) DECLARE @n int = 0 WHILE @@ERROR = 0 BEGIN SET @n = @n + 1 INSERT @t EXEC sp_columns_100 '%' END SELECT @n AS n"
+    with guest(server) as other, Wire(server).login() as admin, Wire(server).login() as w:
+        before = counters(admin)["memory_used_bytes"]
+        answer = w.batch(text)
+        assert answer.numbers == [701] and 2 <= answer.rows[0][0] < 40, answer.summary()
+        works(other)
+        is_bounded(server)
+        assert counters(admin)["memory_used_bytes"] - before < MIB
+        assert w.batch(f"DECLARE @t TABLE ({columns}) INSERT @t EXEC sp_columns_100 '%' SELECT COUNT(*) AS n FROM @t WHERE c2 = 'databases' AND c3 = 'name'").ok().rows == [[1]]
+
+
 def item_body(w, size):
     return tds.rpc_body([("proc_AddItem", [Param(t.varchar("h"), "@id"), Param(t.varbinary_max(bytes(size)), "@item"), Param(t.int_(20), "@timeout")])], w.version)
 

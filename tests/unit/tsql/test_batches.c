@@ -258,8 +258,12 @@ static void what_is_not_supported_says_so(void **state)
 	BATCH("with a as (select 1 x union all select x from a) select * from a",
 	      "compile 50008/16/1 L1 A WITH that names itself is not supported by Procession. Read the rows "
 	      "step by step.");
-	BATCH("declare @t table (a int)", "compile 50008/16/1 L1 A table variable is not supported by "
-					  "Procession. Call the stored procedures instead.");
+	BATCH("declare @t table (a int primary key)",
+	      "compile 50008/16/1 L1 A key, default, identity or check of a table variable is not supported "
+	      "by Procession. Leave it out.");
+	BATCH("create procedure p @t table as select 1", "compile 50008/16/1 L1 CREATE is not supported by "
+							 "Procession. The schema is fixed; call the stored "
+							 "procedures instead.");
 	BATCH("set showplan_xml on", "compile 50008/16/1 L1 SET SHOWPLAN_XML is not supported by Procession. "
 				     "There are no plans to show.");
 }
