@@ -78,7 +78,8 @@ bool auth_knows_peer(struct auth *a, const char *peer);
 /* A number for the address (IPv6: its network) that clients cannot foresee. */
 uint64_t auth_peer_number(const struct auth *a, const char *peer);
 /* May a token from there be looked at? Who it is is not known yet: only the address counts.
- * AUTH_OK, or AUTH_LATER; *ret_turn: there were too many failures, and this is the turn of this second. */
+ * AUTH_OK, or AUTH_LATER; *ret_turn: there were too many failures, and this is the turn of this
+ * second. */
 enum auth_result auth_admit_peer(struct auth *a, const char *peer, bool *ret_turn);
 /* The login of a principal that a mechanism has proved ("REALM\\name"): its own (added with
  * --windows), else the first rule of principal_map whose pattern fits. Blocks for the store.
