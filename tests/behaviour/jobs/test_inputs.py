@@ -70,11 +70,6 @@ def test_arguments_are_converted(db):
     assert len(db.client.run(f"exec proc_GetItems @JobId = '7', @GroupId = '3', @PartitionId = '{PART}', {flags}").rows) == 1
 
 
-@proves("WORD-Transport-01", "TRAN-Transport-01")
-def test_no_table_is_part_of_the_contract(db):
-    refused_text(db, 208, "SELECT * FROM dbo.JobsOfTheOriginalProduct")
-
-
 # Values
 
 
