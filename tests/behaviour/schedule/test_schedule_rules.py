@@ -95,7 +95,7 @@ UPGRADE_GOOD = (None, "", "0;2008-01-31T01:00:00;x", "1;2008-01-31T01:00:00;x", 
 UPGRADE_BAD = ("2;2008-01-31T01:00:00;x", ";2008-01-31T01:00:00;x", "01;2008-01-31T01:00:00;x", "0;notadate;x", "0;;x", "0;2008-02-30T01:00:00;x", "0;2008-01-31T01:00:00;",
                "0;2008-01-31T01:00:00", "0", "x", "True;2008-01-31T01:00:00;x", " ", "0;2008-01-31T01:00:00;日本", "0; ;x", "0;   ;x", "0;\t;x", "0;,;x", "0;2008-01-31T01:00:00+02:00;x",
                "0;2008-01-31T01:00:00-00:30;x", "0;2008-01-31 01:00:00 +14:00;x", "0;2008-01-31\0;x",
-               "0;2008-01-31T01:00:00.9970;x")
+               "0;2008-01-31T01:00:00.9970;x", "0;2008-01-31T01:00:00;ab日", "0;2008-01-31T01:00:00;ä日x", "0;2008-01-31T01:00:00;a😀b")
 
 
 @proves("SCHED-JobData-04", "SCHED-JobData-05", "SCHED-JobData-06", "SCHED-JobData-07", "SCHED-JobData-08")
@@ -146,9 +146,9 @@ BAD = {
                             "every 05 minutes between 00 and 60", "every 05 minutes between 00"),
     "SCHED-Recurrence-04": ("hourly", "hourly at 60", "hourly at 5", "hourly at 00:00", "hourly between 00 and 60", "hourly between 5 and 10"),
     "SCHED-Recurrence-05": ("daily", "daily at 1:00:00", "daily at 01:00", "daily at 01:00:00 AM", "daily at mon 01:00:00", "daily between 01:00:00 and 6:00:00"),
-    "SCHED-Recurrence-06": ("weekly at sunday 00:00:00", "weekly at 00:00:00", "weekly at s 00:00:00", "weekly at sun", "weekly between sun 00:00:00 and 01:00:00"),
+    "SCHED-Recurrence-06": ("weekly at sunday 00:00:00", "weekly at 00:00:00", "weekly at s 00:00:00", "weekly at sun", "weekly at  00:00:00", "weekly between sun 00:00:00 and 01:00:00"),
     "SCHED-Recurrence-07": ("monthly at 00 00:00:00", "monthly at 32 00:00:00", "monthly at 1 00:00:00", "monthly at 01", "monthly at jan 01 00:00:00"),
-    "SCHED-Recurrence-08": ("yearly at january 01 15:00:00", "yearly at 01 15:00:00", "yearly at jan 1 15:00:00", "yearly at jan 15:00:00", "yearly at jan 01"),
+    "SCHED-Recurrence-08": ("yearly at january 01 15:00:00", "yearly at 01 15:00:00", "yearly at jan 1 15:00:00", "yearly at jan 15:00:00", "yearly at jan 01", "yearly at  01 15:00:00"),
     "SCHED-Recurrence-09": ("daily at 24:00:00", "daily at 23:60:00", "daily at 23:59:60", "daily at 29:00:00", "daily at 0a:00:00", "daily at 01.00.00"),
     "SCHED-Recurrence-10": ("yearly at sept 01 00:00:00", "yearly at foo 01 00:00:00", "yearly at j 01 00:00:00"),
     "SCHED-Recurrence-11": ("yearly at jan 00 00:00:00", "yearly at jan 32 00:00:00", "yearly at jan 1 00:00:00", "monthly at 40 00:00:00"),
