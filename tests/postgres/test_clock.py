@@ -112,3 +112,19 @@ def test_the_clock_of_postgres_goes_back_while_it_runs(clocked):
                 break
             time.sleep(0.1)
         assert added("last") >= second
+
+
+def test_the_latest_time_of_all_is_known_to_a_server_that_was_not_there(clocked):
+    """The last commit before the restart is that of its own time: nobody else has written it down."""
+    settings = {"engine": "postgres", "postgres": clocked.conninfo(), "failover_timeout": 120}
+    with Server(settings=settings) as server, open_path("wire", server, DATABASE) as db:
+        assert db.call("proc_AddItem", id="early", item=b"x", timeout=20).error is None
+        clocked.clock.write_text(f"{1750000000 + HOUR}.0\n")
+        assert db.call("proc_AddItem", id="last", item=b"x", timeout=20).error is None
+        last = expires(db, "last")
+    clocked.stop("immediate")
+    clocked.clock.write_text("1750000000.0\n")
+    clocked.start()
+    with Server(settings=settings) as fresh, open_path("wire", fresh, DATABASE) as other:
+        assert other.call("proc_AddItem", id="next", item=b"x", timeout=20).error is None
+        assert expires(other, "next") >= last
