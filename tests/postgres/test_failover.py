@@ -16,6 +16,7 @@ import pytest
 from support import postgres
 from support.calls import create_database, open_path
 from support.counting import Counting
+from support.proxy import Proxy
 from support.server import Server, ServerFailed
 
 
@@ -218,3 +219,45 @@ def test_a_database_is_made_although_the_primary_freezes_meanwhile(pair):
         with open_path("wire", server, "made", kind="StateService") as db:
             assert db.batch("EXEC proc_AddItem 'a', 0x01, 20").error is None
         primary.thaw()                  # or its session could not be closed
+
+
+def test_a_relaxed_transaction_of_a_deposed_primary_is_not_answered(pair):
+    """Nobody confirms its commit; whether that was still the primary is asked before it is answered."""
+    primary, standby = pair
+    with servers(conninfo(primary), failover_timeout=2) as (server,), open_path("wire", server, "StateService") as db:
+        assert db.batch("EXEC procession_database_set 'StateService', 'relaxed'").error is None
+        assert db.batch("BEGIN TRAN EXEC proc_AddItem 'kept', 0x01, 20 COMMIT").error is None
+        assert db.batch("BEGIN TRAN EXEC proc_AddItem 'lost', 0x01, 20").error is None
+        standby.promote()
+        time.sleep(1)                   # the last proof is of no use any more
+        told = db.batch("COMMIT")
+        assert told.error == 50013 and "not known" in told.errors[0][2], told
+
+
+def has_heard_of_it(standby):
+    """The only server of all has told the new primary that it is there."""
+    until = time.monotonic() + 60
+    with contextlib.closing(standby.connect()) as connection:
+        cursor = connection.cursor()
+        while True:
+            cursor.execute("SELECT 1 FROM procession.server")
+            if cursor.fetchone():
+                return
+            assert time.monotonic() < until
+            time.sleep(0.01)
+
+
+def test_a_new_primary_is_used_after_its_grace_whoever_sees_it_first(pair):
+    """Nobody calls, so that it is the thread of what servers tell each other that meets it, under the address of the old one."""
+    primary, standby = pair
+    with Proxy(primary.folder / ".s.PGSQL.5432") as proxy, servers(f"host=127.0.0.1 port={proxy.port} user=postgres dbname=postgres") as (server,), \
+            open_path("wire", server, "StateService") as db:
+        assert db.batch("EXEC proc_AddItem 'a', 0x01, 20").error is None
+        server.wait_log("event=cleans ")
+        time.sleep(0.5)                 # its first clean-up, which might see it before
+        standby.promote()
+        began = time.monotonic()
+        proxy.lead_to(standby.folder / ".s.PGSQL.5432")
+        has_heard_of_it(standby)
+        assert db.batch("EXEC proc_GetItemWithLock 'a', NULL, NULL, NULL, NULL").error is None
+        assert time.monotonic() - began >= 1

@@ -7,18 +7,24 @@ an answer that is lost.
         proxy.lose_answer()     # the next COMMIT arrives, is done, and its connection is cut before the answer
         proxy.lose_commit()     # it is cut before that COMMIT arrives
         proxy.lost              # how many were
+        proxy.hold_at(text)     # answers to the connection that sends this next, and to what it sends then, stay here, until
+        proxy.give()            # they go on
+        proxy.cancelled         # how many requests to cancel something have come and gone
+        proxy.lead_to(path)     # what is connected is cut; who connects anew comes to another PostgreSQL
 """
 import contextlib
 import select
 import socket
 import threading
 
+CANCEL = bytes.fromhex("00000010 04d2162e")        # how a request to cancel begins
+
 
 class Proxy:
     def __init__(self, path):
         self.path, self.listener = str(path), socket.create_server(("127.0.0.1", 0))
         self.port, self.pairs, self.stopped = self.listener.getsockname()[1], [], threading.Event()
-        self.lock, self.loses, self.lost = threading.Lock(), None, 0
+        self.lock, self.loses, self.lost, self.holds, self.cancelled = threading.Lock(), None, 0, None, 0
 
     def __enter__(self):
         threading.Thread(target=self._accept, daemon=True).start()
@@ -46,7 +52,7 @@ class Proxy:
                 threading.Thread(target=self._forward, args=(pair,), daemon=True).start()
 
     def _forward(self, pair):
-        client, server = pair["client"], pair["server"]
+        client, server, asked = pair["client"], pair["server"], False
         with contextlib.suppress(OSError, ValueError):
             while not self.stopped.is_set():
                 wanted = ([client] if pair["to_server"] else []) + ([server] if pair["to_client"] else [])
@@ -60,12 +66,30 @@ class Proxy:
                     if not data or (each is client and self._is_lost(data, server)):
                         client.close()
                         server.close()
+                        self.cancelled += asked
                         return
+                    asked = asked or data.startswith(CANCEL)
+                    if each is client and self.holds is not None and self.holds in data.lower():
+                        self.holds, pair["to_client"] = None, False
                     (server if each is client else client).sendall(data)
 
     def silence(self):
         for pair in self.pairs:
             pair["to_server"] = pair["to_client"] = False
+
+    def hold_at(self, text):
+        self.holds = text.encode().lower()
+
+    def give(self):
+        for pair in self.pairs:
+            pair["to_client"] = True
+
+    def lead_to(self, path):
+        self.path = str(path)
+        for pair in self.pairs:
+            for end in ("client", "server"):
+                with contextlib.suppress(OSError):
+                    pair[end].shutdown(socket.SHUT_RDWR)
 
     def _is_lost(self, data, server):
         """Whether this is the COMMIT that is to be lost; the server has done it then, or never hears of it."""

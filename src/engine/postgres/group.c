@@ -58,9 +58,11 @@ static void rewind_all(struct pg_worker *w)
 
 /* ---- the transaction around ---- */
 
+/* Asked once for each attempt, since the setting may change meanwhile: after that the connection
+ * knows. A new promise is durable, whatever the setting says. */
 static bool is_lazy(const struct pg_worker *w)
 {
-	return atomic_load(&w->db->relaxed) || w->later == PG_LATER;
+	return w->later == PG_LATER || (w->later == PG_NOT_LATER && atomic_load(&w->db->relaxed));
 }
 
 static bool send_begin(struct pg_worker *w, bool alone)
@@ -77,7 +79,7 @@ static bool send_begin(struct pg_worker *w, bool alone)
 /* The results of send_begin(). */
 static enum attempt take_begin(struct pg_worker *w)
 {
-	unsigned n = is_lazy(w) ? 3 : 2;
+	unsigned n = w->conn->lazy ? 3 : 2;
 	PGresult *r = NULL;
 	enum pg_state s = PG_OK;
 	enum attempt result = ATTEMPT_DONE;
@@ -123,12 +125,8 @@ static enum attempt commit(struct pg_worker *w, int64_t until_ms)
 {
 	enum attempt result = ATTEMPT_DONE;
 	struct err err;
-	enum pg_state s = postgres_commit(w->conn, &err);
 
-	/* nobody has confirmed a commit that waits for no disk: was that still the primary? */
-	if (s == PG_OK && is_lazy(w) && postgres_lease(w->conn, NULL, until_ms, &err) != PG_OK)
-		s = PG_BROKEN;
-	switch (s) {
+	switch (postgres_commit(w->conn, until_ms, &err)) {
 	case PG_OK: break;
 	case PG_BROKEN: in_doubt(w, until_ms, &result); break;
 	case PG_FAILED: result = ATTEMPT_CONFLICT; break; /* as a rule; if not, it fails again */

@@ -136,7 +136,7 @@ enum pg_state postgres_mark_answer(struct pg_conn *c)
 }
 
 /* Nobody may end it from here on: what was sent cannot be taken back. */
-enum pg_state postgres_commit(struct pg_conn *c, struct err *reterr)
+static enum pg_state commit(struct pg_conn *c, struct err *reterr)
 {
 	int64_t began_us = clock_mono_us();
 	int64_t sent_ms = clock_boot_ms();
@@ -159,6 +159,16 @@ enum pg_state postgres_commit(struct pg_conn *c, struct err *reterr)
 	metrics_flush(c->db->base.metrics, clock_mono_us() - began_us);
 	if (s == PG_OK && proves)
 		postgres_proved(c->db->engine, c->timeline, sent_ms);
+	return s;
+}
+
+enum pg_state postgres_commit(struct pg_conn *c, int64_t until_ms, struct err *reterr)
+{
+	bool lazy = c->lazy;
+	enum pg_state s = commit(c, reterr);
+
+	if (s == PG_OK && lazy && postgres_lease(c, NULL, until_ms, reterr) != PG_OK)
+		s = PG_BROKEN;
 	return s;
 }
 

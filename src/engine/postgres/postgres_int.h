@@ -407,8 +407,9 @@ MUST_CHECK enum pg_state postgres_mark_make(struct pg_conn *c, struct err *reter
 bool postgres_mark_send(struct pg_conn *c);
 /* The answer to it. PG_FAILED: not this time, but maybe when the transaction is run again. */
 enum pg_state postgres_mark_answer(struct pg_conn *c);
-/* Sends the commit and waits. PG_BROKEN: in doubt. */
-enum pg_state postgres_commit(struct pg_conn *c, struct err *reterr);
+/* Sends the commit and waits. PG_BROKEN: in doubt. One that waits for no disk is confirmed by
+ * nobody: whether that was still the primary is asked until then. */
+enum pg_state postgres_commit(struct pg_conn *c, int64_t until_ms, struct err *reterr);
 /* After PG_BROKEN: connects anew and looks. 1: it happened, 0: it did not, -1: nobody knows. */
 int postgres_mark_look(struct pg_conn *c, int64_t until_ms, struct err *reterr);
 

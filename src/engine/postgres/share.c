@@ -249,11 +249,8 @@ static bool hear_events(struct share *s)
 /* A host that was the primary before another one tells nothing that is true. */
 static bool is_current(struct share *s, int timeline)
 {
-	int latest = atomic_load(&s->e->timeline);
-
-	while (timeline > latest && !atomic_compare_exchange_weak(&s->e->timeline, &latest, timeline))
-		;
-	return timeline >= latest;
+	postgres_adopt(s->e, -1, timeline);
+	return timeline >= atomic_load(&s->e->timeline);
 }
 
 static void call_changed(struct share *s)

@@ -406,25 +406,29 @@ static void look(struct pg_worker *w, struct pg_txn *t, struct call *c)
 	}
 }
 
+/* What goes before the commit of one that has written. The setting is asked once: it may change
+ * meanwhile. */
+static enum pg_state write_mark(struct pg_conn *c)
+{
+	bool lazy = atomic_load(&c->db->relaxed);
+	enum pg_state s = PG_OK;
+
+	if ((lazy && !postgres_send_fixed(c, PG_LAZY)) || !postgres_mark_send(c) || !postgres_send_flush(c))
+		return PG_BROKEN;
+	if (lazy)
+		s = postgres_skip(c, NULL);
+	return s == PG_OK ? postgres_mark_answer(c) : s;
+}
+
 static void commit(struct pg_worker *w, struct pg_txn *t, struct call *c)
 {
-	if (t->writes) {
-		enum pg_state s = PG_BROKEN;
+	int64_t until_ms = clock_mono_ms() + t->db->engine->failover_ms;
 
-		if (atomic_load(&t->db->relaxed) && !postgres_send_fixed(t->conn, PG_LAZY)) {
-			broken(w, t, c);
-			return;
-		}
-		if (postgres_mark_send(t->conn) && postgres_send_flush(t->conn))
-			s = atomic_load(&t->db->relaxed) ? postgres_skip(t->conn, &c->err) : PG_OK;
-		if (s == PG_OK)
-			s = postgres_mark_answer(t->conn);
-		if (s != PG_OK) {
-			broken(w, t, c);
-			return;
-		}
+	if (t->writes && write_mark(t->conn) != PG_OK) {
+		broken(w, t, c);
+		return;
 	}
-	switch (postgres_commit(t->conn, &c->err)) {
+	switch (postgres_commit(t->conn, until_ms, &c->err)) {
 	case PG_OK: release(w, t, NULL); break;
 	case PG_BROKEN:
 		if (t->writes)
