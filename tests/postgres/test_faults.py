@@ -10,9 +10,11 @@ import uuid
 import pytest
 
 from support import postgres
+from support import wire as tds
 from support.calls import open_path
 from support.proxy import Proxy
 from support.server import Server
+from support.wire import Wire
 
 STATE = "StateService"
 
@@ -250,3 +252,16 @@ def test_a_commit_that_no_standby_confirms_is_in_doubt_after_failover_timeout():
             assert told.error in (50013, 1222), told        # the commit before may still have the gate
             standby.thaw()
             wait_for(lambda: db.batch("SELECT COUNT(*) FROM Items WHERE Id = 'b'").rows == [(1,)])     # this one it was
+
+
+def test_a_select_whose_first_rows_have_left_is_told_so(pg, name):
+    """It cannot begin anew; nothing of that is about a primary that could not be reached."""
+    with behind_a_proxy(pg, name) as (proxy, db), Wire(db.server).login() as w:
+        for n in range(60):
+            assert db.call("proc_AddItem", id=f"{n:04d}".ljust(400, "x"), item=b"x", timeout=20).error is None
+        w.send_message(tds.BATCH, tds.batch_body("SELECT a.Id, b.Id, c.Id FROM dbo.Items a, dbo.Items b, dbo.Items c", w.version))
+        w.inbuf += w.recv()                 # the first rows
+        proxy.lead_to(proxy.path)
+        told = w.answer(check=False).errors[0]
+        assert (told.number, told.state) == (50013, 6) and "first rows" in told.text, told
+        assert w.batch("SELECT COUNT(*) FROM dbo.Items").value == 61

@@ -191,14 +191,12 @@ static enum attempt send_all(struct pg_worker *w, bool alone)
 		       : ATTEMPT_BROKEN;
 }
 
-/* One that the client, or its time, has ended is done with; the others run again. */
-static void note_ended(struct pg_worker *w, struct pg_slot *s, const PGresult *r)
+/* One that the client, or its time, has ended is done with; the others run again, also one that a
+ * late cancelling has met. The connection may be gone with it. */
+static void note_ended(struct pg_worker *w, struct pg_slot *s, enum pg_state state, const PGresult *r)
 {
-	if (!w->conn->cancelled || !postgres_has_state(r, "57014"))
-		return;
-	(void)err_set(&s->call->err, ERR_CANCELLED);
-	engine_run_explain(&w->run, &s->call->err);
-	fail(s, &s->call->err);
+	if ((state == PG_BROKEN || postgres_has_state(r, "57014")) && postgres_is_ended(&w->run, s->call))
+		fail(s, &s->call->err);
 }
 
 /* The next answer, in which this call takes part: waiting for it ends by the limits of this one. */
@@ -217,8 +215,9 @@ static enum attempt next_answer(struct pg_worker *w, struct pg_slot *s, PGresult
 		result = postgres_is_conflict(*ret)       ? ATTEMPT_CONFLICT
 			 : postgres_is_lock_timeout(*ret) ? ATTEMPT_LOCKED
 							  : ATTEMPT_SPOILED;
-		note_ended(w, s, *ret);
 	}
+	if (state != PG_OK)
+		note_ended(w, s, state, *ret);
 	engine_run_end(&w->run);
 	return result;
 }
@@ -353,8 +352,10 @@ static bool is_true_still(struct pg_worker *w, struct pg_slot *s)
 static enum attempt undo_one(struct pg_worker *w, struct pg_slot *s, const struct pg_outcome *out, bool saved)
 {
 	(void)engine_call_rewind(s->call, s->mark);
-	if (out->broken)
+	if (out->broken) {
+		note_ended(w, s, PG_BROKEN, NULL);
 		return ATTEMPT_BROKEN;
+	}
 	if (out->conflict)
 		return ATTEMPT_CONFLICT;
 	if (!saved && !is_true_still(w, s))

@@ -125,17 +125,6 @@ bool postgres_send_sync(struct pg_conn *c)
 
 /* ---- waiting ---- */
 
-void postgres_ask_to_end(struct pg_conn *c)
-{
-	PGcancel *cancel = PQgetCancel(c->h);
-	char why[256];
-
-	c->cancelled = true;
-	if (cancel != NULL)
-		(void)PQcancel(cancel, why, sizeof(why));
-	PQfreeCancel(cancel);
-}
-
 static void forget_wake(struct pg_conn *c)
 {
 	uint64_t n;
@@ -154,8 +143,9 @@ static bool is_patient(struct pg_conn *c, struct silence *s)
 {
 	int64_t now = clock_mono_ms();
 
-	if (c->run != NULL && c->run->call != NULL && !c->cancelled && engine_run_stop(c->run, 0, now))
-		postgres_ask_to_end(c);
+	if (c->run != NULL && c->run->call != NULL && !c->cancelled && engine_run_stop(c->run, 0, now) &&
+	    !postgres_ask_to_end(c))
+		return false;
 	if (c->reader != NULL)
 		(void)postgres_slow_must_go(c->reader, false, now);
 	if (c->timeline < atomic_load(&c->db->engine->timeline) ||

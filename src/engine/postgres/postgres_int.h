@@ -219,7 +219,7 @@ void postgres_plain_close(struct pg_plain *h);
 /* Waited for as long as PostgreSQL works at it. */
 MUST_CHECK int postgres_plain_script(const struct pg_plain *h, const char *sql, struct err *reterr);
 
-/* ---- connections: conn.c, pipeline.c ---- */
+/* ---- connections: conn.c, pipeline.c, cancel.c ---- */
 
 /* Statements that every session uses, prepared like the others. */
 enum pg_fixed {
@@ -314,8 +314,9 @@ enum pg_state postgres_synced(struct pg_conn *c);
 /* The rows of the statement that is answered next come one by one, by postgres_part(), which gives
  * NULL at their end. */
 void postgres_row_by_row(struct pg_conn *c);
-/* Whatever runs there is to end: it fails, now or later, or is done first. */
-void postgres_ask_to_end(struct pg_conn *c);
+/* Whatever runs there is to end: it fails, now or later, or is done first. False: PostgreSQL does
+ * not take that; the connection is as good as lost. */
+MUST_CHECK bool postgres_ask_to_end(struct pg_conn *c);
 enum pg_state postgres_part(struct pg_conn *c, PGresult **ret);
 /* After PG_FAILED: rolls back, and the pipeline is usable again. false: the connection is gone. */
 bool postgres_rollback(struct pg_conn *c);
@@ -332,6 +333,7 @@ bool postgres_is_lock_timeout(const PGresult *r); /* 55P03 */
 bool postgres_is_gone(const PGresult *r);         /* the session ends: as a lost connection */
 bool postgres_has_state(const PGresult *r, const char *sqlstate);
 bool postgres_is_unconfirmed(const PGresult *r); /* a notice: no standby has this commit, maybe */
+int postgres_unconfirmed(struct err *reterr);    /* what is told of such a commit; -1 */
 
 /* ---- text.c: texts that PostgreSQL would not take ---- */
 
@@ -387,6 +389,9 @@ struct pg_outcome postgres_steps_run(struct pg_conn *c, struct call *call, struc
 struct pg_outcome postgres_query_run(struct pg_conn *c, struct call *call, struct err *reterr);
 /* One call of whatever kind, by function, steps or query, waited for. */
 struct pg_outcome postgres_run_call(struct pg_conn *c, struct call *call, struct engine_run *run);
+/* Of one that has not succeeded: whether its client, its time or somebody who waits has ended it.
+ * Then it has its error, and does not run again, whatever became of the connection. */
+bool postgres_is_ended(const struct engine_run *run, struct call *call);
 
 /* ---- clock ---- */
 

@@ -83,7 +83,7 @@ static struct pg_outcome read_one(struct pg_worker *w, struct call *call)
 static enum attempt attempt(struct pg_worker *w, struct call *call, size_t mark)
 {
 	struct pg_outcome out = read_one(w, call);
-	bool again = out.rc < 0 && (out.broken || out.conflict);
+	bool again = out.rc < 0 && (out.broken || out.conflict) && !postgres_is_ended(&w->run, call);
 
 	if (out.broken || (out.rc < 0 && !postgres_rollback(w->conn)))
 		postgres_conn_drop(w->conn);
@@ -92,14 +92,13 @@ static enum attempt attempt(struct pg_worker *w, struct call *call, size_t mark)
 		return ATTEMPT_DONE;
 	if (!engine_call_rewind(call, mark) && again) {
 		/* some of its rows have left: it cannot begin anew */
-		(void)err_set(&call->err, ERR_UNREACHABLE, w->db->base.name,
-			      w->db->engine->failover_ms / 1000, "the connection was lost between two rows");
+		(void)err_set(&call->err, ERR_ROWS_LOST, w->db->base.name);
 		engine_call_fail(call, &call->err);
 		return ATTEMPT_DONE;
 	}
 	if (again)
 		engine_call_reset(call);
-	return out.broken ? ATTEMPT_BROKEN : again ? ATTEMPT_AGAIN : ATTEMPT_DONE;
+	return !again ? ATTEMPT_DONE : out.broken ? ATTEMPT_BROKEN : ATTEMPT_AGAIN;
 }
 
 /* A connection to a primary that has proved lately that it is one: this is not known of the answer

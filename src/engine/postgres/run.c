@@ -120,11 +120,15 @@ static struct pg_outcome take_rows(struct pg_conn *c, struct call *call, struct 
 			out.rc = send_row(c, q, r, vals, run, reterr);
 			rows++;
 		}
-		if (!ended && must_end(c, run, &out, reterr)) {
-			ended = true;
-			postgres_ask_to_end(c);
-		}
 		PQclear(r);
+		if (ended || !must_end(c, run, &out, reterr))
+			continue;
+		ended = true;
+		if (!postgres_ask_to_end(c)) {
+			r = NULL;
+			s = PG_BROKEN;
+			break;
+		}
 	}
 	if (s == PG_BROKEN || (s == PG_FAILED && out.rc == 0))
 		out = failed(c, s, r, reterr);
@@ -194,4 +198,16 @@ struct pg_outcome postgres_run_call(struct pg_conn *c, struct call *call, struct
 		engine_call_fail(call, &call->err);
 	}
 	return out;
+}
+
+bool postgres_is_ended(const struct engine_run *run, struct call *call)
+{
+	bool cancelled = atomic_load_explicit(&call->cancelled, memory_order_relaxed);
+
+	if (!cancelled && !run->timed_out && run->ended == ERR_NONE)
+		return false;
+	(void)err_set(&call->err, ERR_CANCELLED);
+	engine_run_explain(run, &call->err);
+	engine_call_fail(call, &call->err);
+	return true;
 }

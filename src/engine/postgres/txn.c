@@ -356,6 +356,18 @@ static int prepare(struct pg_worker *w, struct pg_txn *t, struct call *c)
 
 /* ---- calls inside ---- */
 
+static void undo_inside(struct pg_worker *w, struct pg_txn *t, struct call *c, const struct pg_outcome *out,
+			size_t mark)
+{
+	(void)engine_call_rewind(c, mark);
+	if (w->run.timed_out)
+		lose(w, t, c);
+	else if (out->broken)
+		broken(w, t, c);
+	else if (out->failed ? !go_back(t) : postgres_do_fixed(t->conn, PG_BACK, NULL) != PG_OK)
+		broken(w, t, c);
+}
+
 static void run_inside(struct pg_worker *w, struct pg_txn *t, struct call *c)
 {
 	size_t mark = engine_call_mark(c);
@@ -377,21 +389,13 @@ static void run_inside(struct pg_worker *w, struct pg_txn *t, struct call *c)
 		return;
 	}
 	out = postgres_run_call(t->conn, c, &w->run);
-	if (out.rc == 0) {
-		if (postgres_do_fixed(t->conn, PG_RELEASE, NULL) != PG_OK)
-			broken(w, t, c);
-		return;
-	}
-	(void)engine_call_rewind(c, mark);
-	if (out.broken) {
+	if (out.rc < 0)
+		undo_inside(w, t, c, &out, mark);
+	else if (postgres_do_fixed(t->conn, PG_RELEASE, NULL) != PG_OK)
 		broken(w, t, c);
-	} else if (w->run.timed_out) {
-		lose(w, t, c);
-	} else if (out.failed ? !go_back(t) : postgres_do_fixed(t->conn, PG_BACK, NULL) != PG_OK) {
-		broken(w, t, c);
-	}
 	if (t->conn != NULL)
-		t->conn->cancelled = false;
+		t->conn->cancelled =
+			false; /* also where it came too late: the next call has its own limits */
 }
 
 /* Where the commit is in doubt, the mark tells. */
