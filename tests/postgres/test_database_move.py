@@ -12,7 +12,7 @@ import zlib
 
 import pytest
 
-from support.postgres import Postgres
+from support.postgres import Postgres, Standby
 from support.server import Server, command_binary
 from support.store import sqlite_only
 from support.wire import Closed
@@ -512,3 +512,55 @@ def test_servers_on_postgres_find_it_with_its_logins(pg):
             done(db, "EXEC procession_database_drop 'StateService', @force = 1")
         until(lambda: not opens(second, "StateService"))
         until(lambda: not schemas(pg, first, "procession_state"))
+
+
+# ---- what is answered is durable
+
+def waits_for_standby(primary, what):
+    """The session of this statement, once it waits."""
+    found = []
+
+    def look():
+        with contextlib.closing(primary.connect()) as connection:
+            cursor = connection.cursor()
+            cursor.execute("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND starts_with(query, %s)", (what,))
+            found[:] = [row[0] for row in cursor.fetchall()]
+            return found
+
+    until(look, 60)
+    return found[0]
+
+
+def test_the_switch_is_answered_when_the_standby_has_it():
+    """Where the cluster itself waits for nobody; and where somebody ends the waiting, the database stays where it was."""
+    with Postgres(settings={"wal_level": "replica", "synchronous_commit": "local"}) as primary, Standby(primary) as standby, \
+            Server(settings={"postgres": primary.conninfo()}) as server, contextlib.ExitStack() as stack:
+        primary.synchronous()
+        with contextlib.closing(primary.connect()) as holder, contextlib.closing(primary.connect()) as other, \
+                open_path("wire", server, "StateService") as db:
+            done(db, "BEGIN TRANSACTION; EXEC proc_AddItem 'held', 0x01, 20")          # so that it does not come to its end before that
+            moving, cursor = stack.enter_context(commanded(server)), other.cursor()
+            until(lambda: _has_store(cursor), 60)
+            holder.cursor().execute("BEGIN; LOCK TABLE procession_stateservice.store IN EXCLUSIVE MODE")
+            done(db, "COMMIT")
+            until(lambda: _waits_for_lock(cursor), 60)
+            standby.freeze()
+            try:
+                holder.cursor().execute("ROLLBACK")
+                cursor.execute("SELECT pg_cancel_backend(%s)", (waits_for_standby(primary, "UPDATE store SET service"),))
+            finally:
+                standby.thaw()
+            assert moving.wait(60) == 1 and "standby has not confirmed" in moving.stderr.read()
+        assert engine_of(server, "StateService") == "sqlite"
+        until(lambda: run(server, "database", "move", "StateService", "--to", "postgres").returncode == 0, 60)
+        assert engine_of(server, "StateService") == "postgres"
+
+
+def _has_store(cursor):
+    cursor.execute("SELECT to_regclass('procession_stateservice.store') IS NOT NULL")
+    return cursor.fetchone()[0]
+
+
+def _waits_for_lock(cursor):
+    cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE store%'")
+    return cursor.fetchone()[0] > 0

@@ -35,18 +35,36 @@ static void ignore_notice(void *arg, const PGresult *r)
 	(void)arg, (void)r;
 }
 
+static int set_up_plain(struct pg_engine *e, PGconn *h, char *why, size_t size)
+{
+	PGresult *r;
+	bool done;
+
+	PQsetNoticeReceiver(h, ignore_notice, NULL);
+	r = postgres_exec(e, h, PG_SESSION_SQL);
+	done = PQresultStatus(r) == PGRES_TUPLES_OK;
+	if (r == NULL)
+		str_copy(why, size, str_of("the host does not answer"));
+	else
+		postgres_conn_why(h, why, size);
+	PQclear(r);
+	return done ? 0 : -1;
+}
+
 PGconn *postgres_conn_plain(struct pg_engine *e, struct err *reterr)
 {
-	char why[400];
-	PGconn *h = postgres_connect(e, "procession", &e->primary.stopping, why, sizeof(why));
+	char why[400], application[64];
+	PGconn *h;
 
+	snprintf(application, sizeof(application), "procession %s", e->server);
+	h = postgres_connect(e, application, &e->primary.stopping, why, sizeof(why));
 	if (h == NULL) /* where another host has taken over, that is known now */
-		h = postgres_connect(e, "procession", &e->primary.stopping, why, sizeof(why));
-	if (h != NULL) {
-		PQsetNoticeReceiver(h, ignore_notice, NULL);
+		h = postgres_connect(e, application, &e->primary.stopping, why, sizeof(why));
+	if (h != NULL && set_up_plain(e, h, why, sizeof(why)) == 0) {
 		postgres_await_grace(e, &e->primary.stopping);
 		return h;
 	}
+	PQfinish(h);
 	(void)err_raise(
 		reterr, 50021, 16, 1,
 		"PostgreSQL cannot be used (setting postgres): %s. Check host, user, password and that "
@@ -114,9 +132,8 @@ static void on_notice(void *arg, const PGresult *r)
 }
 
 /* Plans that do not depend on statistics, which change at night (a client's SELECT has its own
- * rules for as long as it runs: PG_BE_READER); commits that are where they must be before they are
- * answered, whatever the cluster's own setting says (PG_LAZY is the exception);
- * PostgreSQL's own names first, so that nobody's function stands in for one of them. */
+ * rules for as long as it runs: PG_BE_READER); PostgreSQL's own names first, so that nobody's
+ * function stands in for one of them. */
 static int set_up(struct pg_conn *c, char *why, size_t size)
 {
 	const struct pg_database *db = c->db;
@@ -129,10 +146,9 @@ static int set_up(struct pg_conn *c, char *why, size_t size)
 		 "SET plan_cache_mode = force_generic_plan; SET jit = off; "
 		 "SET max_parallel_workers_per_gather = 0; SET statement_timeout = 0; "
 		 "SET idle_in_transaction_session_timeout = 0; SET standard_conforming_strings = on; "
-		 "SELECT set_config('synchronous_commit', 'on', false) WHERE "
-		 "current_setting('synchronous_commit') IN ('off', 'local'); "
 		 "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off; "
-		 "SET enable_mergejoin = off; SET enable_material = off; " PG_TIMELINE_SQL ", "
+		 "SET enable_mergejoin = off; SET enable_material = off; " PG_SESSION_SQL "; " PG_TIMELINE_SQL
+		 ", "
 		 "greatest((SELECT max(floor) FROM clock), (SELECT max(at) FROM mark), 0), "
 		 "(SELECT version FROM store)",
 		 db->code, db->schema);

@@ -151,6 +151,13 @@ int postgres_side_ask_number(struct pg_side *s, int64_t *ret, struct err *reterr
 
 /* ---- life ---- */
 
+static void on_notice(void *arg, const PGresult *r)
+{
+	struct pg_side *s = arg;
+
+	s->unconfirmed = s->unconfirmed || postgres_is_unconfirmed(r);
+}
+
 int postgres_side_connect(struct pg_side *s, PGconn **ret, struct err *reterr)
 {
 	char sql[400];
@@ -159,6 +166,7 @@ int postgres_side_connect(struct pg_side *s, PGconn **ret, struct err *reterr)
 	if (*ret == NULL)
 		return -1;
 	(void)PQsetnonblocking(*ret, 1);
+	(void)PQsetNoticeReceiver(*ret, on_notice, s);
 	snprintf(sql, sizeof(sql),
 		 "SET lock_timeout = '20s'; SET search_path = \"%s\", \"%s\", procession, pg_catalog",
 		 s->code, s->schema);

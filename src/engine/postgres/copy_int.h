@@ -19,7 +19,8 @@ struct pg_side {
 	struct buf out;                   /* of it, not sent yet */
 	struct pg_database *db;           /* of a source: borrowed; of a target: owned, and not open */
 	bool is_target, notes;
-	bool late; /* the last statement waited for a lock for too long */
+	bool late;        /* the last statement waited for a lock for too long */
+	bool unconfirmed; /* a commit of it is not on the standby, maybe */
 };
 
 static inline struct pg_side *postgres_side_of(struct copy_side *s)

@@ -235,21 +235,31 @@ static int target_set_clock(struct copy_side *base, int64_t ticks, struct err *r
 				 "UPDATE clock SET floor = greatest(floor, %lld)", (long long)ticks);
 }
 
+/* A commit that no standby has is no commit. */
+static int confirmed(const struct pg_side *s, int rc, struct err *reterr)
+{
+	return rc == 0 && s->unconfirmed ? postgres_unconfirmed(reterr) : rc;
+}
+
 static int target_commit(struct copy_side *base, bool flushed, struct err *reterr)
 {
 	struct pg_side *s = postgres_side_of(base);
 
 	if (end_copy(s, reterr) < 0)
 		return -1;
-	return postgres_side_run(s, reterr, "%sCOMMIT",
-				 flushed ? "" : "SET LOCAL synchronous_commit = off; ");
+	return confirmed(s,
+			 postgres_side_run(s, reterr, "%sCOMMIT",
+					   flushed ? "" : "SET LOCAL synchronous_commit = off; "),
+			 reterr);
 }
 
 static int target_finish(struct copy_side *base, struct err *reterr)
 {
 	struct pg_side *s = postgres_side_of(base);
 
-	return postgres_side_run(s, reterr, "UPDATE store SET service = '%s'", s->db->procs->name);
+	return confirmed(s,
+			 postgres_side_run(s, reterr, "UPDATE store SET service = '%s'", s->db->procs->name),
+			 reterr);
 }
 
 static const struct copy_ops target_ops = {

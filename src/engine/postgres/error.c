@@ -43,6 +43,13 @@ bool postgres_is_unconfirmed(const PGresult *r)
 	       strstr(field(r, PG_DIAG_MESSAGE_PRIMARY), "synchronous replication") != NULL;
 }
 
+int postgres_unconfirmed(struct err *reterr)
+{
+	return err_raise(reterr, 50021, 16, 1,
+			 "PostgreSQL has made a change that its synchronous standby has not confirmed, since "
+			 "somebody ended the waiting for it. Whether it outlasts a fail-over is not known.");
+}
+
 static const char *declared(const struct pg_database *db, int32_t number, const char *name)
 {
 	for (size_t i = 0; i < db->sql->nconstraints; i++) {

@@ -119,7 +119,6 @@ PGconn *postgres_host_begin(const struct pg_engine *e, int which, const char *ap
 	put(&o, "keepalives_count", "3");
 	put(&o, "tcp_user_timeout", "10000");
 	put(&o, "target_session_attrs", "read-write");
-	put(&o, "application_name", application);
 	put(&o, "client_encoding", "UTF8");
 	if (all == NULL)
 		put(&o, "dbname", e->conninfo);
@@ -130,6 +129,7 @@ PGconn *postgres_host_begin(const struct pg_engine *e, int which, const char *ap
 	put(&o, "host", h->host);
 	put(&o, "hostaddr", h->hostaddr);
 	put(&o, "port", h->port);
+	put(&o, "application_name", application); /* servers know their sessions by it */
 	made = PQconnectStartParams(o.keys, o.values, all == NULL);
 	PQconninfoFree(all);
 	return made;

@@ -35,12 +35,21 @@ void postgres_plain_close(struct pg_plain *h)
 	h->session = NULL;
 }
 
+static void on_notice(void *arg, const PGresult *r)
+{
+	if (postgres_is_unconfirmed(r))
+		*(bool *)arg = true;
+}
+
 int postgres_plain_script(const struct pg_plain *h, const char *sql, struct err *reterr)
 {
+	bool unconfirmed = false;
+	PQnoticeReceiver before = PQsetNoticeReceiver(h->session, on_notice, &unconfirmed);
 	PGresult *r = postgres_exec_long(h->engine, h->session, sql);
 	ExecStatusType s = PQresultStatus(r);
 	int rc = 0;
 
+	(void)PQsetNoticeReceiver(h->session, before, NULL);
 	if (s != PGRES_COMMAND_OK && s != PGRES_TUPLES_OK && s != PGRES_EMPTY_QUERY) {
 		const char *text = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
 		const char *context = PQresultErrorField(r, PG_DIAG_CONTEXT);
@@ -51,6 +60,8 @@ int postgres_plain_script(const struct pg_plain *h, const char *sql, struct err 
 		rc = err_raise(reterr, 50021, 16, 1,
 			       "PostgreSQL refuses the tables or functions: %s%s%.300s.", text,
 			       context == NULL ? "" : "; ", context == NULL ? "" : context);
+	} else if (unconfirmed) {
+		rc = postgres_unconfirmed(reterr);
 	}
 	PQclear(r);
 	return rc;

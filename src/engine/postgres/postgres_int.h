@@ -24,6 +24,13 @@
 #define PG_ADVISORY_CLEAN 7234018
 
 #define PG_HOSTS_MAX 16
+/* What every session is set to, whatever the cluster's own settings say. PostgreSQL notices within
+ * some ten seconds that this machine is gone: until then the session keeps what it has locked, and
+ * whoever writes waits for it. Commits are where they must be before they are answered. */
+#define PG_SESSION_SQL \
+	"SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3; " \
+	"SET tcp_user_timeout = '10s'; SELECT set_config('synchronous_commit', 'on', false) WHERE " \
+	"current_setting('synchronous_commit') IN ('off', 'local')"
 /* The timeline of a primary; -1: a standby. */
 #define PG_TIMELINE_SQL \
 	"SELECT CASE WHEN pg_is_in_recovery() THEN -1 ELSE ('x' || substr(pg_walfile_name(" \

@@ -19,7 +19,10 @@
 
 #define LOOK_EVERY_MS 400
 #define TELL_EVERY_MS 1000 /* that one is there, if there is nothing else to tell */
-#define SEEN_MAX 64        /* servers whose events are told from each other */
+#define FREE_EVERY_MS 1000
+#define SILENT_S "10" /* a server that was not heard of for so long does nothing */
+#define SILENT_MS 10000
+#define SEEN_MAX 64 /* servers whose events are told from each other */
 #define EVENTS_MAX ((size_t)64 * 1024)
 #define SQL_MAX 1600
 
@@ -29,6 +32,8 @@ struct share {
 	int64_t told_ms;    /* when this server was seen last by others */
 	long long changes;  /* of others, counted; -1: not yet */
 	long long kicks;    /* of all, counted */
+	int64_t joined_ms;  /* when this session was made; monotonic */
+	int64_t freed_ms;   /* when sessions of silent servers were looked for */
 	long long seq;      /* of our last events */
 	char *who;          /* owned: our sessions as they were told last */
 	struct share_seen { /* how far the events of others have been taken */
@@ -84,10 +89,10 @@ static bool join(struct share *s)
 	    postgres_plain_script(
 		    &(struct pg_plain){ s->e, s->h },
 		    "SET synchronous_commit = off; SET idle_session_timeout = '10s'; SET statement_timeout = "
-		    "'4s'; SET lock_timeout = '2s'; SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval "
-		    "= 2; SET tcp_keepalives_count = 3; SET search_path = procession, pg_catalog",
+		    "'4s'; SET lock_timeout = '2s'; SET search_path = procession, pg_catalog",
 		    &err) < 0)
 		leave(s);
+	s->joined_ms = s->freed_ms = clock_mono_ms();
 	return s->h != NULL;
 }
 
@@ -327,6 +332,36 @@ static bool take_turn(struct share *s)
 	return true;
 }
 
+/* A server that is frozen, while its machine is not, keeps what its sessions have locked: everybody
+ * who writes would wait until it wakes. Whoever cleans up ends sessions that have a gate and wait
+ * for a server that has been silent for as long as this one has watched: where PostgreSQL itself
+ * stood still, all have been silent. When it wakes it finds them lost, as after any other loss:
+ * what was not committed is run again, or its client told; a commit in doubt is looked up. */
+static bool free_gates(struct share *s, int64_t now_ms)
+{
+	static const char sql[] =
+		"SELECT a.pid, o.name, pg_terminate_backend(a.pid) FROM server AS o JOIN pg_stat_activity AS "
+		"a ON a.application_name ~ ('^procession ' || o.id || '(/|$)') WHERE o.id <> $1 AND o.beat < "
+		"now() - interval '" SILENT_S " s' AND a.datname = current_database() AND a.usename = "
+		"current_user AND a.wait_event_type = 'Client' AND EXISTS (SELECT 1 FROM pg_locks AS l JOIN "
+		"pg_class AS c ON c.oid = l.relation JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE "
+		"l.pid = a.pid AND l.granted AND l.database = a.datid AND c.relname = 'gate' AND "
+		"starts_with(n.nspname, 'procession_'))";
+	const char *const values[] = { s->e->server };
+	PGresult *r;
+
+	if (!atomic_load(&s->e->cleans) || now_ms - s->joined_ms < SILENT_MS ||
+	    now_ms - s->freed_ms < FREE_EVERY_MS)
+		return true;
+	s->freed_ms = now_ms;
+	r = postgres_ask(s->e, s->h, sql, 1, values, NULL, NULL);
+	for (int i = 0; i < PQntuples(r); i++)
+		LOG(LOG_WARN, NULL, "gate_freed", F_STR("server", PQgetvalue(r, i, 1)),
+		    F_STR("session", PQgetvalue(r, i, 0)));
+	PQclear(r);
+	return r != NULL;
+}
+
 /* ---- the thread ---- */
 
 /* Under the engine's lock: the schema of the system database; "": it is not open. */
@@ -352,7 +387,7 @@ static void look(struct share *s)
 	lock_give(&s->e->lock);
 	if (wanted && join(s) &&
 	    (!tell(s, clock_mono_ms()) || !hear_events(s) || !hear_changes(s, schema) ||
-	     !postgres_clocks_hear(s->e, s->h) || !take_turn(s)))
+	     !postgres_clocks_hear(s->e, s->h) || !take_turn(s) || !free_gates(s, clock_mono_ms())))
 		leave(s);
 }
 
