@@ -75,6 +75,8 @@ def measured(path=RESULTS, workload="word_cycle"):
             costs.database_us = r.get("behind_cpu_us_per_call", costs.database_us)
             costs.server_us = r.get("server_cpu_us_per_call", costs.server_us)
             costs.source = f"{pathlib.Path(path).name}, {workload}"
+        if r.get("what") == "written" and r.get("workload") == workload:
+            costs.log_bytes, costs.bytes_per_item = r["log_bytes_per_call"], r["bytes_per_item"]
     return costs
 
 

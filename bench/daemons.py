@@ -200,6 +200,12 @@ class Postgres(Daemon):
         subprocess.run(["psql", "-q", "-X", "-h", "127.0.0.1", "-p", str(self.port), "-U", "bench", "-d", database, "-v", "ON_ERROR_STOP=1", *more],
                        check=True, stdout=subprocess.DEVNULL)
 
+    def numbers(self, database, sql):
+        """One row of whole numbers."""
+        out = subprocess.check_output(["psql", "-q", "-X", "-A", "-t", "-F", " ", "-h", "127.0.0.1", "-p", str(self.port), "-U", "bench", "-d", database,
+                                       "-v", "ON_ERROR_STOP=1", "-c", sql], text=True)
+        return [int(n) for n in out.split()]
+
     def stop(self, how=signal.SIGINT):
         # SIGINT is PostgreSQL's fast shutdown.
         if self.process and self.process.poll() is None:

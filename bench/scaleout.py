@@ -8,6 +8,7 @@ from daemons import Postgres, Standby
 
 WORKLOADS = ("state_rw", "state_read", "word_cycle", "translate_cycle", "sched_cycle")
 CONNECTIONS = 32
+WRITTEN_S = 10
 SHARES = 3          # servers, or parts of the load
 
 
@@ -67,6 +68,22 @@ def together(bench, pg, servers):
     # each part has measured all of PostgreSQL, for its own calls only
     cpu = sum(r["behind_cpu_us_per_call"] * r["calls_per_s"] for r in done) / SHARES / total
     return {"workload": "state_rw", "connections": 11 * SHARES, "calls_per_s": total, "behind_cpu_us_per_call": cpu}
+
+
+def written(bench, pg, server, runs):
+    """What the lives of jobs write: log for each call, from a checkpoint on; and what stays of a finished item, its part of the job and the indexes with it."""
+    def so_far():
+        return pg.numbers("procession", """SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::int8, (SELECT count(*) FROM procession_wordautomation.item
+            WHERE stopped IS NOT NULL), (SELECT sum(pg_total_relation_size(c.oid))::int8 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+            WHERE n.nspname = 'procession_wordautomation' AND c.relkind = 'r')""")
+    vacuum(pg, "procession")
+    pg.psql("procession", "-c", "CHECKPOINT")
+    before = so_far()
+    r = bench.load(server, "word_cycle", CONNECTIONS, seconds=WRITTEN_S, warmup=0)
+    log, items, size = (b - a for a, b in zip(before, so_far()))
+    runs.append({"what": "written", "workload": "word_cycle", "calls": r["calls"], "items": items, "log_bytes_per_call": log / r["calls"],
+                 "bytes_per_item": size / items})
+    save(bench, runs)
 
 
 def shared(bench, pg, server, runs):
@@ -136,6 +153,7 @@ def scenario(bench):
     embedded.stop()
     slack(bench, pg, server, runs)
     alone(bench, pg, server, runs)
+    written(bench, pg, server, runs)
     shared(bench, pg, server, runs)
     standby(bench, pg, server, runs)
     many(bench, pg, runs)

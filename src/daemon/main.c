@@ -166,7 +166,7 @@ static struct engine_limits limits(struct server *srv)
 				       .slow_call_ms = &srv->slow_call_ms };
 }
 
-static struct engine *make_postgres(struct server *srv)
+static struct engine *make_postgres(struct server *srv, struct err *reterr)
 {
 	const struct config *c = srv->config;
 	const struct engine_postgres_options o = { .conninfo = c->postgres,
@@ -179,7 +179,7 @@ static struct engine *make_postgres(struct server *srv)
 						   .natives = &srv->natives,
 						   .metrics = srv->metrics };
 
-	return engine_postgres_new(&o);
+	return engine_postgres_new(&o, reterr);
 }
 
 static struct engine *make_sqlite(struct server *srv)
@@ -203,10 +203,11 @@ static int make_engines(struct server *srv, struct err *reterr)
 	const struct config *c = srv->config;
 	bool in_postgres = c->engine == ENGINE_POSTGRES, has_other = c->postgres[0] != '\0';
 
-	srv->engine = in_postgres ? make_postgres(srv) : make_sqlite(srv);
-	if (has_other)
-		srv->other = in_postgres ? make_sqlite(srv) : make_postgres(srv);
-	return srv->engine == NULL || (has_other && srv->other == NULL) ? err_nomem(reterr) : 0;
+	(void)err_nomem(reterr);
+	srv->engine = in_postgres ? make_postgres(srv, reterr) : make_sqlite(srv);
+	if (has_other && srv->engine != NULL)
+		srv->other = in_postgres ? make_sqlite(srv) : make_postgres(srv, reterr);
+	return srv->engine == NULL || (has_other && srv->other == NULL) ? -1 : 0;
 }
 
 /* Others that start need not wait for this server to be ready. */

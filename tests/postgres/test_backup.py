@@ -7,6 +7,9 @@ import tarfile
 
 import pytest
 
+from support import postgres
+from support.calls import open_path
+from support.proxy import Proxy
 from support.server import Server, command_binary
 
 
@@ -69,3 +72,28 @@ def test_no_other_file_is_restored(server, tmp_path):
             new.addfile(member, io.BytesIO(data))
     assert procession("backup", "check", tmp_path / "bad.tar").returncode == 1
     assert procession("restore", tmp_path / "bad.tar", tmp_path / "bad").returncode == 1 and not (tmp_path / "bad").exists()
+
+
+def test_an_earlier_state_is_taken_by_servers_that_start_and_by_no_other():
+    """A base backup, and a fail-over after it: the server that has seen that takes the restored one for a primary of before."""
+    reason = postgres.missing()
+    if reason:
+        pytest.skip(reason)
+    with postgres.Postgres(settings={"wal_level": "replica"}) as primary, Proxy(primary.folder / ".s.PGSQL.5432") as proxy, \
+            Server(settings={"engine": "postgres", "postgres": f"host=127.0.0.1 port={proxy.port} user=postgres dbname=postgres", "failover_timeout": 2}) as server, \
+            contextlib.ExitStack() as stack:
+        db = stack.enter_context(open_path("wire", server, "StateService"))
+        assert db.batch("EXEC proc_AddItem 'kept', 0x01, 20").error is None
+        restored, standby = postgres.Restored(primary), stack.enter_context(postgres.Standby(primary))
+        stack.callback(restored.remove)
+        assert db.batch("EXEC proc_AddItem 'gone', 0x01, 20").error is None
+        restored.start()
+        standby.promote()
+        proxy.lead_to(standby.folder / ".s.PGSQL.5432")
+        assert db.batch("SELECT Id FROM dbo.Items WHERE Id = 'kept'").rows == [("kept",)]
+        proxy.lead_to(restored.folder / ".s.PGSQL.5432")
+        told = db.batch("SELECT COUNT(*) FROM dbo.Items")
+        assert told.error == 50013 and "the host was the primary before another one" in told.errors[0][2], told
+        server.restart()
+        with open_path("wire", server, "StateService") as again:
+            assert again.batch("SELECT Id FROM dbo.Items").rows == [("kept",)]

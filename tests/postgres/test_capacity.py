@@ -68,9 +68,11 @@ def test_costs_are_those_that_were_measured(tmp_path):
     path = tmp_path / "postgres.json"
     path.write_text(json.dumps({"runs": [{"what": "calls", "server": "pgbench", "workload": "word_cycle", "behind_cpu_us_per_call": 1},
                                          {"what": "calls", "server": "procession", "workload": "word_cycle", "behind_cpu_us_per_call": 33,
-                                          "server_cpu_us_per_call": 44}]}))
+                                          "server_cpu_us_per_call": 44},
+                                         {"what": "written", "workload": "word_cycle", "log_bytes_per_call": 555, "bytes_per_item": 222}]}))
     costs = capacity.measured(path)
     assert (costs.database_us, costs.server_us, costs.source) == (33, 44, "postgres.json, word_cycle")
+    assert (costs.log_bytes, costs.bytes_per_item) == (555, 222)
     assert capacity.measured(tmp_path / "none").source == "the prototype"
 
 

@@ -165,18 +165,32 @@ class Postgres:
 
 class Standby(Postgres):
     """A copy of a primary that follows it, until it is promoted."""
+    follows = ("-R",)
 
     def __init__(self, primary, **options):
         super().__init__(**options)
         self.primary = primary
 
-    def start(self):
+    def copy(self):
         if os.getuid() == 0:
             nobody = pwd.getpwnam("nobody")
             os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
             self.folder.chmod(0o755)
-        self._run("pg_basebackup", "-D", self.data, "-R", "-c", "fast", "-h", self.primary.folder, "-U", self.user, "--no-sync")
+        self._run("pg_basebackup", "-D", self.data, *self.follows, "-c", "fast", "-h", self.primary.folder, "-U", self.user, "--no-sync")
+
+    def start(self):
+        if not self.data.exists():
+            self.copy()
         return super().start()
 
     def promote(self):
         self._run("pg_ctl", "-D", self.data, "-w", "-t", "60", "promote")
+
+
+class Restored(Standby):
+    """A base backup, made now, of which start() makes a primary of its own."""
+    follows = ()
+
+    def __init__(self, primary, **options):
+        super().__init__(primary, **options)
+        self.copy()

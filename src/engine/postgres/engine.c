@@ -359,16 +359,16 @@ void engine_postgres_watch(struct engine *base, const struct engine_postgres_wat
 	lock_give(&e->lock);
 }
 
-struct engine *engine_postgres_new(const struct engine_postgres_options *o)
+struct engine *engine_postgres_new(const struct engine_postgres_options *o, struct err *reterr)
 {
 	struct pg_engine *e = calloc(1, sizeof(*e));
 	uint8_t random[16];
-	struct err err;
 
+	(void)err_nomem(reterr);
 	if (e == NULL)
 		return NULL;
 	e->conninfo = strdup(o->conninfo);
-	if (e->conninfo == NULL || postgres_hosts_init(e, &err) < 0 ||
+	if (e->conninfo == NULL || postgres_hosts_init(e, reterr) < 0 ||
 	    getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
 		postgres_hosts_fini(e);
 		free(e->conninfo);

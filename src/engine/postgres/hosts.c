@@ -59,10 +59,15 @@ int postgres_hosts_init(struct pg_engine *e, struct err *reterr)
 	long seconds = patience == NULL ? 0 : strtol(patience, NULL, 10);
 
 	e->connect_ms = 1000 * (seconds <= 0 || seconds > 3600 ? CONNECT_S : (int)seconds);
-	n = n > PG_HOSTS_MAX ? PG_HOSTS_MAX : n;
 	e->nhosts = n == 0 ? 1 : n;
-	e->hosts = calloc((size_t)e->nhosts, sizeof(*e->hosts));
-	if (e->hosts == NULL)
+	e->hosts = n > PG_HOSTS_MAX ? NULL : calloc((size_t)e->nhosts, sizeof(*e->hosts));
+	if (n > PG_HOSTS_MAX)
+		rc = err_raise(
+			reterr, 50021, 16, 1,
+			"PostgreSQL cannot be used (setting postgres): it names %d hosts, and at most %d "
+			"are asked. Name those that may be the primary.",
+			n, PG_HOSTS_MAX);
+	else if (e->hosts == NULL)
 		rc = err_nomem(reterr);
 	for (int i = 0; rc == 0 && i < n; i++) {
 		e->hosts[i] = (struct pg_host){ .host = item_of(host, i),

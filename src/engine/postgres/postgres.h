@@ -19,8 +19,8 @@ struct engine_postgres_options {
 	struct metrics *metrics;                 /* borrowed; NULL: nothing is counted */
 };
 
-/* NULL: no memory. It connects when the first database is opened. */
-struct engine *engine_postgres_new(const struct engine_postgres_options *o);
+/* NULL: reterr says why. It connects when the first database is opened. */
+struct engine *engine_postgres_new(const struct engine_postgres_options *o, struct err *reterr);
 /* The start is over: another server may begin its own. Until then only one starts at a time.
  * serves: its databases are used from now on, and the others see that at once. */
 void engine_postgres_started(struct engine *e, bool serves);

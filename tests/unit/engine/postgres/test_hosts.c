@@ -105,16 +105,25 @@ static void addresses_count_where_there_are_any(void **state)
 	postgres_hosts_fini(&engine);
 }
 
-static void more_hosts_than_there_is_room_for_are_left_out(void **state)
+/* The seventeenth would never be asked, and might be the primary. */
+static void more_hosts_than_are_asked_are_refused(void **state)
 {
 	char text[400] = "host=h0";
+	struct err err;
 
 	(void)state;
-	for (int i = 1; i < PG_HOSTS_MAX + 4; i++)
+	for (int i = 1; i < PG_HOSTS_MAX; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ",h%d", i);
 	init(text);
 	assert_int_equal(engine.nhosts, PG_HOSTS_MAX);
 	is_host(PG_HOSTS_MAX - 1, "h15", NULL, NULL);
+	postgres_hosts_fini(&engine);
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), ",h%d", PG_HOSTS_MAX);
+	memset(&engine, 0, sizeof(engine));
+	engine.conninfo = text;
+	assert_int_equal(postgres_hosts_init(&engine, &err), -1);
+	assert_int_equal(err.number, 50021);
+	assert_non_null(strstr(err.text, "17 hosts"));
 	postgres_hosts_fini(&engine);
 }
 
@@ -151,6 +160,20 @@ static int listening(int *ret_port)
 	return fd;
 }
 
+static char *option(PGconn *h, const char *keyword)
+{
+	static char value[100];
+	PQconninfoOption *all = PQconninfo(h);
+
+	value[0] = '\0';
+	for (const PQconninfoOption *o = all; o->keyword != NULL; o++) {
+		if (strcmp(o->keyword, keyword) == 0 && o->val != NULL)
+			snprintf(value, sizeof(value), "%s", o->val);
+	}
+	PQconninfoFree(all);
+	return value;
+}
+
 /* What was told is of the host, whatever else CONNINFO names. */
 static void begins_at_one_of_them(void **state)
 {
@@ -163,6 +186,7 @@ static void begins_at_one_of_them(void **state)
 	init(text);
 	h = postgres_host_begin(&engine, 0, "procession test");
 	assert_int_not_equal(PQstatus(h), CONNECTION_BAD);
+	assert_string_equal(option(h, "application_name"), "procession test");
 	assert_string_equal(PQhost(h), "127.0.0.1");
 	PQfinish(h);
 	h = postgres_host_begin(&engine, 1, "procession test");
@@ -252,7 +276,7 @@ int main(void)
 		cmocka_unit_test(several_hosts_with_a_port_for_all),
 		cmocka_unit_test(several_hosts_with_ports_of_their_own),
 		cmocka_unit_test(addresses_count_where_there_are_any),
-		cmocka_unit_test(more_hosts_than_there_is_room_for_are_left_out),
+		cmocka_unit_test(more_hosts_than_are_asked_are_refused),
 		cmocka_unit_test(how_long_a_connection_may_take),
 		cmocka_unit_test(begins_at_one_of_them),
 		cmocka_unit_test(lists_may_have_empty_places),
