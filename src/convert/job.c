@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -203,8 +204,25 @@ static void take_input(const struct convert_job *j, int input, const char *copy)
 
 /* --- after LibreOffice -------------------------------------------------------------------- */
 
+/* 0, or -1 with errno. The limit of the output is narrower than that of the files on the way. */
+static int write_output(const struct convert_job *j, int from)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0)
+		return -1;
+	if (limit.rlim_cur > j->nursery->hello.output_max)
+		limit.rlim_cur = j->nursery->hello.output_max;
+	if (setrlimit(RLIMIT_FSIZE, &limit) < 0 || lseek(j->output, 0, SEEK_SET) < 0 ||
+	    ftruncate(j->output, 0) < 0)
+		return -1;
+	return j->format->finish == CONVERT_TO_MHTML ? convert_write_mhtml(j->folder, j->result, j->output)
+						     : convert_copy(from, j->output);
+}
+
 static void __attribute__((noreturn)) deliver(const struct convert_job *j)
 {
+	char text[128];
 	struct stat st;
 	int fd = open(j->result, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
@@ -218,11 +236,13 @@ static void __attribute__((noreturn)) deliver(const struct convert_job *j)
 		close(fd);
 		fd = open(j->result, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	}
-	if (lseek(j->output, 0, SEEK_SET) < 0 || ftruncate(j->output, 0) < 0 ||
-	    (j->format->finish == CONVERT_TO_MHTML ? convert_write_mhtml(j->folder, j->result, j->output)
-						   : convert_copy(fd, j->output)) < 0)
+	if (write_output(j, fd) == 0)
+		end(j, 0, "");
+	if (errno != EFBIG)
 		end_errno(j, DOCUMENT_OUTPUT_WRITE, "the output could not be written");
-	end(j, 0, "");
+	snprintf(text, sizeof(text), "the output is larger than the limit of %llu MiB",
+		 (unsigned long long)(j->nursery->hello.output_max >> 20));
+	end(j, DOCUMENT_OUTPUT_WRITE, text);
 }
 
 /* --- LibreOffice -------------------------------------------------------------------------- */

@@ -1,7 +1,8 @@
 /* enginedriver.c — drives the converter through the seam of document/engine.h, as the worker
  * does, for tests and the benchmark: without a server.
  *
- *   enginedriver [slots=N] [jail=off] [seconds=N] [renew=N] [memory=MB] [unpacked=MB] [office=DIR]
+ *   enginedriver [slots=N] [jail=off] [seconds=N] [renew=N] [memory=MB] [unpacked=MB]
+ *                [output=MB] [office=DIR]
  *
  * Lines on standard input, fields separated by tabs; each is answered by a line:
  *   convert ID INPUT OUTPUT ATTEMPT SECONDS SETTINGS      result ID ERROR SIZE CPU_MS WALL_MS TEXT
@@ -156,6 +157,7 @@ int main(int argc, char **argv)
 	o.renew_after = (unsigned)option(argc, argv, "renew", NULL);
 	o.memory = option(argc, argv, "memory", NULL) << 20;
 	o.unpacked_max = option(argc, argv, "unpacked", NULL) << 20;
+	o.output_max = option(argc, argv, "output", NULL) << 20;
 	(void)option(argc, argv, "office", &o.office);
 	(void)option(argc, argv, "jail", &jail);
 	o.jail_off = strcmp(jail, "off") == 0;
