@@ -6,36 +6,37 @@ import time
 
 import pytest
 
-from support.workers import KEEP, Queue, is_whole_pdf, wait_for
+from support.workers import CONVERT, Queue, both_services, wait_for
 
 DOCUMENTS = 14
 
 
-def check(folder, counts):
+def check(folder, counts, service=CONVERT):
     assert counts["succeeded"] == counts["total"], counts
-    assert all(is_whole_pdf(path) for path in folder.outputs())
+    assert all(service.is_whole(path) for path in folder.outputs(service))
     assert not folder.parts()
 
 
-def whole_or_not_there(folder):
+def whole_or_not_there(folder, service=CONVERT):
     """At any moment: nothing half-made has the name of an output."""
-    return all(is_whole_pdf(path) for path in folder.outputs() if path.exists())
+    return all(service.is_whole(path) for path in folder.outputs(service) if path.exists())
 
 
-def test_kill_the_worker_again_and_again(queue, folder, new_worker):
+@both_services
+def test_kill_the_worker_again_and_again(own_server, folder, new_worker, service):
     """The next start gives back what the last one had, or reports it when its output was finished; existing outputs are not replaced, so nothing is made twice."""
     folder.fill(DOCUMENTS)
-    worker, chance = new_worker(), random.Random(1)
-    queue.add(1, folder.names, folder.path, attempts=100, settings=KEEP)
+    queue, worker, chance = Queue(own_server, service), new_worker(service=service), random.Random(1)
+    queue.add(1, folder.names, folder.path, attempts=100, settings=service.settings("NeverOverwrite"))
     for _ in range(5):
         before = len(worker.events("begun"))
         worker.start()
         wait_for("a document that runs", lambda: len(worker.events("begun")) > before or queue.is_over(1))
         time.sleep(chance.random() * 0.4)
         worker.kill()
-        assert whole_or_not_there(folder)
+        assert whole_or_not_there(folder, service)
     assert worker.start("--once").process.wait(180) == 0
-    check(folder, queue.counts(1))
+    check(folder, queue.counts(1), service)
 
 
 def test_kill_the_engine_and_its_children(queue, folder, new_worker):

@@ -15,7 +15,7 @@ import pytest
 from support import documents
 from support.logins import PASSWORD, new_login
 from support.withoutbell import without_bell
-from support.workers import KEEP, LIMIT, is_whole_pdf, procession, wait_for
+from support.workers import KEEP, LIMIT, Queue, both_services, is_whole_pdf, procession, wait_for
 
 JOBS = itertools.count(1)
 
@@ -221,13 +221,16 @@ def test_an_existing_output_is_kept_unless_the_settings_say_so(queue, folder, ne
 
 
 def test_stale_items_are_taken_over_and_hopeless_ones_given_up(queue, folder, new_worker):
-    """[MS-WORDSSP2] 3.2.5.11: what somebody began too long ago is begun again, or fails when its attempts are used up."""
+    """[MS-WORDSSP2] 3.2.5.11: what somebody began too long ago is begun again, by the engine of second attempts; or fails when its
+    attempts are used up."""
     folder.fill(2)
-    first, second = next(JOBS), next(JOBS)
-    queue.add(first, folder.names[:1], folder.path, attempts=2)
+    (folder.path / "broken.docx").write_bytes(documents.docx("<w:p><w:r>"))
+    first, second, third = next(JOBS), next(JOBS), next(JOBS)
+    queue.add(first, folder.names[:1], folder.path, attempts=9)     # in so little time soffice may need some of them
     queue.add(second, folder.names[1:], folder.path, attempts=1)
+    queue.add(third, ["broken.docx"], folder.path, attempts=9)
     space = "http://schemas.microsoft.com/office/server/word/2009/08/databaseBatchUpdate"
-    started = "".join(f'<item job="{job}" group="1" id="1" wsi="b00ae9a1-0474-474e-b348-f6a8bcc95331"/>' for job in (first, second))
+    started = "".join(f'<item job="{job}" group="1" id="1" wsi="b00ae9a1-0474-474e-b348-f6a8bcc95331"/>' for job in (first, second, third))
     queue.run("EXEC proc_UpdateConversionBatch @BatchXml = %s", f'<batch xmlns="{space}"><start>{started}</start><failed/></batch>')
     worker = new_worker(time_limit=4, stale_after=5).start()
     assert queue.wait(first)["succeeded"] == 1
@@ -235,7 +238,10 @@ def test_stale_items_are_taken_over_and_hopeless_ones_given_up(queue, folder, ne
     assert queue.errors(second) == {1: 9}
     wait_for("the reason", lambda: reasons(queue, second))
     assert reasons(queue, second) == [(9, "No worker finished it: all that began it died or fell silent.")]
-    assert [(line["error"], line["final"], line["input"]) for line in worker.history()] == [(9, True, "d2.docx")]
+    assert queue.wait(third)["failed"] == 1 and queue.errors(third) == {1: 17}
+    said = {line["input"]: line for line in worker.history()}       # the last of each
+    assert (said["d2.docx"]["error"], said["d2.docx"]["final"]) == (9, True)
+    assert "at a second attempt either" in said["broken.docx"]["text"]
     worker.stop()
 
 
@@ -264,7 +270,6 @@ def test_who_loses_the_last_attempt_says_why(queue, folder, new_worker, how, err
 
 def test_a_server_that_goes_away_and_comes_back(new_server, folder, new_worker):
     """What ended meanwhile is reported afterwards, and the rest is done."""
-    from support.workers import Queue
     server = new_server()
     port = server.port
     queue = Queue(server)
@@ -282,17 +287,21 @@ def test_a_server_that_goes_away_and_comes_back(new_server, folder, new_worker):
     worker.stop()
 
 
-def test_two_workers_never_have_the_same_item(queue, folder, new_worker):
+@both_services
+def test_two_workers_never_have_the_same_item(own_server, folder, new_worker, service):
+    """Also when they are handed out job by job in turn, as translations are."""
     folder.fill(16)
-    job, workers = next(JOBS), [new_worker(), new_worker()]
-    queue.add(job, folder.names, folder.path)
+    jobs, queue, workers = (next(JOBS), next(JOBS)), Queue(own_server, service), [new_worker(service=service) for _ in range(2)]
+    for job, names in zip(jobs, (folder.names[:8], folder.names[8:])):
+        queue.add(job, names, folder.path)
     for worker in workers:
         worker.start("--once")
     for worker in workers:
         assert worker.process.wait(180) == 0
-    assert queue.counts(job)["succeeded"] == 16
-    begun = [line.split(" item=")[1].split()[0] for worker in workers for line in worker.events("begun")]
-    assert sorted(begun, key=int) == [str(n) for n in range(1, 17)]
+    assert [queue.counts(job)["succeeded"] for job in jobs] == [8, 8]
+    assert all(service.is_whole(path) for path in folder.outputs(service))
+    begun = [tuple(re.findall(r" (?:job|item)=(\d+)", line)) for worker in workers for line in worker.events("begun")]
+    assert sorted(begun) == sorted((str(job), str(n)) for job in jobs for n in range(1, 9))
 
 
 def test_sighup_reads_the_settings_again(queue, folder, new_worker):
