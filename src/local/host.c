@@ -1,7 +1,8 @@
 /* host.c — what the language asks a local batch: who, where, which rights. The answers are those
  * that a session of the same login would give. */
 #include "local/local_int.h"
-#include "session/list.h"
+#include "session/asker.h"
+#include "session/kill.h"
 
 static struct local_run *run_of(struct tsql_host *h)
 {
@@ -25,54 +26,19 @@ static void statement_done(struct tsql_host *h, enum tsql_command cmd, bool has_
 
 /* ---- values ---- */
 
-struct asker {
-	struct metadata_client client;
-	struct local_run *run;
-};
-
-static int nest_level(const struct metadata_client *c)
-{
-	(void)c;
-	return 0;
-}
-
-static int64_t connections(const struct metadata_client *c)
-{
-	const struct asker *a = CONTAINER_OF(c, struct asker, client);
-
-	return (int64_t)session_registry_added(&a->run->client.server->registry);
-}
-
-static int sessions(const struct metadata_client *c, struct arena *a, struct metadata_session **ret,
-		    size_t *ret_n, struct err *reterr)
-{
-	const struct asker *who = CONTAINER_OF(c, struct asker, client);
-
-	return session_list(who->run->client.server, c->admin ? 0 : c->spid, a, ret, ret_n, reterr);
-}
-
-static const struct metadata_client_ops client_ops = { nest_level, connections, sessions };
-
 static struct asker asker_of(struct local_run *r)
 {
-	struct server *srv = r->client.server;
+	const struct metadata_client who = { .database = r->database,
+					     .login = r->client.login,
+					     .host = "",
+					     .program = r->client.program,
+					     .address = r->client.address,
+					     .scheme = "SQL",
+					     .admin = r->client.admin,
+					     .spid = r->client.spid,
+					     .vars = &r->vars };
 
-	return (struct asker){ .run = r,
-			       .client = { .ops = &client_ops,
-					   .databases = srv->databases,
-					   .auth = srv->auth,
-					   .server_name = srv->name,
-					   .max_connections = (unsigned)srv->config->max_connections,
-					   .started = srv->registry.started,
-					   .database = r->database,
-					   .login = r->client.login,
-					   .host = "",
-					   .program = r->client.program,
-					   .address = r->client.address,
-					   .scheme = "SQL",
-					   .admin = r->client.admin,
-					   .spid = r->client.spid,
-					   .vars = &r->vars } };
+	return session_asker(r->client.server, NULL, &who);
 }
 
 static int value(struct tsql_host *h, const char *name, const struct value *args, size_t nargs,
@@ -130,13 +96,7 @@ static int kill_session(struct tsql_host *h, int64_t spid, struct err *reterr)
 
 	if (!r->client.admin)
 		return err_set(reterr, ERR_KILL_PERMISSION);
-	if (spid < SPID_FIRST || spid > SPID_LAST)
-		return err_set(reterr, ERR_KILL_NUMBER, (long long)spid);
-	if (spid == r->client.spid)
-		return err_set(reterr, ERR_KILL_SELF);
-	if (!session_registry_kill(&r->client.server->registry, (uint16_t)spid))
-		return err_set(reterr, ERR_KILL_ABSENT, (int)spid);
-	return 0;
+	return session_kill_number(r->client.server, &r->log, r->client.spid, spid, reterr);
 }
 
 const struct tsql_host_ops local_host_ops = {

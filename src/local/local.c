@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "local/local_int.h"
+#include "session/audit.h"
 #include "value/convert.h"
 
 #define LOCAL_MOST ((size_t)32 << 20) /* bytes of a batch and its answer */
@@ -109,8 +110,7 @@ static void consequences(struct local_run *r)
 
 	if (p->cleanup_later && srv->cleanup != NULL)
 		srv->cleanup(srv);
-	if (p->service == SERVICE_SYSTEM && !p->read_only)
-		auth_reload(srv->auth);
+	session_audit_call(srv, &r->log, &r->call, false);
 }
 
 static void exec_failed(struct local_run *r, const struct err *e)
@@ -239,6 +239,7 @@ static struct local_run *make(const struct local_client *client, const struct lo
 	r->client.address = copy(&r->arena, client->address);
 	r->client.program = copy(&r->arena, client->program);
 	r->database = b->database;
+	r->log = (struct log_ctx){ client->spid, r->client.address, r->client.login, b->database->name };
 	r->timeout_ms = b->timeout_ms;
 	r->deadline_ms = clock_mono_ms() + b->timeout_ms;
 	tsql_session_init(&r->vars, true);

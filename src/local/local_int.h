@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "base/lock.h"
+#include "base/log.h"
 #include "local/local.h"
 #include "metadata/metadata.h"
 #include "tsql/tsql.h"
@@ -15,6 +16,7 @@
 struct local_run {
 	struct local_client client;
 	struct database *database;
+	struct log_ctx log; /* whose lines in the log; its texts are client's */
 	int timeout_ms;
 	int64_t deadline_ms; /* monotonic */
 	struct arena arena;

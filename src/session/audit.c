@@ -1,9 +1,10 @@
-/* audit.c — who changed logins, rights, databases or sessions: a line in the log, once it is done.
- * Of the arguments only those are written that are known to be no secret. */
+/* audit.c — see audit.h. Of the arguments only those are written that are known to be no secret. */
+#include "session/audit.h"
+
 #include <stdio.h>
 
-#include "base/log.h"
-#include "session/session_int.h"
+#include "call/call.h"
+#include "catalogue/catalogue.h"
 
 #define ARGUMENTS_MOST 600
 
@@ -39,17 +40,20 @@ static void put_argument(const struct param *p, const struct value *v, char *dst
 		snprintf(dst + n, size - n, "%s%s=%lld", n > 0 ? " " : "", p->name, (long long)v->u.i);
 }
 
-void session_audit_call(struct session *s, const struct call *c)
+void session_audit_call(struct server *srv, const struct log_ctx *who, const struct call *c, bool open)
 {
 	char arguments[ARGUMENTS_MOST] = "";
 
+	if (c->proc->service != SERVICE_SYSTEM || c->proc->read_only)
+		return;
+	auth_reload(srv->auth);
 	for (unsigned i = 0; i < c->proc->nparams; i++)
 		put_argument(&c->proc->params[i], &c->values[i], arguments, sizeof(arguments));
-	LOG(LOG_INFO, &s->log, "audit", F_STR("action", c->proc->name), F_STR("arguments", arguments),
-	    F_STR("transaction", s->vars.trancount > 0 ? "open" : NULL));
+	LOG(LOG_INFO, who, "audit", F_STR("action", c->proc->name), F_STR("arguments", arguments),
+	    F_STR("transaction", open ? "open" : NULL));
 }
 
-void session_audit_kill(struct session *s, int64_t spid)
+void session_audit_kill(const struct log_ctx *who, int64_t spid)
 {
-	LOG(LOG_INFO, &s->log, "audit", F_STR("action", "KILL"), F_INT("killed", spid));
+	LOG(LOG_INFO, who, "audit", F_STR("action", "KILL"), F_INT("killed", spid));
 }

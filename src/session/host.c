@@ -2,8 +2,8 @@
  * statement. */
 #include <string.h>
 
-#include "metadata/metadata.h"
-#include "session/list.h"
+#include "session/asker.h"
+#include "session/kill.h"
 #include "session/request_int.h"
 
 static struct frame *frame_of(struct tsql_host *h)
@@ -41,57 +41,19 @@ static void host_statement_done(struct tsql_host *h, enum tsql_command cmd, bool
 
 /* ---- values ---- */
 
-/* Who asks, for src/metadata. */
-struct asker {
-	struct metadata_client client;
-	struct session *session;
-};
-
-/* A text in EXEC is one deeper than its caller, one in sp_executesql two: the procedure counts. */
-static int nest_level(const struct metadata_client *c)
-{
-	const struct request *r = CONTAINER_OF(c, struct asker, client)->session->request;
-	int level = 0;
-
-	for (const struct frame *f = r == NULL ? NULL : r->top; f != NULL && f->inv != NULL; f = f->up)
-		level += f->inv->special == SPECIAL_EXECUTESQL ? 2 : 1;
-	return level;
-}
-
-static int64_t connections(const struct metadata_client *c)
-{
-	return (int64_t)session_registry_added(
-		&CONTAINER_OF(c, struct asker, client)->session->server->registry);
-}
-
-static int sessions(const struct metadata_client *c, struct arena *a, struct metadata_session **ret,
-		    size_t *ret_n, struct err *reterr)
-{
-	return session_list(CONTAINER_OF(c, struct asker, client)->session->server,
-			    metadata_may_monitor(c) ? 0 : c->spid, a, ret, ret_n, reterr);
-}
-
-static const struct metadata_client_ops client_ops = { nest_level, connections, sessions };
-
 static struct asker asker_of(struct session *s)
 {
-	return (struct asker){ .session = s,
-			       .client = { .ops = &client_ops,
-					   .databases = s->server->databases,
-					   .auth = s->server->auth,
-					   .metrics = s->server->metrics,
-					   .server_name = s->server->name,
-					   .max_connections = (unsigned)s->server->config->max_connections,
-					   .started = s->server->registry.started,
-					   .database = s->database,
-					   .login = s->login.name,
-					   .host = s->login.host,
-					   .program = s->login.app,
-					   .address = s->peer_host,
-					   .scheme = s->login.scheme,
-					   .admin = s->login.admin,
-					   .spid = s->entry.spid,
-					   .vars = &s->vars } };
+	const struct metadata_client who = { .database = s->database,
+					     .login = s->login.name,
+					     .host = s->login.host,
+					     .program = s->login.app,
+					     .address = s->peer_host,
+					     .scheme = s->login.scheme,
+					     .admin = s->login.admin,
+					     .spid = s->entry.spid,
+					     .vars = &s->vars };
+
+	return session_asker(s->server, s->request, &who);
 }
 
 static int host_value(struct tsql_host *h, const char *name, const struct value *args, size_t nargs,
@@ -174,18 +136,6 @@ static int host_database(struct tsql_host *h, struct str name, struct tsql_datab
 	return db->engine == NULL ? err_set(reterr, ERR_NOT_SERVED, db->name) : 0;
 }
 
-/* Each server ends its own sessions. */
-static int not_here(struct server *srv, unsigned spid, struct err *reterr)
-{
-	char where[300];
-
-	if (srv->elsewhere != NULL && srv->elsewhere(srv, spid, where, sizeof(where)))
-		return err_set(reterr, ERR_KILL_ELSEWHERE, (int)spid, where);
-	return err_set(reterr, ERR_KILL_ABSENT, (int)spid);
-}
-
-/* KILL. The session ends soon, on its own loop: what it runs is cancelled, its transaction
- * rolled back. */
 static int host_kill(struct tsql_host *h, int64_t spid, struct err *reterr)
 {
 	struct session *s = session_of(h);
@@ -194,16 +144,7 @@ static int host_kill(struct tsql_host *h, int64_t spid, struct err *reterr)
 		return err_set(reterr, ERR_KILL_PERMISSION);
 	if (s->vars.trancount > 0)
 		return err_set(reterr, ERR_KILL_IN_TRAN);
-	if (spid < 1 || spid > SPID_LAST)
-		return err_set(reterr, ERR_KILL_NUMBER, (long long)spid);
-	if (spid < SPID_FIRST)
-		return err_set(reterr, ERR_KILL_SYSTEM);
-	if (spid == s->entry.spid)
-		return err_set(reterr, ERR_KILL_SELF);
-	if (!session_registry_kill(&s->server->registry, (uint16_t)spid))
-		return not_here(s->server, (unsigned)spid, reterr);
-	session_audit_kill(s, spid);
-	return 0;
+	return session_kill_number(s->server, &s->log, s->entry.spid, spid, reterr);
 }
 
 const struct tsql_host_ops session_host_ops = {

@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "session/audit.h"
+
 /* ---- answers ---- */
 
 void session_invoke_finish(struct session *s, struct invocation *inv, const struct outcome *o)
@@ -90,12 +92,8 @@ void session_invoke_returned(struct session *s)
 		session_cleanup(s);
 	if (c->rc == 0 && inv->proc->announces_work)
 		session_announce(s, inv->database);
-	/* An administration procedure changed logins or rights: what is cached of them is read
-	 * again, now that it is durable. */
-	if (c->rc == 0 && inv->proc->service == SERVICE_SYSTEM && !inv->proc->read_only) {
-		auth_reload(s->server->auth);
-		session_audit_call(s, c);
-	}
+	if (c->rc == 0)
+		session_audit_call(s->server, &s->log, c, s->vars.trancount > 0);
 	/* A time-out takes the transaction with it (clarification 6); where the engine saw it,
 	 * it is gone already. What follows in the text was meant to be part of the transaction: it
 	 * must not run on its own. */

@@ -221,11 +221,6 @@ enum entry session_enter_database(struct session *s, struct database *db);
 void session_stand_in(struct session *s, struct database *db);
 uint8_t session_rights(struct session *s, const struct database *db);
 
-/* audit.c: tells in the log who has changed logins, rights or databases by this call, or has ended
- * another session. */
-void session_audit_call(struct session *s, const struct call *c);
-void session_audit_kill(struct session *s, int64_t spid);
-
 /* attention.c */
 void session_attention_arrived(struct session *s);
 void session_attention_acknowledge(struct session *s);
