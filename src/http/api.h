@@ -6,6 +6,7 @@
 #include "http/http_int.h"
 #include "http/json.h"
 #include "http/visitors.h"
+#include "metrics/metrics.h"
 
 /* login.c */
 void http_answer_error(struct http_request *r, unsigned status, const char *text);
@@ -13,6 +14,13 @@ void http_answer_error(struct http_request *r, unsigned status, const char *text
 MUST_CHECK bool http_api_read_body(struct http_request *r, struct http_arguments *ret);
 MUST_CHECK bool http_api_who(struct http_request *r, struct http_who *ret);
 MUST_CHECK bool http_api_may_change(struct http_request *r, const struct http_who *who);
+/* The password, by the server's own check with its throttle. False: it was not right, which is
+ * counted and logged; or, with r->again_ms set, the check has to wait for its turn. */
+MUST_CHECK bool http_login_check(struct http_request *r, struct str name, struct str password,
+				 const char *program, struct auth_login *ret, enum auth_result *ret_result);
+/* The same for who is not let in for another reason. */
+void http_login_refused(struct http_request *r, struct str login, const char *program,
+			enum metrics_counter outcome, const char *reason);
 
 /* api.c */
 struct http_view;

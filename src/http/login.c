@@ -10,6 +10,7 @@
 #include "http/api.h"
 
 #define COOKIE "procession"
+#define DASHBOARD "dashboard"
 #define LATER_TRIES 10 /* half a second each */
 #define ANSWER_MOST ((size_t)1 << 20)
 
@@ -88,15 +89,42 @@ bool http_api_may_change(struct http_request *r, const struct http_who *who)
 
 /* ---- in and out ---- */
 
-static void refuse(struct http_request *r, struct str login, enum auth_result result)
+static enum metrics_counter outcome_of(enum auth_result result)
+{
+	if (result == AUTH_ERROR)
+		return METRICS_LOGIN_FAILED;
+	return result == AUTH_THROTTLED || result == AUTH_LATER ? METRICS_LOGIN_THROTTLED
+								: METRICS_LOGIN_REFUSED;
+}
+
+void http_login_refused(struct http_request *r, struct str login, const char *program,
+			enum metrics_counter outcome, const char *reason)
 {
 	const struct log_ctx ctx = { .peer = r->peer };
 	char name[129];
 
 	str_copy(name, sizeof(name), login);
-	LOG(LOG_WARN, &ctx, "login_failed", F_STR("login", name), F_STR("program", "dashboard"),
-	    F_STR("reason", auth_result_text(result)));
+	metrics_count(r->http->server->metrics, outcome, 1);
+	LOG(LOG_WARN, &ctx, "login_failed", F_STR("login", name), F_STR("program", program),
+	    F_STR("reason", reason));
 	r->delay_ms = auth_penalty_ms(r->http->server->auth, r->peer);
+}
+
+bool http_login_check(struct http_request *r, struct str name, struct str password, const char *program,
+		      struct auth_login *ret, enum auth_result *ret_result)
+{
+	enum auth_result result = auth_check_password(r->http->server->auth, name, password, r->peer, ret);
+
+	*ret_result = result;
+	if (result == AUTH_LATER && r->tries++ < LATER_TRIES)
+		r->again_ms = AUTH_LATER_MS;
+	else if (result != AUTH_OK)
+		http_login_refused(r, name, program, outcome_of(result), auth_result_text(result));
+	return result == AUTH_OK;
+}
+
+static void refuse(struct http_request *r, enum auth_result result)
+{
 	if (result == AUTH_ERROR)
 		http_answer_error(r, MHD_HTTP_SERVICE_UNAVAILABLE, "The login cannot be checked now.");
 	else if (result == AUTH_THROTTLED || result == AUTH_LATER)
@@ -109,13 +137,18 @@ static void refuse(struct http_request *r, struct str login, enum auth_result re
 static void enter(struct http_request *r, const struct auth_login *login)
 {
 	const struct log_ctx ctx = { .peer = r->peer, .login = login->name };
+	struct server *srv = r->http->server;
 	struct http_who who;
 
 	if (http_visitors_enter(r->http->visitors, login, r->peer, r->http->tls, &who) < 0) {
+		http_login_refused(r, str_of(login->name), DASHBOARD, METRICS_LOGIN_FAILED,
+				   "there is no place for one more");
 		http_answer_error(r, MHD_HTTP_SERVICE_UNAVAILABLE, "There is no place for one more.");
 		return;
 	}
-	LOG(LOG_INFO, &ctx, "login", F_STR("program", "dashboard"), F_INT("number", who.spid));
+	metrics_count(srv->metrics, METRICS_LOGIN_ACCEPTED, 1);
+	if (atomic_load(&srv->log_logins))
+		LOG(LOG_INFO, &ctx, "login", F_STR("program", DASHBOARD), F_INT("number", who.spid));
 	http_api_tell_who(r, &who);
 	set_cookie(r, who.token, false);
 }
@@ -134,13 +167,10 @@ void http_login(struct http_request *r)
 	}
 	name = http_arguments_text(&a, "@login");
 	password = http_arguments_text(&a, "@password");
-	result = auth_check_password(r->http->server->auth, name, password, r->peer, &login);
-	if (result == AUTH_LATER && r->tries++ < LATER_TRIES)
-		r->again_ms = AUTH_LATER_MS;
-	else if (result == AUTH_OK)
+	if (http_login_check(r, name, password, DASHBOARD, &login, &result))
 		enter(r, &login);
-	else
-		refuse(r, name, result);
+	else if (r->again_ms == 0)
+		refuse(r, result);
 	http_arguments_fini(&a);
 }
 

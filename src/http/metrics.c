@@ -5,21 +5,27 @@
 
 #define TEXT_MOST ((size_t)16 << 20)
 
-/* By the server's own check, with its throttle. */
+#define PROGRAM "metrics"
+
+/* A scrape is counted as a login like any other; a line for each of them would bury the log. */
 static bool is_right(struct http_request *r, const char *name, const char *password)
 {
 	struct http *h = r->http;
 	struct http_who who = { .spid = 0 };
 	struct auth_login login;
+	enum auth_result result;
 
-	if (auth_check_password(h->server->auth, str_of(name), str_of(password), r->peer, &login) !=
-	    AUTH_OK) {
-		r->delay_ms = auth_penalty_ms(h->server->auth, r->peer);
+	if (!http_login_check(r, str_of(name), str_of(password), PROGRAM, &login, &result))
 		return false;
-	}
 	str_copy(who.login, sizeof(who.login), str_of(login.name));
 	who.admin = login.admin;
-	return http_api_may_monitor(h, &who);
+	if (!http_api_may_monitor(h, &who)) {
+		http_login_refused(r, str_of(name), PROGRAM, METRICS_LOGIN_REFUSED,
+				   "the right monitor is missing");
+		return false;
+	}
+	metrics_count(h->server->metrics, METRICS_LOGIN_ACCEPTED, 1);
+	return true;
 }
 
 static bool may_read(struct http_request *r)
@@ -40,6 +46,8 @@ void http_metrics(struct http_request *r)
 	struct err e;
 
 	if (r->http->tls && !may_read(r)) {
+		if (r->again_ms > 0)
+			return;
 		http_answer_text(r, MHD_HTTP_UNAUTHORIZED, "Metrics need a login with the right monitor.\n");
 		http_answer_header(r, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"procession metrics\"");
 		return;
