@@ -11,6 +11,7 @@
 
 #include "cli/answer.h"
 #include "cli/backupfile.h"
+#include "cli/manifest.h"
 #include "cli/outside.h"
 
 #define LOOK_NS 100000000 /* between two looks whether the copy is ready */
@@ -72,6 +73,30 @@ static int fill_manifest(const struct client_table *t, struct archive_manifest *
 	return 0;
 }
 
+static int fill_left_out(const struct client_table *t, struct archive_manifest *m, struct err *reterr)
+{
+	m->left_out = calloc(t->nrows + 1, sizeof(*m->left_out));
+	if (m->left_out == NULL)
+		return err_nomem(reterr);
+	m->nleft_out = t->nrows;
+	for (size_t i = 0; i < t->nrows; i++) {
+		struct archive_left_out *l = &m->left_out[i];
+
+		snprintf(l->name, sizeof(l->name), "%s", cell(t, i, "name"));
+		snprintf(l->service, sizeof(l->service), "%s", cell(t, i, "service"));
+		snprintf(l->engine, sizeof(l->engine), "%s", cell(t, i, "engine"));
+	}
+	return 0;
+}
+
+/* An older server tells of one table only, and knows no other engine. */
+static int fill(const struct client_result *r, struct archive_manifest *m, struct err *reterr)
+{
+	if (fill_manifest(&r->tables[0], m, reterr) < 0)
+		return -1;
+	return r->ntables > 1 ? fill_left_out(&r->tables[1], m, reterr) : 0;
+}
+
 /* 1: it is ready, and *m says what there is; 0: not yet. */
 static int look(struct client *c, const char *id, struct archive_manifest *m, struct err *reterr)
 {
@@ -84,7 +109,7 @@ static int look(struct client *c, const char *id, struct archive_manifest *m, st
 	if (rc == 0 && strcmp(cell(t, 0, "state"), "failed") == 0)
 		rc = err_raise(reterr, 50021, 16, 1, "%s", cell(t, 0, "reason"));
 	if (rc == 0 && strcmp(cell(t, 0, "state"), "ready") == 0)
-		rc = fill_manifest(t, m, reterr) < 0 ? -1 : 1;
+		rc = fill(&r, m, reterr) < 0 ? -1 : 1;
 	client_result_fini(&r);
 	return rc;
 }
@@ -249,11 +274,14 @@ static void show(const struct cli *cli, const char *path, const struct archive_m
 		json_put_string(stdout, path);
 		fputs(", \"taken\": ", stdout);
 		json_put_string(stdout, m->taken);
-		printf(", \"%s\": %zu, \"bytes\": %llu}\n", things, m->n, bytes);
-		return;
+		printf(", \"%s\": %zu, \"bytes\": %llu, ", things, m->n, bytes);
+	} else {
+		cli_output_text(stdout, path);
+		printf(": %s, %zu %s as of %s, %llu bytes\n", what, m->n, things, m->taken, bytes);
 	}
-	cli_output_text(stdout, path);
-	printf(": %s, %zu %s as of %s, %llu bytes\n", what, m->n, things, m->taken, bytes);
+	cli_archive_show_left_out(m, cli->json);
+	if (cli->json)
+		puts("}");
 }
 
 static int take(struct cli *cli, const char *path, struct archive_manifest *m, struct err *reterr)

@@ -16,10 +16,17 @@ struct archive_database {
 	char sha256[65];
 };
 
+/* A database of the server that is not in the archive, and who has it. */
+struct archive_left_out {
+	char name[129], service[33], engine[17];
+};
+
 struct archive_manifest {
 	char version[32], taken[40], server[130];
 	struct archive_database *databases; /* owned */
 	size_t n;
+	struct archive_left_out *left_out; /* owned */
+	size_t nleft_out;
 };
 void cli_archive_manifest_fini(struct archive_manifest *m);
 /* Whether it has no database, only what is outside of PostgreSQL (outside.h). */

@@ -6,10 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
+
 void cli_archive_manifest_fini(struct archive_manifest *m)
 {
 	free(m->databases);
+	free(m->left_out);
 	memset(m, 0, sizeof(*m));
+}
+
+static json_t *left_out_json(const struct archive_manifest *m)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < m->nleft_out; i++) {
+		const struct archive_left_out *l = &m->left_out[i];
+
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "name", l->name, "service",
+						      l->service, "engine", l->engine));
+	}
+	return list;
 }
 
 char *cli_manifest_text(const struct archive_manifest *m)
@@ -24,11 +40,35 @@ char *cli_manifest_text(const struct archive_manifest *m)
 						      d->service, "file", d->file, "bytes",
 						      (json_int_t)d->bytes, "sha256", d->sha256));
 	}
-	root = json_pack("{s:i, s:s, s:s, s:s, s:o}", "procession_backup", ARCHIVE_FORMAT, "version",
-			 m->version, "taken", m->taken, "server", m->server, "databases", list);
+	root = json_pack("{s:i, s:s, s:s, s:s, s:o, s:o}", "procession_backup", ARCHIVE_FORMAT, "version",
+			 m->version, "taken", m->taken, "server", m->server, "databases", list, "left_out",
+			 left_out_json(m));
 	text = root == NULL ? NULL : json_dumps(root, JSON_INDENT(1));
 	json_decref(root);
 	return text;
+}
+
+void cli_archive_show_left_out(const struct archive_manifest *m, bool json)
+{
+	char note[400];
+
+	if (json)
+		fputs("\"left_out\": [", stdout);
+	for (size_t i = 0; i < m->nleft_out; i++) {
+		const struct archive_left_out *l = &m->left_out[i];
+
+		if (json) {
+			fputs(i > 0 ? ", " : "", stdout);
+			json_put_string(stdout, l->name);
+		}
+		snprintf(note, sizeof(note),
+			 "procession: left out: %s, which is in PostgreSQL and to be saved with "
+			 "pg_basebackup or pgBackRest",
+			 l->name);
+		cli_output_note(note);
+	}
+	if (json)
+		fputs("]", stdout);
 }
 
 /* "1.2.3", and nothing else. */
@@ -120,6 +160,28 @@ static bool take_databases(const json_t *list, struct archive_manifest *m)
 	return m->databases != NULL;
 }
 
+/* Older archives have no such list: nothing was left out of them. */
+static bool take_left_out(const json_t *list, struct archive_manifest *m)
+{
+	size_t n = json_array_size(list);
+
+	if (n == 0)
+		return list == NULL || json_is_array(list);
+	if (n > ARCHIVE_DATABASES_MAX)
+		return false;
+	m->left_out = calloc(n, sizeof(*m->left_out));
+	for (; m->left_out != NULL && m->nleft_out < n; m->nleft_out++) {
+		const json_t *from = json_array_get(list, m->nleft_out);
+		struct archive_left_out *l = &m->left_out[m->nleft_out];
+
+		if (!take(from, "name", l->name, sizeof(l->name)) ||
+		    !take(from, "service", l->service, sizeof(l->service)) ||
+		    !take(from, "engine", l->engine, sizeof(l->engine)))
+			return false;
+	}
+	return m->left_out != NULL;
+}
+
 static int take_all(const json_t *root, struct archive_manifest *m, struct err *reterr)
 {
 	const json_t *format = json_object_get(root, "procession_backup");
@@ -135,7 +197,8 @@ static int take_all(const json_t *root, struct archive_manifest *m, struct err *
 			m->version, PROCESSION_VERSION);
 	if (!take(root, "taken", m->taken, sizeof(m->taken)) ||
 	    !take(root, "server", m->server, sizeof(m->server)) ||
-	    !take_databases(json_object_get(root, "databases"), m))
+	    !take_databases(json_object_get(root, "databases"), m) ||
+	    !take_left_out(json_object_get(root, "left_out"), m))
 		return err_raise(reterr, 50000, 16, 1, "its manifest is incomplete or wrong");
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "cli/answer.h"
 #include "cli/backupfile.h"
 #include "cli/batch.h"
+#include "cli/manifest.h"
 
 struct restore {
 	const char *folder;
@@ -147,11 +148,15 @@ int cli_run_restore(struct cli *cli, const struct command *cmd)
 
 	(void)cmd;
 	snprintf(taken, sizeof(taken), "%s", m.taken);
+	if (rc == 0 && cli->json)
+		printf("{\"ok\": true, \"%s\": %zu, \"taken\": \"%s\", ", things, n, taken);
+	if (rc == 0)
+		cli_archive_show_left_out(&m, cli->json);
 	cli_archive_manifest_fini(&m);
 	if (rc < 0)
 		return cli_answer_failed(cli, &e, EXIT_REFUSED);
 	if (cli->json) {
-		printf("{\"ok\": true, \"%s\": %zu, \"taken\": \"%s\"}\n", things, n, taken);
+		puts("}");
 		return EXIT_OK;
 	}
 	printf("%zu %s as of %s restored; %sstart the server with --data ", n, things, taken,

@@ -45,6 +45,8 @@ struct backup {
 	struct backup_file *files; /* owned */
 	struct engine_held **held; /* owned; as many */
 	size_t n;
+	struct backup_left_out *left_out; /* owned */
+	size_t nleft_out;
 	struct timespec since; /* the thread's: when it last slept */
 };
 
@@ -258,6 +260,15 @@ static bool is_in_files(const struct backup *b, const struct database *db)
 		      databases_engine_name(b->dbs, databases_system(b->dbs))) == 0;
 }
 
+static void leave_out(struct backup *b, const struct database *db)
+{
+	struct backup_left_out *l = &b->left_out[b->nleft_out++];
+
+	*l = (struct backup_left_out){ .service = db->service };
+	str_copy(l->name, sizeof(l->name), str_of(db->name));
+	str_copy(l->engine, sizeof(l->engine), str_of(databases_engine_name(b->dbs, db)));
+}
+
 static void choose(struct database *db, void *arg)
 {
 	struct choice *c = arg;
@@ -273,6 +284,8 @@ static void choose(struct database *db, void *arg)
 					  "pg_basebackup or "
 					  "pgBackRest.",
 					  db->name);
+		else
+			leave_out(b, db);
 		return;
 	}
 	if (db->engine == NULL) {
@@ -326,9 +339,11 @@ static void forget(struct backup *b)
 	remove_folder(b);
 	free(b->files);
 	free(b->held);
+	free(b->left_out);
 	b->files = NULL;
 	b->held = NULL;
-	b->n = 0;
+	b->left_out = NULL;
+	b->n = b->nleft_out = 0;
 	b->state = BACKUP_NONE;
 }
 
@@ -343,8 +358,9 @@ static int hold(struct backup *b, struct str names, struct err *reterr)
 	most += 16; /* that may come meanwhile; further ones are left out */
 	b->files = calloc(most, sizeof(*b->files));
 	b->held = calloc(most, sizeof(struct engine_held *));
+	b->left_out = calloc(most, sizeof(*b->left_out));
 	c.dbs = calloc(most, sizeof(struct engine_database *));
-	if (b->files == NULL || b->held == NULL || c.dbs == NULL)
+	if (b->files == NULL || b->held == NULL || b->left_out == NULL || c.dbs == NULL)
 		c.rc = err_nomem(reterr);
 	if (c.rc == 0)
 		databases_each(b->dbs, choose, &c);
@@ -423,7 +439,9 @@ int daemon_backup_look(struct backup *b, int (*fn)(const struct backup_view *v, 
 				  .taken_us = b->taken_us,
 				  .reason = b->state == BACKUP_FAILED ? b->why.text : NULL,
 				  .files = b->files,
-				  .n = b->n };
+				  .n = b->n,
+				  .left_out = b->left_out,
+				  .nleft_out = b->nleft_out };
 	memcpy(v.id, b->id, sizeof(v.id));
 	rc = fn(&v, arg);
 	lock_give(&b->lock);

@@ -17,6 +17,13 @@ struct backup_file {
 	char sha256[65];         /* empty until it is whole */
 };
 
+/* One that is not in it: another engine has it. */
+struct backup_left_out {
+	char name[129];
+	enum service service;
+	char engine[17];
+};
+
 enum backup_state { BACKUP_NONE, BACKUP_RUNS, BACKUP_READY, BACKUP_FAILED };
 const char *daemon_backup_state_name(enum backup_state s);
 
@@ -27,6 +34,8 @@ struct backup_view {
 	const char *reason;
 	const struct backup_file *files;
 	size_t n;
+	const struct backup_left_out *left_out;
+	size_t nleft_out;
 };
 
 /* What an earlier process has left in the data folder is removed. */

@@ -284,6 +284,31 @@ static int backup_files(struct native_ctx *ctx, struct err *reterr)
 	return daemon_backup_look(srv->backup, give_backup, &r);
 }
 
+static int give_left_out(const struct backup_view *v, void *arg)
+{
+	struct backup_rows *r = arg;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < v->nleft_out; i++) {
+		const struct backup_left_out *l = &v->left_out[i];
+		const struct value fields[] = { value_nvarchar(l->name),
+						value_nvarchar(catalogue_service_name(l->service)),
+						value_nvarchar(l->engine) };
+
+		rc = r->ctx->each(r->ctx, fields, ARRAY_LEN(fields), r->err);
+	}
+	return rc;
+}
+
+/* backup_left_out() AS ($name, $service, $engine) */
+static int backup_left_out(struct native_ctx *ctx, struct err *reterr)
+{
+	struct server *srv = ctx->userdata;
+	struct backup_rows r = { ctx, reterr };
+
+	return daemon_backup_look(srv->backup, give_left_out, &r);
+}
+
 /* backup_read(@id, @file, @offset) INTO @data */
 static int backup_read(struct native_ctx *ctx, struct err *reterr)
 {
@@ -415,6 +440,7 @@ void daemon_natives_register(struct server *srv)
 {
 	catalogue_native_register(&srv->natives, "backup_begin", backup_begin, srv);
 	catalogue_native_register(&srv->natives, "backup_files", backup_files, srv);
+	catalogue_native_register(&srv->natives, "backup_left_out", backup_left_out, srv);
 	catalogue_native_register(&srv->natives, "backup_read", backup_read, srv);
 	catalogue_native_register(&srv->natives, "backup_end", backup_end, srv);
 	catalogue_native_register(&srv->natives, "database_move_begin", database_move_begin, srv);

@@ -1,10 +1,12 @@
 """procession database move: from files to PostgreSQL and back while clients work, compared row by row and byte by byte, counted exactly; broken off wherever it is,
 by Ctrl-C, kill -9 of the command, of the server, of PostgreSQL: the database is as a whole here or there, and nothing is left of the other."""
 import contextlib
+import json
 import os
 import signal
 import sqlite3
 import subprocess
+import tarfile
 import threading
 import time
 import uuid
@@ -311,6 +313,30 @@ def test_an_open_transaction_is_waited_for_and_goes_on(both, to):
         done(idle, f"EXEC proc_AddItem 'begun before {to}', 0x01, 20; COMMIT")
         for db in (writer, idle):
             assert done(db, "SELECT COUNT(*) FROM dbo.Items").rows == [(before + 3,)]
+
+
+def test_a_backup_names_what_it_leaves_out(both, tmp_path):
+    assert run(both, "database", "create", "Gone", "--service", "state").returncode == 0
+    move(both, "Gone", "postgres")
+    archive, note = tmp_path / "all.tar", "left out: Gone, which is in PostgreSQL"
+    made = run(both, "--json", "backup", archive)
+    assert made.returncode == 0 and json.loads(made.stdout)["left_out"] == ["Gone"] and note in made.stderr
+    with tarfile.open(archive) as tar:
+        manifest = json.load(tar.extractfile("manifest.json"))
+    assert manifest["left_out"] == [{"name": "Gone", "service": "state", "engine": "postgres"}]
+    assert "Gone" not in {d["name"] for d in manifest["databases"]} >= {"master", "StateService"}
+    for args in (("backup", "check", archive), ("restore", archive, tmp_path / "data")):
+        said = run(both, *args)
+        assert said.returncode == 0 and note in said.stderr
+    id_, = rows(both, "EXEC procession_backup_begin ''")
+    with open_path("wire", both, "master") as db:
+        assert [tuple(row) for row in done(db, "EXEC procession_backup_state").sets[1][1]] == [("Gone", "state", "postgres")]
+        done(db, f"EXEC procession_backup_end '{id_['id']}'")
+    named = run(both, "backup", tmp_path / "one.tar", "--database", "Gone")
+    assert named.returncode == 1 and "pg_basebackup" in named.stderr
+    assert run(both, "database", "drop", "Gone", "--confirm", "Gone").returncode == 0
+    made = run(both, "--json", "backup", tmp_path / "again.tar")
+    assert made.returncode == 0 and json.loads(made.stdout)["left_out"] == [] and "left out" not in made.stderr
 
 
 def test_what_is_refused(pg, both, tmp_path):
