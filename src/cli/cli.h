@@ -94,6 +94,14 @@ struct command {
 extern const struct command cli_commands[];
 extern const size_t cli_commands_count;
 
+/* The commands of one first word: a page of the manual. */
+struct command_group {
+	const char *name, *summary;
+	const char *needs; /* of whom: "It needs …"; NULL: it asks no server */
+};
+extern const struct command_group cli_groups[];
+extern const size_t cli_groups_count;
+
 /* backup.c, restore.c */
 int cli_run_backup(struct cli *cli, const struct command *cmd);
 int cli_run_backup_check(struct cli *cli, const struct command *cmd);
@@ -180,6 +188,7 @@ void cli_output_error(const struct err *e, bool json);
 
 /* help.c */
 void cli_help_print(FILE *f, const char *group); /* NULL: all */
-void cli_help_print_man(FILE *f);
+/* group NULL: the page procession(1). False: there is no such group. */
+MUST_CHECK bool cli_help_print_man(FILE *f, const char *group);
 
 #endif

@@ -187,8 +187,11 @@ static int run(struct parsed *p, int argc, char **argv)
 			return EXIT_OK;
 		}
 		if (strcmp(argv[i], "--help-man") == 0) {
-			cli_help_print_man(stdout);
-			return EXIT_OK;
+			const char *group = i + 1 < argc ? argv[i + 1] : NULL;
+
+			return cli_help_print_man(stdout, group)
+				       ? EXIT_OK
+				       : usage(NULL, "there is no manual page of '%s'", group);
 		}
 		if (strcmp(argv[i], "--completion") == 0 && i + 1 < argc)
 			return cli_completion_print(stdout, argv[i + 1])

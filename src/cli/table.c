@@ -1,4 +1,4 @@
-/* table.c — the commands and options of `procession`, once. Parser, help and manual page read
+/* table.c — the commands and options of `procession`, once. Parser, help and manual pages read
  * these tables. */
 #include "cli/cli.h"
 
@@ -135,8 +135,9 @@ const struct command cli_commands[] = {
 	{ "database", "check", "NAME", 1, 0, cli_run_database_check,
 	  "looks for damage in a database's file; status 1 when there is some" },
 	{ "grant", "list", "", 0, 0, cli_run_grant_list, "shows who may do what in which database" },
-	{ "grant", "", "LOGIN DATABASE execute|select|none", 3, 0, cli_run_grant,
-	  "gives a login its rights in a database, in place of those it had (execute,select for both)" },
+	{ "grant", "", "LOGIN DATABASE execute|select|execute,select|monitor|none", 3, 0, cli_run_grant,
+	  "gives a login its rights in a database, in place of those it had; monitor, in master alone, lets "
+	  "it see the numbers and sessions of the server" },
 	{ "schedule", "add", "CLASS", 1, OF_SCHEDULE | OF_JOB | OF_NEW_JOB, cli_run_schedule_add,
 	  "adds a scheduled job; its identifier is made and shown" },
 	{ "schedule", "list", "", 0, OF_SCHEDULE, cli_run_schedule_list, "shows the scheduled jobs" },
@@ -202,3 +203,32 @@ const struct command cli_commands[] = {
 	{ "help", "", "", 0, 0, cli_run_help, "this text; procession COMMAND --help for one command" },
 };
 const size_t cli_commands_count = ARRAY_LEN(cli_commands);
+
+#define ADMIN "a login that may administer, such as sa"
+#define MONITOR "a login with the right monitor, or one that may administer"
+#define JOBS "a login with the right execute in the database of the jobs"
+const struct command_group cli_groups[] = {
+	{ "status", "shows whether a server and its databases are well", MONITOR },
+	{ "top", "shows live what a server does", MONITOR },
+	{ "login", "adds, changes, removes and shows logins", ADMIN },
+	{ "database", "creates, changes, moves, drops, checks and shows databases",
+	  ADMIN "; for database list the right monitor is enough" },
+	{ "grant", "gives logins their rights, and shows them", ADMIN },
+	{ "schedule", "adds, changes, removes and shows scheduled jobs", JOBS },
+	{ "scheduler", "runs scheduled jobs when they are due", JOBS },
+	{ "convert", "converts documents", JOBS ", if a server is named" },
+	{ "translate", "translates documents", JOBS ", if a server is named" },
+	{ "worker", "works on the documents of a server", JOBS },
+	{ "jobs", "shows, watches and cancels jobs of documents", JOBS },
+	{ "state", "counts, shows and deletes items of StateService",
+	  "a login with the right select in the database of the items, and execute for state delete" },
+	{ "session", "shows who is connected, and ends sessions",
+	  "any login for one's own session, the right monitor to see all, and " ADMIN ", for session end" },
+	{ "backup", "saves all databases as of one moment", ADMIN ", and none for backup check" },
+	{ "restore", "puts a backup into an empty folder", NULL },
+	{ "ping", "asks whether a server answers", "any login" },
+	{ "sql", "runs T-SQL", "any login; what it may do is what its rights are" },
+	{ "config", "checks the configuration of processiond", NULL },
+	{ "help", "tells which commands and options there are", NULL },
+};
+const size_t cli_groups_count = ARRAY_LEN(cli_groups);

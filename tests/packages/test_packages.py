@@ -87,6 +87,8 @@ def server_runs_as_its_unit_says(debian):
                  "procession-backup.timer"):
         checked = debian.run("systemd-analyze", "verify", "--man=no", unit, check=False)
         assert checked.returncode == 0 and "procession" not in checked.stderr, checked.stderr
+    assert debian.said("ls", "/usr/share/procession/prometheus") == "procession.rules.yml"
+    assert debian.path("/usr/share/man/man1/procession-jobs.1.gz").exists()
     journal = debian.journal("processiond")
     assert debian.said("cat", f"{DATA}/sa-password") not in journal and f"{DATA}/sa-password" in journal
     assert re.search(r" processiond\[\d+\]: ", journal)
