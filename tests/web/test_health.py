@@ -263,7 +263,16 @@ def test_metrics_elsewhere_need_a_login_that_may_monitor(new_server):
         connection.close()
         return status
 
+    def logins():
+        with Wire(server).login(database="master") as w:
+            return dict(w.batch("SELECT label, CAST(value AS int) FROM sys.procession_numbers WHERE name = 'procession_logins_total'").ok().rows)
+
+    before = logins()
     assert [scrape(x) for x in (None, "scraper:wrong", "other:other-Password1", "nonsense", "scraper:scraper-Password1")] == [401, 401, 401, 401, 200]
+    after = logins()        # with a login of its own
+    assert after["refused"] - before["refused"] == 2 and after["accepted"] - before["accepted"] == 2
+    server.wait_log("event=login_failed .*login=scraper program=metrics")
+    server.wait_log('event=login_failed .*login=other program=metrics reason="the right monitor is missing"')
 
 
 def test_plain_http_is_refused_by_https(new_server):

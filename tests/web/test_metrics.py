@@ -148,18 +148,12 @@ def free_port():
         return s.getsockname()[1]
 
 
-def test_prometheus_scrapes_it(server, tmp_path):
-    port = free_port()
-    config = tmp_path / "prometheus.yml"
-    config.write_text(f"""
-global: {{scrape_interval: 1s}}
-rule_files: [{RULES}/procession.rules.yml]
-scrape_configs:
-  - job_name: procession
-    static_configs: [{{targets: ["127.0.0.1:{http_port(server)}"]}}]
-""")
+def scraped(tmp_path, config):
+    """What a real Prometheus with this configuration knows of the server's build."""
+    port, file = free_port(), tmp_path / "prometheus.yml"
+    file.write_text(config)
     with open(tmp_path / "log", "wb") as log:
-        prometheus = subprocess.Popen(["prometheus", f"--config.file={config}", f"--storage.tsdb.path={tmp_path}/data", f"--web.listen-address=127.0.0.1:{port}"],
+        prometheus = subprocess.Popen(["prometheus", f"--config.file={file}", f"--storage.tsdb.path={tmp_path}/data", f"--web.listen-address=127.0.0.1:{port}"],
                                       stdout=log, stderr=log)
     try:
         query = "/api/v1/query?query=" + urllib.parse.quote('procession_build_info{job="procession"}')
@@ -170,10 +164,33 @@ scrape_configs:
             except (OSError, AssertionError, http.client.HTTPException):     # it has not started yet
                 result = []
             if result:
-                break
+                return result[0]["value"][1]
             assert time.monotonic() < deadline and prometheus.poll() is None, (tmp_path / "log").read_text()
             time.sleep(0.2)
-        assert result[0]["value"][1] == "1"
     finally:
         prometheus.terminate()
         prometheus.wait()
+
+
+def documented():
+    """The examples of the guide, with the rules: on this machine, and from another one."""
+    text = (ROOT / "docs/operate.md").read_text().split("\n## Prometheus\n", 1)[1]
+    return [f"global: {{scrape_interval: 1s}}\nrule_files: [{RULES}/procession.rules.yml]\n{example}" for example in re.findall(r"```yaml\n(.*?)```", text, re.S)]
+
+
+def test_prometheus_scrapes_it(server, tmp_path):
+    local, _ = documented()
+    assert scraped(tmp_path, local.replace("localhost:8433", f"127.0.0.1:{http_port(server)}")) == "1"
+
+
+def test_prometheus_scrapes_it_from_another_machine(tmp_path):
+    with Server(settings={"http": "0.0.0.0:0"}) as server:
+        with state(server) as c:
+            c.cursor().execute("EXEC procession_login_add 'watcher', 'watcher-Password1'; EXEC procession_grant 'watcher', 'master', 'monitor'")
+        (tmp_path / "password").write_text("watcher-Password1\n")
+        _, remote = documented()
+        for documented_as, here in (("/etc/prometheus/procession-password", tmp_path / "password"), ("/etc/prometheus/procession.crt", server.data / "server.crt"),
+                                    ("server_name: db1.example.org", "server_name: localhost"), ("db1.example.org:8433", f"127.0.0.1:{http_port(server)}")):
+            assert documented_as in remote
+            remote = remote.replace(documented_as, str(here))
+        assert scraped(tmp_path, remote) == "1"
