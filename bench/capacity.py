@@ -6,7 +6,7 @@
 
 The databases are spread over shards (see DISTRIBUTED), each a PostgreSQL primary with a synchronous standby; servers stand in front of all. The
 day is cut into seconds. In each, calls arrive as the curve of the day says, pass the servers, wait for their shard while it has no primary, and
-are done as fast as processor and log of the shard allow. Nothing is random: the same arguments give the same day. Clients that wait for
+are done as fast as processor and WAL of the shard allow. Nothing is random: the same arguments give the same day. Clients that wait for
 an answer send nothing meanwhile, so real queues are shorter; the work is the same."""
 import argparse
 import dataclasses
@@ -35,7 +35,7 @@ class Costs:
     """Of one call, or one item. The defaults are those of the prototype (docs/scale-out.md), used for what was not measured."""
     database_us: float = 58         # processor time of PostgreSQL
     server_us: float = 20           # of our servers
-    log_bytes: float = 950          # of PostgreSQL's log
+    wal_bytes: float = 950          # of PostgreSQL's WAL
     calls_per_item: float = 2.4     # brought, taken in a batch, reported
     bytes_per_item: float = 400     # stored, with indexes
     source: str = "the prototype"
@@ -50,7 +50,7 @@ class Plan:
     servers: int = 4
     shard_cores: int = 8
     server_cores: int = 8
-    log_mb: float = 200             # what a shard's disk and network take of the log, a second
+    wal_mb: float = 200             # what a shard's disk and network take of the WAL, a second
     disk_tb: float = 2.0            # of a shard
     skew: float = 0.1               # the largest shard has so much more than its share
     patience: float = 30            # failover_timeout
@@ -76,7 +76,7 @@ def measured(path=RESULTS, workload="word_cycle"):
             costs.server_us = r.get("server_cpu_us_per_call", costs.server_us)
             costs.source = f"{pathlib.Path(path).name}, {workload}"
         if r.get("what") == "written" and r.get("workload") == workload:
-            costs.log_bytes, costs.bytes_per_item = r["log_bytes_per_call"], r["bytes_per_item"]
+            costs.wal_bytes, costs.bytes_per_item = r["wal_bytes_per_call"], r["bytes_per_item"]
     return costs
 
 
@@ -85,7 +85,7 @@ class Day:
 
     def __init__(self, plan, costs, troubles=()):
         self.plan, self.costs, self.troubles = plan, costs, list(troubles)
-        self.shard_rate = min(plan.shard_cores * 1e6 / costs.database_us, plan.log_mb * 1e6 / costs.log_bytes)
+        self.shard_rate = min(plan.shard_cores * 1e6 / costs.database_us, plan.wal_mb * 1e6 / costs.wal_bytes)
         self.server_rate = plan.server_cores * 1e6 / costs.server_us
         self.mean = plan.items * costs.calls_per_item / SECONDS
         self.arrived = self.done = self.too_late = 0.0
@@ -143,7 +143,7 @@ class Day:
         largest = peak * ((1 + plan.skew) / plan.shards if plan.shards > 1 else 1.0)
         out = {
             "processor of the largest shard": largest * costs.database_us / (plan.shard_cores * 1e6),
-            "log of the largest shard": largest * costs.log_bytes / (plan.log_mb * 1e6),
+            "WAL of the largest shard": largest * costs.wal_bytes / (plan.wal_mb * 1e6),
             "disk of the largest shard": plan.items * plan.keep_days * costs.bytes_per_item * largest / peak / (plan.disk_tb * 1e12),
             "processors of the servers, one of them gone":
                 peak * costs.server_us / (max(plan.servers - 1, 1) * plan.server_cores * 1e6),
@@ -179,7 +179,7 @@ class Sketch:
 def show(plan, day, out=sys.stdout):
     r = day.report()
     print(f"{plan.items:,.0f} items a day, {r['calls_at_peak']:,.0f} calls/s at the peak; costs of {day.costs.source}: "
-          f"{day.costs.database_us:.0f} µs of PostgreSQL, {day.costs.server_us:.0f} µs of a server, {day.costs.log_bytes:.0f} bytes of log a call", file=out)
+          f"{day.costs.database_us:.0f} µs of PostgreSQL, {day.costs.server_us:.0f} µs of a server, {day.costs.wal_bytes:.0f} bytes of WAL a call", file=out)
     print(f"{plan.shards} shards of {plan.shard_cores} cores (each with a synchronous standby), {plan.servers} servers of {plan.server_cores} cores, "
           f"{plan.keep_days} days kept", file=out)
     for name, use in r["uses"].items():

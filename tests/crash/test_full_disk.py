@@ -43,7 +43,7 @@ def fill_up(server):
 
 
 def add_until_full(db, size):
-    """The log and the file have some room of their own left: until ten calls in a row are refused."""
+    """The WAL and the file have some room of their own left: until ten calls in a row are refused."""
     refused = 0
     for i in range(3000):
         result = db.call("proc_AddItem", id=f"n{size}-{i}", item=bytes(size), timeout=1000)

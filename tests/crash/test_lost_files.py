@@ -102,10 +102,10 @@ def test_a_database_that_lost_its_file_is_not_begun_anew(server, harm, words):
 
 
 def test_the_log_beside_an_empty_file_is_left_alone(server):
-    """SQLite deletes the log of an empty file: everything may still be in it."""
+    """SQLite deletes the WAL of an empty file: everything may still be in it."""
     server.start()
     with Wire(server).login(database=STATE) as w:
-        w.batch("EXEC proc_AddItem 'in the log', 0x01, 20").ok()
+        w.batch("EXEC proc_AddItem 'in the WAL', 0x01, 20").ok()
     server.kill()
     whole = (server.data / "StateService.db").read_bytes()
     cut_to_nothing(server.data / "StateService.db")
@@ -114,11 +114,11 @@ def test_the_log_beside_an_empty_file_is_left_alone(server):
     server.stop()
     (server.data / "StateService.db").write_bytes(whole)
     server.start()
-    assert items(server) == ["in the log", "kept"]
+    assert items(server) == ["in the WAL", "kept"]
 
 
 def test_a_file_whose_content_is_gone_is_told(server):
-    """A valid file of SQLite without a table in it: as it is left when the log of a young database is deleted."""
+    """A valid file of SQLite without a table in it: as it is left when the WAL of a young database is deleted."""
     (server.data / "StateService.db").unlink()
     with contextlib.closing(sqlite3.connect(server.data / "StateService.db")) as db:
         db.execute("PRAGMA journal_mode=WAL")
@@ -328,14 +328,14 @@ def test_a_copy_becomes_a_database_of_its_own(server):
     check_damaged(server, "belongs to another database")
 
 
-# --- the log
+# --- the WAL
 
 
 FRAME = 24 + 4096
 
 
 def frames(path):
-    """How many frames of the log belong to it: those with its salt."""
+    """How many frames of the WAL belong to it: those with its salt."""
     data = path.read_bytes()
     count = 0
     while data[32 + count * FRAME + 8:32 + count * FRAME + 16] == data[16:24]:
@@ -353,7 +353,7 @@ def flip(path, at):
 
 @pytest.fixture
 def killed(server):
-    """kill -9, with forty commits in the log."""
+    """kill -9, with forty commits in the WAL."""
     server.start()
     with Wire(server).login(database=STATE) as w:
         for i in range(40):
@@ -393,7 +393,7 @@ def test_a_log_that_lost_commits_is_told(killed, harm):
     killed.start()
     found = items(killed)
     assert len(found) < 41 and found == killed.whole[:len(found) - 1] + ["kept"][:1], found
-    assert "log_damage_accepted" in killed.log()
+    assert "wal_damage_accepted" in killed.log()
     del killed.settings["accept_as_found"]
     killed.restart()
     assert items(killed) == found
@@ -420,7 +420,7 @@ def test_a_torn_end_is_no_damage(killed):
         file.write(whole[end - FRAME:end - 2000] + bytes(2000) + whole[end - 5 * FRAME:end])
     killed.start()
     assert items(killed) == killed.whole
-    assert "event=log_" not in killed.log()
+    assert "event=wal_" not in killed.log()
 
 
 def test_a_log_begun_anew_is_another_one(killed):
@@ -436,7 +436,7 @@ def test_a_log_begun_anew_is_another_one(killed):
         killed.start()
         assert len(items(killed)) == 46
         killed.kill()
-    assert "event=log_" not in killed.log()
+    assert "event=wal_" not in killed.log()
 
 
 def test_a_log_that_is_gone_is_warned_of(killed):
@@ -446,9 +446,9 @@ def test_a_log_that_is_gone_is_warned_of(killed):
     assert not killed.wal.exists()
     killed.start()
     assert items(killed) == killed.whole
-    assert killed.log().count("log_missing") == 1
+    assert killed.log().count("wal_missing") == 1
     killed.restart()
-    assert killed.log().count("log_missing") == 1
+    assert killed.log().count("wal_missing") == 1
 
 
 def test_a_clean_stop_leaves_no_mark(server):
@@ -459,7 +459,7 @@ def test_a_clean_stop_leaves_no_mark(server):
     server.stop()
     assert not (server.data / "StateService.db-mark").exists()
     server.start()
-    assert "log_missing" not in server.log()
+    assert "wal_missing" not in server.log()
 
 
 def test_a_relaxed_database_marks_what_it_has_flushed(server):

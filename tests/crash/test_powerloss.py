@@ -127,7 +127,7 @@ def log_header(server):
 
 
 class LargeItems(work.Client):
-    """Fills the log, so that it is copied into the file and begun anew while calls go on."""
+    """Fills the WAL, so that it is copied into the file and begun anew while calls go on."""
     database = STATE
 
     def piece(self, n):
@@ -233,7 +233,7 @@ def test_relaxed_loses_one_interval_at_most(power, interval, least, most):
 
 
 def test_a_late_flush_holds_answers_back(power):
-    Counting(power, "wire", "first", most=1).run()      # the header of a new log is flushed with it
+    Counting(power, "wire", "first", most=1).run()      # the header of a new WAL is flushed with it
     set_commit(power, "relaxed", 100)
     power.hold_flush()
     clients = count(power, "a")
@@ -281,7 +281,7 @@ def keys(server):
 
 
 def add_until_taken(wire, key):
-    """The server has to write its log once more before it answers again; nothing else may be the reason that it does not."""
+    """The server has to write its WAL once more before it answers again; nothing else may be the reason that it does not."""
     def taken():
         numbers = add(wire, key).numbers
         assert numbers in ([], [9001])
@@ -347,7 +347,7 @@ def test_one_failed_flush_is_not_forgotten(power, later):
 
 
 def test_a_flush_that_fails_until_the_server_stops(power):
-    """Stopped as ever: the log stays, and the next start reads it from the beginning."""
+    """Stopped as ever: the WAL stays, and the next start reads it from the beginning."""
     set_commit(power, "relaxed", 100)
     with Wire(power).login(database=STATE) as w:
         fail_one_flush(power, w)

@@ -13,9 +13,9 @@ sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tools")]
 import capacity  # noqa: E402
 from procgen_lib import declare  # noqa: E402
 
-COSTS = capacity.Costs(database_us=100, server_us=20, log_bytes=1000, calls_per_item=1, bytes_per_item=100)
+COSTS = capacity.Costs(database_us=100, server_us=20, wal_bytes=1000, calls_per_item=1, bytes_per_item=100)
 # 1,000 calls/s all day long, for one shard that can do 10,000
-FLAT = capacity.Plan(items=1000 * capacity.SECONDS, peak=1.0, shards=1, servers=2, shard_cores=1, server_cores=1, log_mb=1000, skew=0)
+FLAT = capacity.Plan(items=1000 * capacity.SECONDS, peak=1.0, shards=1, servers=2, shard_cores=1, server_cores=1, wal_mb=1000, skew=0)
 
 
 def test_a_quiet_day_makes_nobody_wait():
@@ -40,7 +40,7 @@ def test_who_waits_longer_than_failover_timeout_is_told():
 
 
 def test_a_shard_that_is_too_small_never_catches_up():
-    day = capacity.Day(dataclasses.replace(FLAT, log_mb=0.9), COSTS)        # 900 calls/s by its log
+    day = capacity.Day(dataclasses.replace(FLAT, wal_mb=0.9), COSTS)        # 900 calls/s by its WAL
     assert day.left == pytest.approx(100 * capacity.SECONDS, rel=0.01)
 
 
@@ -69,10 +69,10 @@ def test_costs_are_those_that_were_measured(tmp_path):
     path.write_text(json.dumps({"runs": [{"what": "calls", "server": "pgbench", "workload": "word_cycle", "behind_cpu_us_per_call": 1},
                                          {"what": "calls", "server": "procession", "workload": "word_cycle", "behind_cpu_us_per_call": 33,
                                           "server_cpu_us_per_call": 44},
-                                         {"what": "written", "workload": "word_cycle", "log_bytes_per_call": 555, "bytes_per_item": 222}]}))
+                                         {"what": "written", "workload": "word_cycle", "wal_bytes_per_call": 555, "bytes_per_item": 222}]}))
     costs = capacity.measured(path)
     assert (costs.database_us, costs.server_us, costs.source) == (33, 44, "postgres.json, word_cycle")
-    assert (costs.log_bytes, costs.bytes_per_item) == (555, 222)
+    assert (costs.wal_bytes, costs.bytes_per_item) == (555, 222)
     assert capacity.measured(tmp_path / "none").source == "the prototype"
 
 

@@ -61,7 +61,7 @@ static bool ends_with(const char *s, const char *tail)
 	return n >= m && strcmp(s + n - m, tail) == 0;
 }
 
-/* The name of an open file inside the folder, or NULL if it is no database and no log. */
+/* The name of an open file inside the folder, or NULL if it is no database and no WAL. */
 static const char *name_in_folder(int fd, char *path)
 {
 	const char *folder = getenv("POWERLOSS_DATA");

@@ -54,7 +54,7 @@ class PowerServer(Server):
         return super().start()
 
     def stored(self, folder=None):
-        """The names of the databases and their logs. Other files are small and made at the first start only."""
+        """The names of the databases and their WALs. Other files are small and made at the first start only."""
         return sorted(path.name for path in (folder or self.data).glob("*") if path.name.endswith((".db", ".db-wal")))
 
     def cut(self, seed=None):
@@ -123,7 +123,7 @@ def switch(file, text):
 
 
 def mix(written, kept, rng):
-    """A drive writes the blocks of its cache in any order: puts some of the newer ones into kept; of a log often the first ones, which are whole commits then."""
+    """A drive writes the blocks of its cache in any order: puts some of the newer ones into kept; of a WAL often the first ones, which are whole commits then."""
     new, old = written.read_bytes(), kept.read_bytes() if kept.exists() else b""
     blocks = range((max(len(new), len(old)) + BLOCK - 1) // BLOCK)
     differ = [i for i in blocks if new[i * BLOCK:(i + 1) * BLOCK] != old[i * BLOCK:(i + 1) * BLOCK]]

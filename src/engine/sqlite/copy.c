@@ -14,7 +14,7 @@
 #include "catalogue/catalogue.h"
 #include "engine/sqlite/sqlite_int.h"
 
-#define LOG_PAGES 2048     /* of the log of a file that is being made, before it is copied into it */
+#define WAL_PAGES 2048     /* of the WAL of a file that is being made, before it is copied into it */
 #define CLOCK_WAIT_MS 2000 /* for this machine's clock, where it is behind */
 #define CLOCK_LOOK_NS 5000000
 
@@ -270,7 +270,7 @@ static int target_commit(struct copy_side *base, bool flushed, struct err *reter
 
 	if ((flushed ? store_commit(s->conn, reterr) : store_commit_lazily(s->conn, reterr)) < 0)
 		return -1;
-	if (store_wal_waiting(s->store) > LOG_PAGES)
+	if (store_wal_waiting(s->store) > WAL_PAGES)
 		store_checkpoint(s->conn, true);
 	return 0;
 }

@@ -84,7 +84,7 @@ function wrong(view) {
   if (days < 0) list.push(["bad", "The server's certificate has expired: clients that check it are refused."]);
   else if (days < 30) list.push(["", `The server's certificate expires in ${plural(Math.ceil(days), "day")}. Put a new one in place and send SIGHUP.`]);
   for (const [, labels, n] of of("procession_queue_length")) if (n > 100) list.push(["", `${number(n)} calls wait in ${labels.database}.`]);
-  for (const [, labels, n] of of("procession_wal_waiting_bytes")) if (n > 512 * 2 ** 20) list.push(["", `The log of ${labels.database} has ${bytes(n)} that wait to be checkpointed: a long reader may hold it.`]);
+  for (const [, labels, n] of of("procession_wal_waiting_bytes")) if (n > 512 * 2 ** 20) list.push(["", `The write-ahead log of ${labels.database} has ${bytes(n)} that wait to be checkpointed: a long reader may hold it.`]);
   if (value("procession_memory_used_bytes") > 0.9 * value("procession_memory_limit_bytes")) list.push(["bad", "Clients use more than 90 % of the memory they may have."]);
   if (value("procession_connections") > 0.9 * value("procession_connections_limit")) list.push(["bad", "More than 90 % of all connections are taken."]);
   const last = view.points.at(-1);
@@ -136,7 +136,7 @@ function overview(node) {
       draw();
     }
     const of = (name, d) => view.numbers.find((n) => n[0] === name && n[1].database === d.name)?.[2];
-    fill(databases, h("h2", {}, "Databases"), table("Databases", ["Name", "Service", "State", "#Size", "#Log", "#Calls waiting", "Holds"], view.databases.map((d) => row(
+    fill(databases, h("h2", {}, "Databases"), table("Databases", ["Name", "Service", "State", "#Size", "#WAL", "#Calls waiting", "Holds"], view.databases.map((d) => row(
       d.name, d.service, d.damage ? mark("damaged", "bad") : mark("online", "good"), right(bytes(of("procession_database_file_bytes", d))),
       right(bytes(of("procession_wal_bytes", d))), right(number(of("procession_queue_length", d))), whole(holds(d, view.numbers)))),
     "This login may enter no database. An administrator grants it: procession grant."));

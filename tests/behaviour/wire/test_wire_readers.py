@@ -1,4 +1,4 @@
-"""Readers who do not read, and SELECTs without an end: others go on reading, the log stays short, and each ends with a clear error."""
+"""Readers who do not read, and SELECTs without an end: others go on reading, the WAL stays short, and each ends with a clear error."""
 import time
 
 import pytest
@@ -130,23 +130,23 @@ def test_a_select_has_a_cost(new_server):
         promptly(w)
 
 
-@sqlite_only("the log is SQLite's")
+@sqlite_only("the WAL is SQLite's")
 def test_an_unread_select_does_not_pin_the_log(new_server):
-    """It is ended when the log is too long, which can be begun anew then."""
+    """It is ended when the WAL is too long, which can be begun anew then."""
     server = filled(new_server, max_wal_size=8)
-    log = server.data / "StateService.db-wal"
+    wal = server.data / "StateService.db-wal"
     w = ask(server, ENDLESS)
     time.sleep(0.5)
     size, since = 0, 0
     with Wire(server).login() as writer:
-        for i in range(240):                    # MB; begun anew, the log is written from its beginning and grows no further
+        for i in range(240):                    # MB; begun anew, the WAL is written from its beginning and grows no further
             add(writer, f"body-{i}", bytes([i]) * 1000000).ok()
-            now = log.stat().st_size
+            now = wal.stat().st_size
             size, since = (now, i) if now > size else (size, since)
             if i - since >= 40:
                 break
             time.sleep(0.01)
-    assert i - since >= 40, f"the log grew up to the end: {size} bytes"
+    assert i - since >= 40, f"the WAL grew up to the end: {size} bytes"
     assert w.answer().numbers == [3966]
     assert w.batch("SELECT 5").value == 5
     w.close()

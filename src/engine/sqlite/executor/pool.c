@@ -161,7 +161,7 @@ static bool stalled_first(const struct executor *ex, const struct runner *r)
 
 /* Ending one does not make the WAL shorter by itself: the next follows only when it has grown
  * some more. */
-static bool pins_log(struct executor *ex, const struct runner *r)
+static bool pins_wal(struct executor *ex, const struct runner *r)
 {
 	unsigned pages = store_wal_pages(ex->store), limit = ex->max_wal_pages;
 
@@ -188,7 +188,7 @@ static void tell_end(const struct executor *ex, const struct runner *r, const st
 	const struct log_ctx ctx = { .session = c->session, .login = c->login, .database = ex->db->name };
 
 	LOG(LOG_WARN, &ctx, "reader_ended",
-	    F_STR("reason", r->run.ended == ERR_WAL_PINNED ? "it kept the log from being shortened"
+	    F_STR("reason", r->run.ended == ERR_WAL_PINNED ? "it kept the WAL from being shortened"
 							   : "its client does not read and others wait"),
 	    F_INT("milliseconds", now - r->began_ms));
 }
@@ -211,7 +211,7 @@ bool executor_pool_must_go(struct call *c, bool stalled, int64_t now)
 		ex->pool.slow++;
 		call_reader(ex);
 	}
-	if (pins_log(ex, r))
+	if (pins_wal(ex, r))
 		why = ERR_WAL_PINNED;
 	else if (is_in_the_way(ex, r, now))
 		why = ERR_STALLED_READER;

@@ -13,14 +13,14 @@
 
 #include "engine/sqlite/store/store_int.h"
 
-#define LOG_HUGE 100000 /* pages */
+#define WAL_HUGE 100000 /* pages */
 #define WORTH_LEAST 1500
 #define WORTH_MOST 40000
 #define WORTH_TIMES 100 /* the pages of the file */
 #define RESTART_MS 1000
 
 /* Called by SQLite after each commit with the length of the WAL. */
-static int on_log(void *arg, sqlite3 *db, const char *schema, int pages)
+static int on_wal(void *arg, sqlite3 *db, const char *schema, int pages)
 {
 	struct store *st = ((struct store_conn *)arg)->store;
 
@@ -29,14 +29,14 @@ static int on_log(void *arg, sqlite3 *db, const char *schema, int pages)
 	if ((unsigned)pages <= atomic_load(&st->wal_pages))
 		atomic_store(&st->wal_done, 0); /* a commit makes it longer, unless it began anew */
 	atomic_store(&st->wal_pages, (unsigned)pages);
-	((struct store_conn *)arg)->logged = true;
+	((struct store_conn *)arg)->wrote_wal = true;
 	return SQLITE_OK;
 }
 
 /* In place of the automatic checkpoint. */
 void store_wal_watch(struct store_conn *c)
 {
-	sqlite3_wal_hook(c->db, on_log, c);
+	sqlite3_wal_hook(c->db, on_wal, c);
 }
 
 unsigned store_wal_waiting(struct store *st)
@@ -87,7 +87,7 @@ static void look_at_file(struct store_conn *c)
  * begin anew; once it is huge, RESTART waits for those that read it now. */
 void store_checkpoint(struct store_conn *c, bool alone)
 {
-	bool huge = alone && atomic_load(&c->store->wal_pages) >= LOG_HUGE;
+	bool huge = alone && atomic_load(&c->store->wal_pages) >= WAL_HUGE;
 	struct err err;
 	int rc, pages = 0;
 
@@ -106,7 +106,7 @@ void store_checkpoint(struct store_conn *c, bool alone)
 		atomic_store(&c->store->wal_done, atomic_load(&c->store->wal_pages));
 	look_at_file(c);
 	if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_BUSY)
-		/* for the log: nothing is lost, the write-ahead log only stays longer */
+		/* for the log: nothing is lost, the WAL only stays longer */
 		store_error(c, rc, &err);
 }
 
@@ -126,7 +126,7 @@ int store_flush(struct store *st, struct err *reterr)
 
 	store_mark_flushing(st, &covered);
 	if (snprintf(path, sizeof(path), "%s-wal", st->path) >= (int)sizeof(path))
-		return err_set(reterr, ERR_STORE, st->name, "the path of its log is too long");
+		return err_set(reterr, ERR_STORE, st->name, "the path of its WAL is too long");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? 0 : flush_error(st, reterr);

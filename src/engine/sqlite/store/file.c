@@ -78,7 +78,7 @@ static int look_at_known(const struct store *st, struct err *reterr)
 }
 
 /* Makes an empty file that only we may read: it holds password hashes and clients' data. SQLite
- * gives its log files the same mode. */
+ * gives its WAL and the index of that the same mode. */
 static int make_file(struct store *st, bool *ret_new, struct err *reterr)
 {
 	int fd = open(st->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -121,7 +121,7 @@ static int rewrite(struct rewriting *w)
 
 /* In a transaction that has written nothing: nobody else writes meanwhile. An index that counts
  * no frames means that all is in the database file, and that the WAL begins anew. */
-static int rewrite_log(struct store_conn *c)
+static int rewrite_wal(struct store_conn *c)
 {
 	struct walfile *l = NULL;
 	struct rewriting w = { 0 };
@@ -165,7 +165,7 @@ int store_mend(struct store_conn *c, struct err *reterr)
 		return 0;
 	if (store_begin(c, reterr) < 0)
 		return -1;
-	rc = rewrite_log(c);
+	rc = rewrite_wal(c);
 	store_rollback(c);
 	if (rc != SQLITE_OK) {
 		LOG(LOG_ERROR, &ctx, "mend_failed", F_STR("reason", sqlite3_errstr(rc)));

@@ -1,5 +1,5 @@
 /* messages.c — what SQLite has to say goes to our log: a damaged page, an index that is missing,
- * a log that was recovered after a crash. What a statement says to its own caller (a broken
+ * a WAL that was recovered after a crash. What a statement says to its own caller (a broken
  * constraint, a client's text that does not compile, an interrupt) is told there, and here to
  * those who debug only. */
 #include <pthread.h>

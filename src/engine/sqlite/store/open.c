@@ -21,7 +21,7 @@ static void set_process_up(void)
 /* What a crash left in the WAL may be in the system's memory only, if it came after a flush that
  * failed. Before anything is built on it, it goes to the file, or to its place in the WAL once
  * more, and is flushed. */
-static int settle_log(struct store_conn *c, struct err *reterr)
+static int settle_wal(struct store_conn *c, struct err *reterr)
 {
 	int frames = 0, copied = 0,
 	    rc = sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &frames, &copied);
@@ -56,7 +56,7 @@ int store_open(const struct store_options *o, struct store **ret, struct err *re
 		goto fail;
 	if (store_identity_settle(c, o->identity == NULL ? "" : o->identity, o->accept, reterr) < 0)
 		goto fail;
-	if ((is_new && store_file_keep(st, reterr) < 0) || settle_log(c, reterr) < 0)
+	if ((is_new && store_file_keep(st, reterr) < 0) || settle_wal(c, reterr) < 0)
 		goto fail;
 	store_disconnect(c);
 	*ret = st;

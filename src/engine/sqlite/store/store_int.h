@@ -109,7 +109,7 @@ struct store_conn {
 	bool (*stop)(void *arg);
 	void *stop_arg;
 	/* the commit under way has written to the WAL: not so one that changed nothing */
-	bool logged;
+	bool wrote_wal;
 	bool narrow; /* a large value is under way: few pages are kept */
 	struct store_tally tally;
 	struct store_note note;

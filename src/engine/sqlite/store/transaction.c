@@ -54,13 +54,13 @@ static int commit(struct store_conn *c, bool flushed, struct err *reterr)
 	int error;
 
 	assert(!c->sandbox);
-	c->logged = false;
+	c->wrote_wal = false;
 	if (run_commit(c, reterr) < 0)
 		return -1;
 	store_tally_commit(c);
 	/* of an earlier commit, which this one comes behind: neither is certain */
 	error = atomic_load(&c->store->flush_error);
-	if (c->logged)
+	if (c->wrote_wal)
 		store_mark_committed(c->store, flushed && error == 0);
 	return error == 0 ? 0 : err_set(reterr, ERR_FLUSH_UNSURE, c->store->name, strerror(error));
 }
@@ -84,7 +84,7 @@ int store_commit_lazily(struct store_conn *c, struct err *reterr)
 
 bool store_commit_wrote(const struct store_conn *c)
 {
-	return c->logged;
+	return c->wrote_wal;
 }
 
 void store_rollback(struct store_conn *c)

@@ -194,7 +194,7 @@ static int open_main(sqlite3_vfs *real, const char *name, struct mainfile *m, in
 	return rc;
 }
 
-static int open_log(sqlite3_vfs *real, const char *name, struct walfile *l, int flags, int *ret_flags)
+static int open_wal(sqlite3_vfs *real, const char *name, struct walfile *l, int flags, int *ret_flags)
 {
 	sqlite3_file *f = behind(l);
 	struct mainfile *database = database_of(name);
@@ -216,7 +216,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int fla
 	if ((flags & SQLITE_OPEN_MAIN_DB) != 0)
 		return open_main(real, name, (struct mainfile *)f, flags, ret_flags);
 	if ((flags & SQLITE_OPEN_WAL) != 0)
-		return open_log(real, name, (struct walfile *)f, flags, ret_flags);
+		return open_wal(real, name, (struct walfile *)f, flags, ret_flags);
 	return real->xOpen(real, name, f, flags, ret_flags);
 }
 

@@ -75,12 +75,13 @@ static int damaged(const struct store *st, const struct record *r, const struct 
 	const struct log_ctx ctx = { .database = st->name };
 
 	if (accept) {
-		LOG(LOG_WARN, &ctx, "log_damage_accepted", F_STR("file", st->path), F_INT("pages", r->frames),
+		LOG(LOG_WARN, &ctx, "wal_damage_accepted", F_STR("file", st->path), F_INT("pages", r->frames),
 		    F_INT("sound", found->committed));
 		return 0;
 	}
 	return err_raise(reterr, 50021, 16, 1,
-			 "The log '%s-wal' of database '%s' is damaged: of %u pages that had been flushed to "
+			 "The write-ahead log '%s-wal' of database '%s' is damaged: of %u pages that had "
+			 "been flushed to "
 			 "the disk, only the first %u are sound. "
 			 "The changes behind them would be lost. Restore the database from a backup, or "
 			 "start once with --accept-as-found \"%s\" to go on without them.",
@@ -102,7 +103,7 @@ static void missing(struct store *st, const struct record *r)
 {
 	const struct log_ctx ctx = { .database = st->name };
 
-	LOG(LOG_WARN, &ctx, "log_missing", F_STR("file", st->path), F_INT("pages", r->frames),
+	LOG(LOG_WARN, &ctx, "wal_missing", F_STR("file", st->path), F_INT("pages", r->frames),
 	    F_STR("remedy", "none is needed if another program, such as sqlite3, has had the database open "
 			    "since the server ended; else the last changes are lost, and a backup has them"));
 	if (ftruncate(st->mark.fd, 0) < 0)
@@ -120,10 +121,10 @@ int store_mark_check(struct store *st, bool accept, struct err *reterr)
 		return 0;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno != ENOENT)
-		return err_raise(
-			reterr, 50021, 16, 1,
-			"The log '%s' of database '%s' cannot be read: %s. Check its owner and rights.", path,
-			st->name, strerror(errno));
+		return err_raise(reterr, 50021, 16, 1,
+				 "The write-ahead log '%s' of database '%s' cannot be read: %s. Check its "
+				 "owner and rights.",
+				 path, st->name, strerror(errno));
 	if (fd < 0 || fstat(fd, &s) < 0 || s.st_size == 0)
 		missing(st, &r);
 	else

@@ -1,5 +1,5 @@
 /* test_commit.c — commits that are answered before their flush, the flush behind them, promises,
- * and the log that is copied beside the writer. What reaches the disk is tested by
+ * and the WAL that is copied beside the writer. What reaches the disk is tested by
  * tests/crash/test_powerloss.py; here it is who waits for whom, and that nothing is forgotten. */
 #include <dirent.h>
 #include <sys/resource.h>
@@ -11,7 +11,7 @@
 #define PER_THREAD 100
 #define BURST 200
 /* at which the checkpointer begins, see engine/sqlite/store/checkpoint.c */
-#define LOG_PAGES 1500
+#define WAL_WORTH 1500
 
 struct worker {
 	struct fixture *f;
@@ -150,7 +150,7 @@ static int priority_of(const char *name)
 }
 
 /* The checkpointer goes on while calls go on; without it the waiting would only grow. */
-static void the_log_is_copied_under_load(void **state)
+static void the_wal_is_copied_under_load(void **state)
 {
 	struct fixture *f = *state;
 	unsigned most = 0, waiting = 0;
@@ -160,11 +160,11 @@ static void the_log_is_copied_under_load(void **state)
 		assert_true(i < 3000);
 		assert_int_equal(run(f, P_FILL, 0, 0), 0);
 		/* The checkpointer is of low priority: on a busy machine its turn comes late. */
-		usleep(waiting < LOG_PAGES ? 1000 : 20000);
+		usleep(waiting < WAL_WORTH ? 1000 : 20000);
 		waiting = store_wal_waiting(f->store);
 		most = waiting > most ? waiting : most;
 	}
-	assert_true(most >= LOG_PAGES);
+	assert_true(most >= WAL_WORTH);
 	assert_int_equal(priority_of("c-"), 15);
 	assert_int_equal(priority_of("f-"), getpriority(PRIO_PROCESS, 0));
 	assert_int_equal(priority_of("w-"), getpriority(PRIO_PROCESS, 0));
@@ -230,7 +230,7 @@ int main(void)
 						fixture_down),
 		cmocka_unit_test_setup_teardown(the_end_comes_while_a_flush_is_under_way, fixture_up,
 						fixture_down),
-		cmocka_unit_test_setup_teardown(the_log_is_copied_under_load, fixture_up, fixture_down),
+		cmocka_unit_test_setup_teardown(the_wal_is_copied_under_load, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(a_promise_is_made_once, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(one_durable_call_makes_the_group_durable, fixture_up,
 						fixture_down),

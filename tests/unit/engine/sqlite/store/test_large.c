@@ -1,5 +1,5 @@
 /* test_large.c — values larger than what a connection keeps in memory beside them: written page
- * by page into the log before the commit. */
+ * by page into the WAL before the commit. */
 #include "fixture.h"
 
 #include <string.h>
@@ -67,7 +67,7 @@ static void a_fetched_value_is_what_was_stored(void **state)
 	}
 }
 
-/* In one transaction the pages are in the log, gathered and not written, or in memory: each is
+/* In one transaction the pages are in the WAL, gathered and not written, or in memory: each is
  * found where it is. */
 static void what_a_transaction_replaced_is_seen_by_it_and_undone_with_it(void **state)
 {
@@ -120,7 +120,7 @@ static void what_was_read_before_is_read_anew(void **state)
 	store_disconnect(reader.conn);
 }
 
-/* The log goes on, and is copied into the file as far as the reader allows. */
+/* The WAL goes on, and is copied into the file as far as the reader allows. */
 static void a_reader_sees_its_own_moment_whatever_others_write(void **state)
 {
 	struct fixture *f = *state, reader = { .store = f->store };
@@ -144,7 +144,7 @@ static void a_reader_sees_its_own_moment_whatever_others_write(void **state)
 		1);
 }
 
-/* What is copied of the log is what a reader has seen; the rest follows when it has gone. The
+/* What is copied of the WAL is what a reader has seen; the rest follows when it has gone. The
  * pages that were copied are read from the file from then on. */
 static void a_log_that_is_copied_in_parts_loses_nothing(void **state)
 {

@@ -1,5 +1,5 @@
-/* test_mend.c — after a flush that failed nothing is committed, until the log has been written
- * once more; and a log that does not hold what it should is not mended. */
+/* test_mend.c — after a flush that failed nothing is committed, until the WAL has been written
+ * once more; and a WAL that does not hold what it should is not mended. */
 #include "fixture.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static int put(struct fixture *f, const char *id)
 	return -1;
 }
 
-static int open_log(const struct fixture *f)
+static int open_wal(const struct fixture *f)
 {
 	char path[200];
 	int fd;
@@ -52,7 +52,7 @@ static void nothing_is_committed_until_it_is_mended(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM item WHERE id IN ('a', 'c')"), 2);
 }
 
-/* The bytes are the same before and after, all of them and at every length of the log. */
+/* The bytes are the same before and after, all of them and at every length of the WAL. */
 static void mending_changes_no_byte_that_counts(void **state)
 {
 	static uint8_t before[4 << 20], after[4 << 20];
@@ -67,7 +67,7 @@ static void mending_changes_no_byte_that_counts(void **state)
 		assert_int_equal(put(f, id), 0);
 		if (i % 7 != 0)
 			continue;
-		fd = open_log(f);
+		fd = open_wal(f);
 		n = pread(fd, before, sizeof(before), 0);
 		store_unsound(f->store, EIO);
 		assert_int_equal(store_mend(f->conn, &f->err), 0);
@@ -76,7 +76,7 @@ static void mending_changes_no_byte_that_counts(void **state)
 		assert_memory_equal(before, after, (size_t)n);
 		close(fd);
 	}
-	/* the log counts no frame from here on, once the next commit begins it anew */
+	/* the WAL counts no frame from here on, once the next commit begins it anew */
 	store_checkpoint(f->conn, true);
 	store_unsound(f->store, EIO);
 	assert_int_equal(store_mend(f->conn, &f->err), 0);
@@ -85,7 +85,7 @@ static void mending_changes_no_byte_that_counts(void **state)
 }
 
 /* As a page is that the system has given up and read anew from the disk. */
-static void a_log_that_lost_bytes_is_not_mended(void **state)
+static void a_wal_that_lost_bytes_is_not_mended(void **state)
 {
 	static const off_t places[] = { 4, 20, 32 + 3, 32 + 10, 32 + 24 + 1000, 32 + 4120 + 24 + 17 };
 	struct fixture *f = *state;
@@ -95,7 +95,7 @@ static void a_log_that_lost_bytes_is_not_mended(void **state)
 	assert_int_equal(put(f, "a"), 0);
 	assert_int_equal(put(f, "b"), 0);
 	assert_int_equal(put(f, "c"), 0);
-	fd = open_log(f);
+	fd = open_wal(f);
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
 		uint8_t was, other;
 
@@ -113,18 +113,18 @@ static void a_log_that_lost_bytes_is_not_mended(void **state)
 	assert_int_equal(put(f, "d"), 0);
 }
 
-/* The log is left for the next start to look at: a checkpoint by the last connection would copy
+/* The WAL is left for the next start to look at: a checkpoint by the last connection would copy
  * what nobody has compared. */
-static void an_unsound_store_is_closed_with_its_log(void **state)
+static void an_unsound_store_is_closed_with_its_wal(void **state)
 {
-	char path[] = "/tmp/procession-mend-XXXXXX", log[sizeof(path) + 4];
+	char path[] = "/tmp/procession-mend-XXXXXX", wal[sizeof(path) + 4];
 	struct store_options o = { .path = path, .name = "Test", .service = &fixture_service };
 	struct fixture f = { 0 };
 	struct stat st;
 
 	(void)state;
 	close(mkstemp(path));
-	snprintf(log, sizeof(log), "%s-wal", path);
+	snprintf(wal, sizeof(wal), "%s-wal", path);
 	for (int sound = 0; sound < 2; sound++) {
 		assert_int_equal(store_open(&o, &f.store, &f.err), 0);
 		assert_int_equal(store_connect(f.store, false, &f.conn, &f.err), 0);
@@ -132,7 +132,7 @@ static void an_unsound_store_is_closed_with_its_log(void **state)
 		if (!sound)
 			store_unsound(f.store, EIO);
 		store_disconnect(f.conn);
-		assert_int_equal(stat(log, &st), sound ? -1 : 0);
+		assert_int_equal(stat(wal, &st), sound ? -1 : 0);
 		store_close(f.store);
 	}
 	assert_int_equal(store_open(&o, &f.store, &f.err), 0);
@@ -150,9 +150,9 @@ int main(void)
 						fixture_down),
 		cmocka_unit_test_setup_teardown(mending_changes_no_byte_that_counts, fixture_up,
 						fixture_down),
-		cmocka_unit_test_setup_teardown(a_log_that_lost_bytes_is_not_mended, fixture_up,
+		cmocka_unit_test_setup_teardown(a_wal_that_lost_bytes_is_not_mended, fixture_up,
 						fixture_down),
-		cmocka_unit_test(an_unsound_store_is_closed_with_its_log),
+		cmocka_unit_test(an_unsound_store_is_closed_with_its_wal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,7 +46,7 @@ static void say_things(void)
 {
 	sqlite3_log(SQLITE_CONSTRAINT_UNIQUE, "a constraint");
 	sqlite3_log(SQLITE_CORRUPT, "a damaged page");
-	sqlite3_log(SQLITE_NOTICE_RECOVER_WAL, "a recovered log");
+	sqlite3_log(SQLITE_NOTICE_RECOVER_WAL, "a recovered WAL");
 }
 
 static void say_much(void)
@@ -64,7 +64,7 @@ static void warnings_reach_the_log(void **state)
 	written(say_things, text, sizeof(text));
 	assert_int_equal(count(text, "event=sqlite"), 2);
 	assert_non_null(strstr(text, "level=warn event=sqlite code=11 message=\"a damaged page\""));
-	assert_non_null(strstr(text, "level=info event=sqlite code=283 message=\"a recovered log\""));
+	assert_non_null(strstr(text, "level=info event=sqlite code=283 message=\"a recovered WAL\""));
 }
 
 static void a_flood_is_cut(void **state)

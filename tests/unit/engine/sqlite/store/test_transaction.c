@@ -1,4 +1,4 @@
-/* test_transaction.c — begin, commit, numbered savepoints, interrupts, the log that waits to be
+/* test_transaction.c — begin, commit, numbered savepoints, interrupts, the WAL that waits to be
  * checkpointed. */
 #include "fixture.h"
 

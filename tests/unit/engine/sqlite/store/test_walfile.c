@@ -27,7 +27,7 @@ struct faulty {
 static struct {
 	int calls, at;     /* calls so far; the one that fails, 0: none */
 	bool once;         /* and none after it */
-	int syncs, writes; /* of logs */
+	int syncs, writes; /* of WALs */
 } disk;
 
 static bool fails(void)
@@ -520,7 +520,7 @@ static void a_commit_is_one_write(void **state)
 	close_both();
 }
 
-/* A refused commit is not found by whoever reads the log from its beginning: here a copy of the
+/* A refused commit is not found by whoever reads the WAL from its beginning: here a copy of the
  * files, as a crash leaves them. */
 static void a_commit_whose_flush_failed_is_not_in_the_log(void **state)
 {
@@ -635,7 +635,7 @@ static int up(void **state)
 {
 	(void)state;
 	/* thousands of flushes */
-	snprintf(folder, sizeof(folder), "%s/procession-log-XXXXXX",
+	snprintf(folder, sizeof(folder), "%s/procession-wal-XXXXXX",
 		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/test.db", folder);

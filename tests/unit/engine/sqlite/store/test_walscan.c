@@ -1,4 +1,4 @@
-/* test_walscan.c — how far a log is sound: logs that SQLite itself wrote, whole and with every
+/* test_walscan.c — how far a WAL is sound: WALs that SQLite itself wrote, whole and with every
  * kind of fault. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #define PAGE 512
 #define FRAME (WAL_FRAME_HEADER + PAGE)
 
-struct log {
+struct wal {
 	uint8_t *data;
 	size_t size;
 	int frames; /* as SQLite counts them */
@@ -23,7 +23,7 @@ struct log {
 
 static size_t read_log(void *arg, uint64_t at, void *dst, size_t n)
 {
-	const struct log *l = arg;
+	const struct wal *l = arg;
 
 	if (at >= l->size)
 		return 0;
@@ -36,16 +36,16 @@ static size_t read_log(void *arg, uint64_t at, void *dst, size_t n)
 static int on_commit(void *arg, sqlite3 *db, const char *schema, int pages)
 {
 	(void)db, (void)schema;
-	((struct log *)arg)->frames = pages;
+	((struct wal *)arg)->frames = pages;
 	return SQLITE_OK;
 }
 
-/* Ten commits in a log of small pages. */
+/* Ten commits in a WAL of small pages. */
 static int log_up(void **state)
 {
 	static const char begin[] = "PRAGMA page_size=512; PRAGMA journal_mode=WAL; CREATE TABLE t (a)";
 	char path[] = "/tmp/procession-walscan-XXXXXX", name[64];
-	struct log *l = calloc(1, sizeof(*l));
+	struct wal *l = calloc(1, sizeof(*l));
 	sqlite3 *db;
 	FILE *f;
 
@@ -70,14 +70,14 @@ static int log_up(void **state)
 
 static int log_down(void **state)
 {
-	struct log *l = *state;
+	struct wal *l = *state;
 
 	free(l->data);
 	free(l);
 	return 0;
 }
 
-static struct walscan scan(struct log *l)
+static struct walscan scan(struct wal *l)
 {
 	struct walscan ret;
 
@@ -87,7 +87,7 @@ static struct walscan scan(struct log *l)
 
 static void a_whole_log_is_sound_to_its_end(void **state)
 {
-	struct log *l = *state;
+	struct wal *l = *state;
 	struct walscan s = scan(l);
 	const uint8_t *last = l->data + WAL_HEADER + (size_t)(l->frames - 1) * FRAME;
 	struct wal_salt salt = store_wal_frame_salt(last);
@@ -106,7 +106,7 @@ static void a_whole_log_is_sound_to_its_end(void **state)
 /* Every bit counts, and ends what is sound at the frame before. */
 static void a_flipped_bit_ends_it_at_its_frame(void **state)
 {
-	struct log *l = *state;
+	struct wal *l = *state;
 
 	for (size_t at = 0; at < l->size; at += 7) {
 		uint32_t frame = at < WAL_HEADER ? 0 : (uint32_t)((at - WAL_HEADER) / FRAME);
@@ -125,7 +125,7 @@ static void a_flipped_bit_ends_it_at_its_frame(void **state)
 
 static void a_torn_end_keeps_what_is_before(void **state)
 {
-	struct log *l = *state;
+	struct wal *l = *state;
 	size_t whole = l->size;
 
 	for (l->size = 0; l->size < whole; l->size++) {
@@ -139,12 +139,12 @@ static void a_torn_end_keeps_what_is_before(void **state)
 
 static void what_follows_the_end_does_not_matter(void **state)
 {
-	struct log *l = *state;
+	struct wal *l = *state;
 
 	memset(l->data + l->size, 0, 3 * FRAME);
 	l->size += 2 * FRAME;
 	assert_int_equal(scan(l).committed, l->frames);
-	/* an older frame of the same log */
+	/* an older frame of the same WAL */
 	memcpy(l->data + l->size - 2 * FRAME, l->data + WAL_HEADER, FRAME);
 	assert_int_equal(scan(l).committed, l->frames);
 }
@@ -155,7 +155,7 @@ static void a_log_of_another_machine_is_read(void **state)
 	static const uint8_t header[] = { 0x37, 0x7f, 0x06, 0x83, 0x00, 0x2d, 0xe2, 0x18, 0, 0, 2, 0,
 					  0,    0,    0,    0,    0,    0,    0,    1,    0, 0, 0, 2 };
 	uint8_t data[WAL_HEADER];
-	struct log l = { data, sizeof(data), 0 };
+	struct wal l = { data, sizeof(data), 0 };
 	uint32_t a = 0, b = 0;
 
 	(void)state;

@@ -77,7 +77,7 @@ static void without_the_file_nothing_is_asked(void **state)
 	struct store_writeout w;
 
 	(void)state;
-	store_writeout_init(&w, "/nowhere/log");
+	store_writeout_init(&w, "/nowhere/wal");
 	for (int i = 0; i < 19; i++)
 		store_writeout_wrote(&w, MIB, (sqlite3_int64)i * MIB);
 	assert_int_equal(w.fd, -1);

@@ -1,7 +1,7 @@
-"""A large transaction that is rolled back, and another program that writes to the same file: nothing of the first may reach the log later.
+"""A large transaction that is rolled back, and another program that writes to the same file: nothing of the first may reach the WAL later.
 
 SQLite spills the pages of a large transaction into the write-ahead log before it is committed. What was rolled back must be forgotten by whoever still holds it in memory:
-its place in the log may belong to another process by then.
+its place in the WAL may belong to another process by then.
 """
 import shutil
 import subprocess
@@ -46,7 +46,7 @@ def lose_the_connection(wire):
 
 @pytest.mark.skipif(SQLITE is None, reason="needs the program sqlite3")
 @pytest.mark.parametrize("undo", (roll_back, roll_back_to_savepoint, lose_the_connection), ids=lambda f: f.__name__)
-def test_what_was_rolled_back_never_reaches_the_log(undo):
+def test_what_was_rolled_back_never_reaches_the_wal(undo):
     with Server(settings={"log_level": "warn", "sweep_interval": 0}) as server:
         with Wire(server).login(database="StateService") as w:
             for i in range(200):
