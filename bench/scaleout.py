@@ -81,7 +81,7 @@ def written(bench, pg, server, runs):
     before = so_far()
     r = bench.load(server, "word_cycle", CONNECTIONS, seconds=WRITTEN_S, warmup=0)
     log, items, size = (b - a for a, b in zip(before, so_far()))
-    runs.append({"what": "written", "workload": "word_cycle", "calls": r["calls"], "items": items, "log_bytes_per_call": log / r["calls"],
+    runs.append({"what": "written", "workload": "word_cycle", "calls": r["calls"], "items": items, "wal_bytes_per_call": log / r["calls"],
                  "bytes_per_item": size / items})
     save(bench, runs)
 

@@ -46,6 +46,14 @@ def lost_steps():
             yield f"docs/architecture.md: {function} is not in src/{name}"
 
 
+def lost_phases():
+    """The phases of a session that the tour names are those of the table in session.c, in its order."""
+    table = re.findall(r"^\t\[PHASE_\w+\] = \{ \"(\w+)\"", (ROOT / "src/session/session.c").read_text(), re.M)
+    told = re.search(r"table of nine\s+phases \(([^)]*)\)", (ROOT / "docs/architecture.md").read_text())
+    if len(table) != 9 or told is None or re.findall(r"`(\w+)`", told[1]) != table:
+        yield f"docs/architecture.md: the phases of a session are {len(table)}: {', '.join(table)}"
+
+
 # Programs of their own, which architecture.md leaves to their READMEs.
 NOT_THE_SERVER = {"worker", "scheduler", "cli"}
 STARTS = re.compile(r"\bthread_start\(&|\bMHD_start_daemon\(")
@@ -99,7 +107,7 @@ def lost_pages(pages):
 
 
 def main():
-    found = [*lost_steps(), *unknown_threads()]
+    found = [*lost_steps(), *lost_phases(), *unknown_threads()]
     code = list((ROOT / "src").rglob("*.[ch]"))
     files = {p.name for p in code}
     for folder in sorted({p.parent for p in code}):

@@ -24,6 +24,7 @@ own_checkers() {
     if [ -d build/meson/src ]; then check prefixes $python tools/check_prefixes.py; fi
     check readmes $python tools/check_readmes.py
     check rooms $python tools/draw_rooms.py --check
+    check threads $python tools/draw_threads.py --check
     check settings $python tools/settings.py check
     check procedures $python tools/procgen.py --check
     check text $python tools/check_text.py

@@ -1,5 +1,5 @@
-/* backup.c — see backup.h. The thread works half of the time at most and sleeps in between, so that
- * calls keep processor and disk. */
+/* backup.c — see backup.h. The thread works a quarter of the time at most and sleeps in between, so
+ * that calls keep processor and disk. */
 #include "daemon/backup.h"
 
 #include <dirent.h>
