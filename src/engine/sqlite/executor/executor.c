@@ -342,10 +342,8 @@ void executor_wake(struct executor *ex, bool alone)
 	readers = ex->pool.waiting < ex->pool.idle ? ex->pool.waiting : ex->pool.idle;
 	writer = ex->writer.wake_wanted;
 	ex->writer.wake_due = ex->writer.wake_wanted = false;
-	if (writer && executor_inline_may(ex, alone)) {
-		executor_inline_run(ex);
+	if (writer && executor_inline_may(ex, alone) && executor_inline_run(ex))
 		writer = false;
-	}
 	lock_give(&ex->lock);
 	if (writer)
 		pthread_cond_signal(&ex->writer.wake);

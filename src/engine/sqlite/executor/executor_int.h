@@ -296,16 +296,18 @@ void executor_group_take(struct executor *ex);
  * itself. */
 bool executor_writer_is_wanted(struct executor *ex);
 /* inline.c, under the lock: whether what waits may be run by this thread (alone: which has
- * nobody else to serve); runs it, giving up the lock meanwhile. */
+ * nobody else to serve); runs it, giving up the lock meanwhile. False: it would have to wait, and
+ * nothing has been done. */
 bool executor_inline_may(const struct executor *ex, bool alone);
-void executor_inline_run(struct executor *ex);
+MUST_CHECK bool executor_inline_run(struct executor *ex);
 /* inline.c, under the lock: nothing that waits asks for a flush, or is long. */
 bool executor_inline_goes_on(const struct executor *ex);
 /* inline.c, without the lock: runs a call that only reads, if it is short and need not wait.
  * False: it is still to be run. */
 bool executor_inline_read(struct executor *ex, struct call *c);
-/* group.c: runs the calls in ex->group, commits, and completes them. Writer, without the lock. */
+/* group.c: runs the calls in ex->group and commits; completes them. Writer, without the lock. */
 void executor_group_run(struct executor *ex);
+void executor_group_answer(struct executor *ex);
 
 /* later.c. Whether this step may be put off until after the commit; and then its beginning,
  * which puts it off if the value is large. */
@@ -329,8 +331,8 @@ void executor_checkpointer_stop(struct executor *ex);
 /* counter.c. Before the writer's thread: what the database has is counted from now on. */
 MUST_CHECK int executor_counter_start(struct executor *ex, struct err *reterr);
 void executor_counter_stop(struct executor *ex);
-/* flusher.c. Writer, without the lock: there was a commit that is not flushed. Waits while too
- * much could be lost. */
+/* flusher.c. Writer, without the lock: there was a commit that is not flushed. While too much
+ * could be lost it waits for the flusher, or flushes, during inline execution. */
 void executor_flusher_committed(struct executor *ex);
 /* When the other threads are gone: flushes the rest. */
 void executor_flusher_stop(struct executor *ex);
@@ -414,7 +416,7 @@ void executor_snapshot_run(struct call *c);
 MUST_CHECK int executor_snapshot_upgrade(struct executor_txn *t, struct err *reterr);
 void executor_snapshot_close(struct executor_txn *t);
 /* Under the lock: when the next one is to be ended (ENGINE_NEVER: none); ends those whose time has
- * come. */
+ * come, giving up the lock meanwhile. */
 int64_t executor_snapshot_next_due(const struct executor *ex);
 void executor_snapshot_sweep(struct executor *ex);
 /* When the threads are gone. */

@@ -7,27 +7,36 @@
 #include "base/thread.h"
 #include "engine/sqlite/executor/executor_int.h"
 
-/* Under the lock, which is given up meanwhile. */
-static void flush(struct executor *ex)
+/* Without the lock. False: it failed, which is in the log; the writer mends the store. */
+static bool flush_store(struct executor *ex)
 {
 	const struct log_ctx ctx = { .database = ex->db->name };
 	int64_t began_us = clock_mono_us();
 	struct err err;
-	bool failed;
+
+	assert(!lock_is_mine(&ex->lock));
+	if (store_flush(ex->store, &err) < 0) {
+		LOG(LOG_ERROR, &ctx, "flush_failed", F_STR("reason", err.text));
+		return false;
+	}
+	metrics_flush(ex->db->metrics, clock_mono_us() - began_us);
+	return true;
+}
+
+/* Under the lock, which is given up meanwhile. */
+static void flush(struct executor *ex)
+{
+	bool done;
 
 	assert(lock_is_mine(&ex->lock));
 	ex->flusher.flushing_ms = ex->flusher.unflushed_ms;
 	ex->flusher.unflushed_ms = 0;
 	lock_give(&ex->lock);
-	failed = store_flush(ex->store, &err) < 0;
-	if (failed)
-		LOG(LOG_ERROR, &ctx, "flush_failed", F_STR("reason", err.text));
-	else
-		metrics_flush(ex->db->metrics, clock_mono_us() - began_us);
+	done = flush_store(ex);
 	lock_take(&ex->lock);
 	ex->flusher.flushing_ms = 0;
-	if (failed)
-		pthread_cond_signal(&ex->writer.wake); /* the writer mends the store */
+	if (!done)
+		pthread_cond_signal(&ex->writer.wake);
 	pthread_cond_broadcast(&ex->flusher.flushed);
 }
 
@@ -80,15 +89,21 @@ static bool flush_is_late(const struct executor *ex)
 
 void executor_flusher_committed(struct executor *ex)
 {
+	bool late;
+
+	assert(executor_is_writer(ex));
 	lock_take(&ex->lock);
 	if (ex->flusher.unflushed_ms == 0) {
 		ex->flusher.unflushed_ms = clock_mono_ms();
 		if (!rouse(ex))
 			flush(ex);
 	}
-	while (flush_is_late(ex) && !ex->stopping)
+	while ((late = flush_is_late(ex)) && !ex->stopping && !ex->writer.worker_is_inline)
 		lock_wait(&ex->lock, &ex->flusher.flushed);
 	lock_give(&ex->lock);
+	/* beside one that may be under way, which need not cover this commit */
+	if (late && ex->writer.worker_is_inline)
+		(void)flush_store(ex);
 }
 
 void executor_flusher_stop(struct executor *ex)

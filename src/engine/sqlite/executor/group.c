@@ -172,7 +172,7 @@ static void cut(struct executor *ex, size_t from)
 }
 
 /* Inline execution does not wait for another process that has the database: the calls go back
- * into the queue. */
+ * into the queue, and the writer runs them, which may. */
 static bool is_for_the_writer(const struct executor *ex)
 {
 	return ex->writer.worker_is_inline && store_was_busy(ex->writer.runner.conn);
@@ -256,6 +256,19 @@ static bool was_interrupted(const struct slot *s)
 	return number == ERR_CANCELLED_NUMBER || number == ERR_TIMEOUT_NUMBER;
 }
 
+/* With the disk: nobody is in a hurry. */
+static void after_trouble(struct executor *ex)
+{
+	if (ex->writer.worker_is_inline) {
+		cut(ex, 0);
+		return;
+	}
+	for (size_t i = 0; i < ex->group.n; i++) {
+		if (!ex->group.slots[i].dead)
+			run_alone(ex, &ex->group.slots[i]);
+	}
+}
+
 static void run_together(struct executor *ex)
 {
 	struct slot *culprit = NULL;
@@ -274,12 +287,7 @@ static void run_together(struct executor *ex)
 			careful = true;
 			if (was_interrupted(culprit))
 				break;
-			/* after trouble with the disk nobody is in a hurry */
-			store_set_waits(ex->writer.runner.conn, true);
-			for (size_t i = 0; i < ex->group.n; i++) {
-				if (!ex->group.slots[i].dead)
-					run_alone(ex, &ex->group.slots[i]);
-			}
+			after_trouble(ex);
 			return;
 		}
 	}
@@ -301,6 +309,11 @@ void executor_group_run(struct executor *ex)
 		run_alone(ex, &ex->group.slots[0]);
 	else
 		run_together(ex);
+}
+
+void executor_group_answer(struct executor *ex)
+{
+	assert(executor_is_writer(ex) && !lock_is_mine(&ex->lock));
 	for (size_t i = 0; i < ex->group.n; i++)
 		complete(ex, &ex->group.slots[i]);
 	ex->group.n = 0;

@@ -1,6 +1,6 @@
 /* inline.c — inline execution. A short call may be run by the thread that brought it; that
- * thread never waits for a lock or for another process, and a call that took long switches
- * inline execution off for a while.
+ * thread waits for the disk at most, never for a lock or for another process, and a call that
+ * took long switches inline execution off for a while.
  *
  * Why: handing a call to another thread and taking it back costs more than running it. What is
  * short is said by the procedure (SHORT), and its values are small.
@@ -12,8 +12,13 @@
  * - Renewals wait for no flush. So any number of them is run in this way, also by a thread that
  *   has others to serve. The commit of what is deferred is left to the writer.
  *
- * Where another process keeps the database locked, the call is not waited for here: the writer
- * runs it, which may wait. */
+ * What would have to wait is the writer's, which may: a call that finds the database locked by
+ * another process, or somebody who begins to see all databases as of one moment (the lock that
+ * commits share is taken before anything is changed, if nobody wants it for himself). A flush
+ * that is late is made here, in place of waiting for the flusher. The executor's own lock counts
+ * as none, nor does that of the mark of the WAL: nobody has them while a call runs, while he
+ * waits, or for longer than it takes to change a few fields, and no thread of low priority takes
+ * either, but where a flush has failed and nothing is answered anyway. */
 #include "base/clock.h"
 #include "engine/sqlite/executor/executor_int.h"
 
@@ -123,10 +128,13 @@ bool executor_inline_may(const struct executor *ex, bool alone)
 	       executor_inline_goes_on(ex);
 }
 
-void executor_inline_run(struct executor *ex)
+bool executor_inline_run(struct executor *ex)
 {
 	int64_t began = clock_mono_ms();
 
+	assert(lock_is_mine(&ex->lock) && ex->writer.state == WRITER_DOZES);
+	if (!store_commits_try(ex->writer.runner.conn))
+		return false;
 	executor_writer_move(ex, WRITER_INLINE);
 	executor_writer_take(ex, true);
 	executor_group_take(ex);
@@ -134,6 +142,8 @@ void executor_inline_run(struct executor *ex)
 	store_set_waits(ex->writer.runner.conn, false);
 	executor_group_run(ex);
 	store_set_waits(ex->writer.runner.conn, true);
+	store_commits_give(ex->writer.runner.conn);
+	executor_group_answer(ex);
 	lock_take(&ex->lock);
 	ex->writer.inline_ms = clock_mono_ms();
 	took(ex, began);
@@ -141,4 +151,5 @@ void executor_inline_run(struct executor *ex)
 	executor_writer_move(ex, ex->writer.state == WRITER_INLINE ? WRITER_DOZES : WRITER_RUNS);
 	if (!ex->writer.asleep)
 		pthread_cond_signal(&ex->writer.wake);
+	return true;
 }

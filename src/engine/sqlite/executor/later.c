@@ -109,7 +109,7 @@ static bool see(struct executor *ex, struct fetcher *f, const struct later *l)
 	struct err err;
 	size_t n;
 
-	if (f->conn == NULL && store_connect(ex->store, true, &f->conn, &err) < 0)
+	if (f->conn == NULL && store_connect_now(ex->store, &f->conn, &err) < 0)
 		return false;
 	return store_begin(f->conn, &err) == 0 &&
 	       store_fetch_size(f->conn, l->step->table, l->step->column, l->row, &n, &err) == 0 && n == l->n;

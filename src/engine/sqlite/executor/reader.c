@@ -18,11 +18,12 @@ static bool needs_snapshot(const struct call *c)
 	return reads > 1;
 }
 
-static int connect(struct runner *r, struct err *reterr)
+static int connect(struct runner *r, bool waits, struct err *reterr)
 {
 	if (r->conn != NULL)
 		return 0;
-	if (store_connect(r->ex->store, true, &r->conn, reterr) < 0)
+	if (waits ? store_connect(r->ex->store, true, &r->conn, reterr) < 0
+		  : store_connect_now(r->ex->store, &r->conn, reterr) < 0)
 		return -1;
 	store_set_interrupt(r->conn, executor_run_stop, r);
 	return 0;
@@ -46,7 +47,7 @@ static bool read_once(struct runner *r, struct call *c)
 
 void executor_reader_run(struct runner *r, struct call *c)
 {
-	if (connect(r, &c->err) < 0)
+	if (connect(r, true, &c->err) < 0)
 		engine_call_fail(c, &c->err);
 	else
 		(void)read_once(r, c); /* where rows have left already, the error follows them */
@@ -55,7 +56,7 @@ void executor_reader_run(struct runner *r, struct call *c)
 
 bool executor_reader_run_now(struct runner *r, struct call *c)
 {
-	if (connect(r, &c->err) < 0)
+	if (connect(r, false, &c->err) < 0)
 		return false;
 	store_set_waits(r->conn, false);
 	if (!read_once(r, c) || c->rc == 0 || !store_was_busy(r->conn))

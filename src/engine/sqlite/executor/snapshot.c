@@ -160,17 +160,31 @@ static struct store_conn *lose(struct executor_txn *t, int64_t now)
 	return t->running ? NULL : end(t, TXN_LOST);
 }
 
+/* Under the lock. NULL: none. */
+static struct executor_txn *first_due(const struct executor *ex, int64_t now)
+{
+	assert(lock_is_mine(&ex->lock));
+	LIST_EACH (it, &ex->snapshots) {
+		struct executor_txn *t = CONTAINER_OF(it, struct executor_txn, link);
+
+		if (t->state == TXN_READING && due_at(t) <= now)
+			return t;
+	}
+	return NULL;
+}
+
+/* To close a connection takes too long for those who wait for the lock. */
 void executor_snapshot_sweep(struct executor *ex)
 {
 	int64_t now = clock_mono_ms();
-	struct list *next;
+	struct executor_txn *t;
 
-	for (struct list *it = ex->snapshots.next; it != &ex->snapshots; it = next) {
-		struct executor_txn *t = CONTAINER_OF(it, struct executor_txn, link);
+	while ((t = first_due(ex, now)) != NULL) {
+		struct store_conn *conn = lose(t, now);
 
-		next = it->next;
-		if (t->state == TXN_READING && due_at(t) <= now)
-			store_disconnect(lose(t, now));
+		lock_give(&ex->lock);
+		store_disconnect(conn);
+		lock_take(&ex->lock);
 	}
 }
 

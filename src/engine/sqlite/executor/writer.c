@@ -163,6 +163,7 @@ static void queue_turn(struct executor *ex)
 		executor_group_take(ex);
 		lock_give(&ex->lock);
 		executor_group_run(ex);
+		executor_group_answer(ex);
 	}
 	lock_take(&ex->lock);
 }

@@ -39,7 +39,7 @@ static int set_up(struct store_conn *c, struct err *reterr)
 	int rc;
 
 	if (sqlite3_extended_result_codes(c->db, 1) != SQLITE_OK ||
-	    sqlite3_busy_timeout(c->db, STORE_BUSY_MS) != SQLITE_OK)
+	    sqlite3_busy_timeout(c->db, c->impatient ? 0 : STORE_BUSY_MS) != SQLITE_OK)
 		return err_nomem(reterr);
 	if (script(c, settings_all, reterr) < 0 ||
 	    script(c, c->read_only ? settings_reader : settings_writer, reterr) < 0)
@@ -66,7 +66,7 @@ static int set_up(struct store_conn *c, struct err *reterr)
 	return 0;
 }
 
-int store_connect(struct store *st, bool read_only, struct store_conn **ret, struct err *reterr)
+static int make(struct store *st, bool read_only, bool waits, struct store_conn **ret, struct err *reterr)
 {
 	struct store_conn *c = calloc(1, sizeof(*c));
 	int rc, flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
@@ -77,6 +77,7 @@ int store_connect(struct store *st, bool read_only, struct store_conn **ret, str
 	c->store = st;
 	atomic_fetch_add(&st->connections, 1);
 	c->read_only = read_only;
+	c->impatient = !waits;
 	c->nstmts = st->service->nstatements;
 	c->stmts = calloc(c->nstmts + 1, sizeof(*c->stmts));
 	if (c->stmts == NULL) {
@@ -97,10 +98,21 @@ fail:
 	return -1;
 }
 
+int store_connect(struct store *st, bool read_only, struct store_conn **ret, struct err *reterr)
+{
+	return make(st, read_only, true, ret, reterr);
+}
+
+int store_connect_now(struct store *st, struct store_conn **ret, struct err *reterr)
+{
+	return make(st, true, false, ret, reterr);
+}
+
 void store_disconnect(struct store_conn *c)
 {
 	if (c == NULL)
 		return;
+	assert(!c->commits_taken);
 	store_transaction_fini(c);
 	store_stmts_fini(c);
 	store_tally_fini(c);

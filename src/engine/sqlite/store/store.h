@@ -39,6 +39,8 @@ void store_close(struct store *st);
  * numbers. Nobody connects any more. */
 void store_let_go(struct store *st);
 MUST_CHECK int store_connect(struct store *st, bool read_only, struct store_conn **ret, struct err *reterr);
+/* Reads only, and waits for no other process, also while it connects: store_set_waits(). */
+MUST_CHECK int store_connect_now(struct store *st, struct store_conn **ret, struct err *reterr);
 void store_disconnect(struct store_conn *c);
 /* PRAGMA integrity_check, foreign keys and checksums: 0 when sound; ret_report from malloc
  * either way. */
@@ -142,9 +144,13 @@ unsigned store_wal_pages(struct store *st);
 uint64_t store_file_bytes(const struct store *st);
 
 /* Whether statements wait while another process has the database locked, as they do unless told
- * otherwise, or fail at once; then store_was_busy() tells one such failure since. */
+ * otherwise, or fail at once; then store_was_busy() tells one such failure since. Who may not wait
+ * takes the lock that commits share before it begins, if it can, and gives it up after its last
+ * commit. */
 void store_set_waits(struct store_conn *c, bool waits);
 bool store_was_busy(struct store_conn *c);
+MUST_CHECK bool store_commits_try(struct store_conn *c);
+void store_commits_give(struct store_conn *c);
 
 #define STORE_STEPS_A_QUESTION 2000 /* of the engine: well below a millisecond */
 /* Asked every so many engine steps while a statement runs; true stops it with ERR_CANCELLED.

@@ -97,6 +97,7 @@ struct store_conn {
 	bool read_only;
 	/* does not wait for other processes; had to, since it was told so */
 	bool impatient, busy;
+	bool commits_taken; /* the lock that commits share, for all of its commits until it is given up */
 	bool sandbox;       /* what is prepared or run now is a client's query */
 	bool damaged;       /* a value did not have its checksum */
 	bool failed;        /* a function of tsql.c did, while a statement ran */

@@ -32,12 +32,28 @@ int store_begin(struct store_conn *c, struct err *reterr)
 	return run_kept(c, &c->begin, c->read_only ? "BEGIN DEFERRED" : "BEGIN IMMEDIATE", reterr);
 }
 
+bool store_commits_try(struct store_conn *c)
+{
+	assert(!c->commits_taken && !c->read_only);
+	c->commits_taken = c->store->commits == NULL || pthread_rwlock_tryrdlock(c->store->commits) == 0;
+	return c->commits_taken;
+}
+
+void store_commits_give(struct store_conn *c)
+{
+	assert(c->commits_taken);
+	c->commits_taken = false;
+	if (c->store->commits != NULL)
+		pthread_rwlock_unlock(c->store->commits);
+}
+
 /* Together with commits of other databases, but not while somebody begins to see all of them. */
 static int run_commit(struct store_conn *c, struct err *reterr)
 {
-	pthread_rwlock_t *l = c->store->commits;
+	pthread_rwlock_t *l = c->commits_taken ? NULL : c->store->commits;
 	int rc;
 
+	assert(!c->impatient || c->commits_taken); /* a thread that must not wait has it already */
 	if (l != NULL)
 		pthread_rwlock_rdlock(l);
 	rc = run_kept(c, &c->commit, "COMMIT", reterr);

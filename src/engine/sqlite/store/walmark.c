@@ -237,12 +237,12 @@ static bool wal_is_gone(const struct store *st)
 }
 
 /* The last connection has copied the WAL into the file and deleted it: there is nothing that
- * could be lost. */
+ * could be lost. Whoever is not the last takes no lock: it may be a thread of low priority. */
 void store_mark_disconnected(struct store *st)
 {
 	struct store_mark *m = &st->mark;
 
-	if (m->fd < 0)
+	if (m->fd < 0 || !wal_is_gone(st))
 		return;
 	lock_take(&m->lock);
 	if (wal_is_gone(st) && ftruncate(m->fd, 0) == 0)

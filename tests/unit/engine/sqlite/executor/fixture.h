@@ -64,6 +64,7 @@ enum fixture_statement {
 	S_LONG,
 	S_LARGEST,
 	S_ABOVE,
+	S_LOSE,
 	S_STATEMENTS
 };
 static const struct statement st[S_STATEMENTS] = {
@@ -96,6 +97,8 @@ static const struct statement st[S_STATEMENTS] = {
 		     "i < 1000000) SELECT max(i) FROM c",
 		     NULL, 0, S_LONG, true },
 	[S_ABOVE] = { "SELECT id, n FROM item WHERE n > ?1 ORDER BY id", bind_two, 1, S_ABOVE, false },
+	/* the engine gives the whole transaction up */
+	[S_LOSE] = { "INSERT OR ROLLBACK INTO item VALUES (?1, ?2)", bind_two, 2, S_LOSE, true },
 	[S_LARGEST] = { "SELECT max(n) FROM item", NULL, 0, S_LARGEST, false },
 	[S_PROMISES] = { "SELECT coalesce(sum(CASE phase WHEN 0 THEN 1 WHEN 1 THEN 100 ELSE 10000 END), 0) "
 			 "FROM promise",
@@ -124,6 +127,7 @@ enum fixture_proc {
 	P_LARGEST,
 	P_LOOK,
 	P_COUNTED,
+	P_LOSE,
 	P_PROCS
 };
 #define COMMON \
@@ -212,6 +216,11 @@ static const struct proc procs[P_PROCS] = {
 		     .is_short = true,
 		     COMMON,
 		     ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_FILL] }) },
+	[P_LOSE] = { .name = "lose",
+		     .flush_later = true,
+		     .is_short = true,
+		     COMMON,
+		     ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_LOSE] }) },
 	[P_ORPHAN] = { .name = "orphan", COMMON, ONE_STEP({ .kind = STEP_RUN, .stmt = &st[S_ORPHAN] }) },
 	[P_RENEW] = { .name = "renew",
 		      .flush_later = true,
@@ -420,6 +429,7 @@ static inline bool call_is_done(struct test_call *t)
 }
 
 struct fixture {
+	pthread_rwlock_t commits;  /* as an engine has it for all its databases */
 	struct engine_database db; /* what engine.h sees: its functions are those of the executor */
 	struct store *store;
 	struct executor *ex;
@@ -462,13 +472,16 @@ static const struct engine_ops fixture_ops = { .submit = fixture_submit,
 static inline int fixture_up(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct store_options o = { .path = ":memory:", .name = "Test", .service = &fixture_service };
+	struct store_options o = {
+		.path = ":memory:", .name = "Test", .service = &fixture_service, .commits = &f->commits
+	};
 	struct engine e = { .ops = &fixture_ops,
 			    .limits = { .execution_timeout_s = 60,
 					.lock_timeout_ms = 60000,
 					.transaction_idle_s = 60,
 					.max_queue = 10000 } };
 
+	pthread_rwlock_init(&f->commits, NULL);
 	if (store_open(&o, &f->store, &f->err) < 0)
 		fail_msg("%s", f->err.text);
 	engine_database_init(&f->db, &e, "Test", SERVICE_STATE, true);
@@ -496,6 +509,7 @@ static inline int fixture_down(void **state)
 
 	fixture_stop(f);
 	store_close(f->store);
+	pthread_rwlock_destroy(&f->commits);
 	free(f);
 	return 0;
 }

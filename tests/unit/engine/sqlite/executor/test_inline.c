@@ -1,5 +1,7 @@
 /* test_inline.c — short calls that come alone: who runs them, and that the writer, which sleeps
  * meanwhile, misses nothing. */
+#include <stdatomic.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -7,8 +9,25 @@
 
 #define THREADS 4
 #define PER_THREAD 200
-/* at which the log is copied into the file, see engine/sqlite/store/checkpoint.c */
-#define LOG_PAGES 1500
+/* at which the WAL is copied into the file, see engine/sqlite/store/checkpoint.c */
+#define WAL_WORTH 1500
+#define HANGS_MOST 3000 /* ms */
+
+/* Flushes by others than the main thread take until this is false again. */
+static atomic_bool flushes_hang;
+static pthread_t main_thread;
+static int flushes_here; /* by the main thread */
+
+/* In the place of the C library's. */
+int fdatasync(int fd)
+{
+	bool here = pthread_equal(main_thread, pthread_self()) != 0;
+
+	for (int i = 0; !here && atomic_load(&flushes_hang) && i < HANGS_MOST; i++)
+		usleep(1000);
+	flushes_here += here;
+	return (int)syscall(SYS_fdatasync, fd);
+}
 
 /* As a session does that has its loop to itself. */
 static void bring(struct fixture *f, struct test_call *t)
@@ -152,6 +171,94 @@ static void another_process_is_left_to_the_writer(void **state)
 	assert_int_equal(t.completions, 1);
 	assert_false(ran_here(&t));
 	call_fini(&t);
+}
+
+/* Who looks at all databases as of one moment waits, with the lock that commits share, for those
+ * of other databases that are being flushed. */
+static void who_copies_all_is_left_to_the_writer(void **state)
+{
+	struct fixture *f = *state;
+	struct test_call t;
+
+	fixture_start(f);
+	run_inline(f, P_PUT, 0);
+	assert_int_equal(pthread_rwlock_wrlock(&f->commits), 0);
+	usleep(20000); /* the writer falls asleep */
+	call_init(&t, P_PUT, 500000, 1);
+	bring(f, &t);
+	assert_false(call_is_done(&t));
+	pthread_rwlock_unlock(&f->commits);
+	assert_int_equal(call_wait(&t), 0);
+	assert_int_equal(t.completions, 1);
+	assert_false(ran_here(&t));
+	call_fini(&t);
+	run_inline(f, P_PUT, 600000);
+	/* nothing of it is kept */
+	assert_int_equal(pthread_rwlock_trywrlock(&f->commits), 0);
+	pthread_rwlock_unlock(&f->commits);
+}
+
+/* The writer would wait for the flusher: with an interval of nothing, each flush is late. */
+static void a_late_flush_is_made_by_who_brings_the_call(void **state)
+{
+	struct fixture *f = *state;
+	bool here = false;
+
+	f->options.relaxed = true;
+	fixture_start(f);
+	run_inline(f, P_PUT, 0);
+	for (int i = 0; !here; i++) {
+		struct test_call t;
+		int before = flushes_here;
+
+		assert_true(i < 10000);
+		call_init(&t, P_PUT, 500000 + i, 1);
+		atomic_store(&flushes_hang, true);
+		bring(f, &t);
+		here = call_is_done(&t) && ran_here(&t);
+		atomic_store(&flushes_hang, false);
+		assert_int_equal(call_wait(&t), 0);
+		assert_int_equal(flushes_here - before, here);
+		call_fini(&t);
+		usleep(here ? 0 : 1000);
+	}
+}
+
+/* When the engine gives a transaction up, each of the others has one of its own: that is the
+ * writer's, which may wait. */
+static void a_transaction_that_is_lost_is_left_to_the_writer(void **state)
+{
+	static const enum fixture_proc kinds[] = { P_RENEW, P_LOSE, P_RENEW };
+	struct fixture *f = *state;
+	bool here = false;
+
+	f->options.promise = &procs[P_PROMISE];
+	fixture_start(f);
+	assert_int_equal(run(f, P_PUT, 1, 1), 0);
+	assert_int_equal(run(f, P_RENEW, 1, 2), 0); /* makes the promise */
+	for (int round = 0; !here; round++) {       /* until the one that loses it is run by this thread */
+		struct test_call t[3];
+		bool wake = false;
+
+		assert_true(round < 1000);
+		run_inline(f, P_RENEW, 1);
+		for (int i = 0; i < 3; i++) {
+			call_init(&t[i], kinds[i], 1, 5 + i);
+			wake |= engine_submit_quietly(&f->db, &t[i].call);
+		}
+		if (wake)
+			engine_wake(&f->db, false);
+		for (int i = 0; i < 3; i++) {
+			assert_int_equal(call_wait(&t[i]), i == 1 ? -1 : 0);
+			assert_int_equal(t[i].completions, 1);
+		}
+		here = ran_here(&t[1]);
+		assert_false(ran_here(&t[0]) || ran_here(&t[2]));
+		assert_int_equal(t[1].call.err.number, 2627);
+		for (int i = 0; i < 3; i++)
+			call_fini(&t[i]);
+		assert_int_equal(number_of(f, P_LARGEST), 7);
+	}
 }
 
 struct worker {
@@ -420,7 +527,7 @@ static void the_wal_is_checkpointed_though_the_writer_sleeps(void **state)
 		waiting = store_wal_waiting(f->store);
 		most = waiting > most ? waiting : most;
 	}
-	assert_true(most >= LOG_PAGES);
+	assert_true(most >= WAL_WORTH);
 }
 
 int main(void)
@@ -442,6 +549,12 @@ int main(void)
 						fixture_down),
 		cmocka_unit_test_setup_teardown(another_process_is_left_to_the_writer, fixture_up,
 						fixture_down),
+		cmocka_unit_test_setup_teardown(who_copies_all_is_left_to_the_writer, fixture_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(a_late_flush_is_made_by_who_brings_the_call, fixture_up,
+						fixture_down),
+		cmocka_unit_test_setup_teardown(a_transaction_that_is_lost_is_left_to_the_writer, fixture_up,
+						fixture_down),
 		cmocka_unit_test_setup_teardown(many_at_once_lose_nothing, fixture_up, fixture_down),
 		cmocka_unit_test_setup_teardown(what_comes_meanwhile_is_done_afterwards, fixture_up,
 						fixture_down),
@@ -452,5 +565,6 @@ int main(void)
 						fixture_down),
 	};
 
+	main_thread = pthread_self();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
