@@ -31,6 +31,18 @@ def fresh(procedure, arguments):
     return {**arguments, key: new}
 
 
+def listed(arguments):
+    return ", ".join(f"{name} = {value}" for name, value in arguments.items())
+
+
+def before(procedure, service, arguments):
+    """A group is added to a job: that this is not there is not to be the reason either."""
+    if procedure.name != "proc_AddGroup":
+        return ""
+    job = next(p for p in service.procs if p.name == "proc_AddJob")
+    return f"EXEC proc_AddJob {listed({**dict(ARGUMENT.findall(str(job.example))), '@JobId': arguments['@JobId']})} "
+
+
 @pytest.mark.parametrize("service", SERVICES, ids=lambda s: s.name)
 def test_no_null_is_told_by_an_inner_table(server, service):
     with Wire(server).login(database=DATABASES[service.name]) as w:
@@ -41,8 +53,9 @@ def test_no_null_is_told_by_an_inner_table(server, service):
             for parameter in procedure.params:
                 if parameter.output:
                     continue
-                given = {**fresh(procedure, arguments), parameter.name: "NULL"}
-                text = f"BEGIN TRAN EXEC {procedure.name} " + ", ".join(f"{name} = {value}" for name, value in given.items()) + " IF @@TRANCOUNT > 0 ROLLBACK"
+                new = fresh(procedure, arguments)
+                text = (f"BEGIN TRAN {before(procedure, service, new)}EXEC {procedure.name} {listed({**new, parameter.name: 'NULL'})} "
+                        "IF @@TRANCOUNT > 0 ROLLBACK")
                 for error in w.batch(text).errors:
                     assert error.number != 50010, (text, error.text)
                     assert error.number != 515 or f"for parameter '{parameter.name}'" in error.text, (text, error.text)
