@@ -90,9 +90,10 @@ static void resume(struct http_task *t)
 	MHD_resume_connection(r->connection);
 }
 
+/* By a thread that is always soon free: those of the dashboard may all be busy. */
 void http_answer_later(struct http_request *r, unsigned ms)
 {
 	r->task.run = resume;
-	if (!http_pool_submit(&r->http->work, &r->task, clock_mono_ms() + ms, true))
+	if (!http_pool_submit(&r->http->probes, &r->task, clock_mono_ms() + ms, true))
 		resume(&r->task);
 }

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "http/history.h"
 #include "http/http_int.h"
+#include "http/shared.h"
 #include "http/visitors.h"
 
 #define PEM_MOST ((size_t)1 << 20)
@@ -123,7 +124,7 @@ static void reap(struct http_task *t)
 	struct http *h = CONTAINER_OF(t, struct http, reaper);
 
 	if (!http_connections_check(&h->connections, &h->reaping) ||
-	    http_pool_submit(&h->work, t, clock_mono_ms() + REAP_MS, true))
+	    http_pool_submit(&h->probes, t, clock_mono_ms() + REAP_MS, true))
 		return;
 	lock_take(&h->connections.lock);
 	h->reaping = false;
@@ -132,7 +133,7 @@ static void reap(struct http_task *t)
 
 void http_reap_soon(struct http *h)
 {
-	if (!http_pool_submit(&h->work, &h->reaper, clock_mono_ms() + REAP_MS, true)) {
+	if (!http_pool_submit(&h->probes, &h->reaper, clock_mono_ms() + REAP_MS, true)) {
 		lock_take(&h->connections.lock);
 		h->reaping = false;
 		lock_give(&h->connections.lock);
@@ -144,7 +145,7 @@ void http_reap_soon(struct http *h)
 /* Refused only when all ends. */
 static void sample_later(struct http *h, int64_t ms)
 {
-	bool taken = http_pool_submit(&h->work, &h->sampler, clock_mono_ms() + ms, true);
+	bool taken = http_pool_submit(&h->probes, &h->sampler, clock_mono_ms() + ms, true);
 
 	(void)taken;
 }
@@ -164,23 +165,41 @@ static void sample(struct http_task *t)
 
 /* ---- up and down ---- */
 
+static void stop_pools(struct http *h)
+{
+	http_pool_stop(&h->logins);
+	http_pool_stop(&h->work);
+	http_pool_stop(&h->probes);
+}
+
+static int start_pools(struct http *h, struct err *reterr)
+{
+	if (http_pool_start(&h->probes, HTTP_PROBERS, reterr) < 0)
+		return -1;
+	if (http_pool_start(&h->work, HTTP_WORKERS, reterr) < 0) {
+		http_pool_stop(&h->probes);
+		return -1;
+	}
+	if (http_pool_start(&h->logins, 1, reterr) < 0) {
+		http_pool_stop(&h->work);
+		http_pool_stop(&h->probes);
+		return -1;
+	}
+	return 0;
+}
+
 static int up(struct http *h, struct err *reterr)
 {
 	h->reaping = false;
 	h->reaper.run = reap;
-	if (http_pool_start(&h->work, HTTP_WORKERS, reterr) < 0)
+	if (start_pools(h, reterr) < 0)
 		return -1;
-	if (http_pool_start(&h->logins, 1, reterr) < 0) {
-		http_pool_stop(&h->work);
-		return -1;
-	}
 	if (start_daemon(h, reterr) == 0) {
 		h->sampler.run = sample;
 		sample_later(h, 0);
 		return 0;
 	}
-	http_pool_stop(&h->logins);
-	http_pool_stop(&h->work);
+	stop_pools(h);
 	return -1;
 }
 
@@ -190,8 +209,7 @@ static void down(struct http *h)
 {
 	if (h->daemon == NULL)
 		return;
-	http_pool_stop(&h->logins);
-	http_pool_stop(&h->work);
+	stop_pools(h);
 	MHD_stop_daemon(h->daemon);
 	h->daemon = NULL;
 }
@@ -208,6 +226,7 @@ int http_start(const struct http_options *o, struct http **ret, struct err *rete
 	lock_init(&h->connections.lock);
 	lock_init(&h->readiness.lock);
 	lock_init(&h->streams.lock);
+	http_shared_init(&h->shared);
 	list_init(&h->connections.all);
 	h->visitors = http_visitors_new(o->server);
 	h->history = http_history_new();
@@ -248,6 +267,7 @@ void http_stop(struct http *h)
 	http_history_free(h->history);
 	forget_pem(&h->certificate);
 	forget_pem(&h->key);
+	http_shared_fini(&h->shared);
 	lock_fini(&h->streams.lock);
 	lock_fini(&h->connections.lock);
 	lock_fini(&h->readiness.lock);

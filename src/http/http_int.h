@@ -21,6 +21,7 @@
 #define HTTP_API_MS 10000     /* a statement of the dashboard */
 #define HTTP_QUEUE 256u       /* requests that may wait for a thread */
 #define HTTP_WORKERS 3u
+#define HTTP_PROBERS 3u /* some may wait for databases while another answers */
 
 /* ---- pool.c: threads that run what may block ---- */
 
@@ -53,8 +54,8 @@ typedef void http_handler(struct http_request *r);
 struct http_route {
 	const char *method, *path;
 	http_handler *handler;
-	/* on which thread; SCRAPE: as LOGIN where a password is needed, else as WORK */
-	enum { ROUTE_NOW, ROUTE_WORK, ROUTE_LOGIN, ROUTE_SCRAPE } where;
+	/* on which thread; SCRAPE: as LOGIN where a password is needed, else as PROBE */
+	enum { ROUTE_NOW, ROUTE_WORK, ROUTE_LOGIN, ROUTE_PROBE, ROUTE_SCRAPE } where;
 };
 
 struct http_request {
@@ -115,6 +116,12 @@ struct http_streams {
 	struct lock lock;
 	unsigned n; /* under the lock: open now */
 };
+/* shared.c */
+struct http_shared {
+	struct lock lock;
+	struct list all; /* under the lock, as bytes: of what is kept */
+	size_t bytes;
+};
 
 /* listen.c */
 MUST_CHECK int http_listen(const char *text, int *ret_fd, char *ret_address, size_t size, bool *ret_loopback,
@@ -141,7 +148,9 @@ struct http {
 	char address[160];
 	char *certificate, *key; /* PEM; owned; NULL: no TLS */
 	struct MHD_Daemon *daemon;
-	struct http_pool work, logins;
+	/* health and numbers have threads of their own: whoever watches over the server must not
+	 * wait for those who look at it */
+	struct http_pool work, logins, probes;
 	struct http_connections connections;
 	struct http_task reaper;
 	bool reaping; /* under the lock of connections: the reaper is on its way */
@@ -150,6 +159,7 @@ struct http {
 	struct http_history *history;   /* owned */
 	struct http_task sampler;
 	struct http_streams streams;
+	struct http_shared shared;
 };
 
 #endif

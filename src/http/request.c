@@ -52,12 +52,17 @@ static enum MHD_Result send_answer(struct http_request *r)
 /* Passwords are checked on a thread of their own. */
 static struct http_pool *pool_of(struct http_request *r)
 {
-	const struct http_route *route = r->route;
-	bool checks;
+	struct http *h = r->http;
 
-	assert(route != NULL && route->where != ROUTE_NOW);
-	checks = route->where == ROUTE_LOGIN || (route->where == ROUTE_SCRAPE && r->http->tls);
-	return checks ? &r->http->logins : &r->http->work;
+	assert(r->route != NULL);
+	switch (r->route->where) {
+	case ROUTE_LOGIN: return &h->logins;
+	case ROUTE_SCRAPE: return h->tls ? &h->logins : &h->probes;
+	case ROUTE_PROBE: return &h->probes;
+	case ROUTE_WORK: break;
+	case ROUTE_NOW: assert(false); /* it needs no thread */
+	}
+	return &h->work;
 }
 
 static void on_thread(struct http_task *t)

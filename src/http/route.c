@@ -5,7 +5,7 @@
 
 static const struct http_route routes[] = {
 	{ "GET", "/healthz", http_health_alive, ROUTE_NOW },
-	{ "GET", "/readyz", http_health_ready, ROUTE_WORK },
+	{ "GET", "/readyz", http_health_ready, ROUTE_PROBE },
 	{ "GET", "/metrics", http_metrics, ROUTE_SCRAPE },
 	{ "POST", "/api/login", http_login, ROUTE_LOGIN },
 	{ "POST", "/api/logout", http_logout, ROUTE_WORK },

@@ -3,6 +3,7 @@ import datetime
 import http.client
 import json
 import pathlib
+import re
 import threading
 import time
 
@@ -122,11 +123,20 @@ def test_schedules_change(web):
     assert jobs["From the browser"][1].endswith(".UserProfileChangeJob") and jobs["From the browser"][2] == "daily at 03:30:00"
 
 
+def audit(server, action):
+    """Who did this, by the log, and how."""
+    server.wait_log(f"event=audit .*action={action}")
+    return re.findall(rf'event=audit session=(\d+) peer=127\.0\.0\.1 login=(\S+) database=master action={action} (.*)$', server.log(), re.M)
+
+
 def test_a_session_is_ended(web):
     with Wire(web).login(database="StateService", app="to be ended") as w:
+        spid = w.batch("SELECT @@SPID").ok().rows[0][0]
         browse("sessions", url(web), password=web.password, program="to be ended")
         with pytest.raises((OSError, EOFError)):
             w.batch("SELECT 1").ok()
+    (number, login, told), = [line for line in audit(web, "KILL") if f"killed={spid}" in line[2].split()]
+    assert login == "sa" and int(number) != spid
 
 
 def test_by_keyboard(web):
@@ -143,11 +153,95 @@ def test_nobody_looks_nothing_is_asked(web):
     assert browse("hidden", url(web), password=web.password) == 0
 
 
+def test_a_page_has_one_stream_however_many_views_it_shows(web):
+    """A browser has six connections to a server: a stream for each view of State would leave none in the second window."""
+    assert browse("streams", url(web), password=web.password) == {"State": 1, "Schedules": 1, "Jobs": 1, "hidden": 0, "shown": 1}
+
+
+@no_store
+def test_what_takes_too_long_is_said(web):
+    assert browse("refused", url(web), password=web.password) == {"counts": "Items were not counted: It took too long.", "failures": "It took too long."}
+
+
+def events(server, visitor, query, n):
+    """The first n events of a stream: (name, number of the view, data)."""
+    _, host, port = address(server)
+    connection = http.client.HTTPConnection(host, port, timeout=120)
+    connection.request("GET", f"/api/events?{query}", headers={"Cookie": visitor.cookie})
+    answer, found = connection.getresponse(), []
+    assert answer.status == 200
+    while len(found) < n:
+        lines = []
+        while (line := answer.readline().decode().rstrip("\n")) != "":
+            lines.append(line)
+        fields = dict(line.partition(": ")[::2] for line in lines if not line.startswith(":"))
+        if fields:
+            found.append((fields["event"], int(fields["id"]), json.loads(fields["data"])))
+    connection.close()
+    return found
+
+
+def test_a_stream_has_several_views_and_those_that_were_refused(web):
+    sql(web, "master", "EXEC procession_login_add 'streamer', 'streamer-Password1'; EXEC procession_grant 'streamer', 'WordAutomation', 'select'")
+    v = Visitor(web, "streamer", "streamer-Password1")
+    found = {number: (name, data) for name, number, data in events(web, v, "watch=jobs_any&db=WordAutomation&name=%25Handbook%25&watch=state&db=StateService&watch=job&db=WordAutomation&id=3", 3)}
+    assert found[0][0] == "view" and {row[1].split()[0] for row in found[0][1]["sets"][0]["rows"]} == {"Handbook"}
+    assert found[1] == ("problem", {"error": "There is no such database for this login."})
+    assert found[2][0] == "view" and found[2][1]["sets"][0]["rows"][0][0] == 3
+    for query in ("", "db=x&watch=jobs", "watch=nothing", "watch=kill&session=51", "&".join(["watch=sessions"] * 9)):
+        assert v.get(f"/api/events?{query}")[0] == 404
+
+
+def test_what_many_watch_is_asked_once(web):
+    """A question for all who watch the same with the same rights, every two seconds at most."""
+    def asked():
+        return sum(int(n) for n in re.findall(r'^procession_calls_total\{database="Translation",procedure="SELECT"\} (\d+)$', get(web, "/metrics")[1], re.M))
+
+    visitors, before, began = [Visitor(web) for _ in range(12)], asked(), time.monotonic()
+    for v in visitors:
+        assert events(web, v, "watch=failures&db=Translation", 1)[0][:2] == ("view", 0)
+    assert 1 <= asked() - before <= 2 + (time.monotonic() - began) / 2
+
+
+def test_readiness_and_numbers_wait_for_nobody_who_looks(web):
+    """Every thread of the dashboard waits for a job that somebody else holds: neither their work nor what sends answers is theirs."""
+    v, ended = Visitor(web), []
+    with Wire(web).login(database="WordAutomation") as holder:
+        holder.batch("BEGIN TRANSACTION; EXEC proc_CancelJob @JobId = 28, @PartitionId = NULL").ok()
+        threads = [threading.Thread(target=lambda: ended.append(v.post("/api/cancel", {"db": "WordAutomation", "id": 28}))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        _, host, port = address(web)
+        while not ended:        # until nobody is left to answer
+            connection = http.client.HTTPConnection(host, port, timeout=1)
+            try:
+                connection.request("GET", "/api/me", headers={"Cookie": v.cookie})
+                connection.getresponse()
+            except TimeoutError:
+                break
+            finally:
+                connection.close()
+        assert get(web, "/readyz")[:2] == (200, "ok\n")
+        assert "procession_uptime_seconds" in get(web, "/metrics")[1]
+        assert not ended
+        holder.batch("ROLLBACK").ok()
+    for thread in threads:
+        thread.join(60)
+    assert len(ended) == 4
+
+
 def test_logins_and_rights_change(web):
     browse("logins", url(web), password=web.password)
     assert rows(web, "StateService", "SELECT 1", login=("shop", "shop-Password1"))[0][0] == 1
     with pytest.raises(Exception):
         Wire(web).login(user=READER[0], password=READER[1], database="WordAutomation")
+    added, = [line for line in audit(web, "procession_login_add") if "@name=shop " in line[2]]
+    granted, = [line for line in audit(web, "procession_grant") if "@login=shop " in line[2]]
+    disabled, = [line for line in audit(web, "procession_login_disable") if f"@name={READER[0]} " in line[2]]
+    assert added[:2] == granted[:2] == disabled[:2] and added[1] == "sa"
+    assert added[2] == 'arguments="@name=shop @admin=0 @windows=0"' and granted[2] == 'arguments="@login=shop @database=StateService @rights=execute,select"'
+    assert disabled[2] == f'arguments="@name={READER[0]} @disabled=1"'
+    assert "shop-Password1" not in web.log()
 
 
 @no_store
@@ -243,6 +337,35 @@ def test_a_visitor_is_a_session_that_can_be_ended(web):
     assert [row[0] for row in rows(web, "master", f"SELECT program_name FROM sys.dm_exec_sessions WHERE session_id = {v.me['session']}")] == ["dashboard"]
     sql(web, "master", f"KILL {v.me['session']}")
     assert v.get("/api/me")[0] == 401
+
+
+def test_the_right_monitor_shows_all_sessions_here_as_over_tds(web):
+    sql(web, "master", "EXEC procession_login_add 'watcher', 'watcher-Password1'; EXEC procession_login_add 'nobody', 'nobody-Password1'",
+        "EXEC procession_grant 'watcher', 'master', 'monitor'")
+    with Wire(web).login(database="StateService", app="seen by watchers"):
+        def programs(login):
+            answer = json.loads(Visitor(web, login, f"{login}-Password1").get("/api/sessions")[1])["sets"][0]
+            return {row[answer["columns"].index("program_name")] for row in answer["rows"]}
+        assert {"seen by watchers", "dashboard"} <= programs("watcher")
+        assert "seen by watchers" in {row[0] for row in rows(web, "master", "SELECT program_name FROM sys.dm_exec_sessions", login=("watcher", "watcher-Password1"))}
+        assert programs("nobody") == {"dashboard"}
+
+
+def logins_by_outcome(server):
+    return {outcome: int(n) for outcome, n in re.findall(r'^procession_logins_total\{outcome="(\w+)"\} (\d+)$', get(server, "/metrics")[1], re.M)}
+
+
+@no_store
+def test_logins_are_counted_and_their_lines_can_be_switched_off(new_server):
+    server = new_server(settings={"http": "127.0.0.1:0"}, config={"log_logins": "off"})
+    before = logins_by_outcome(server)
+    Visitor(server)
+    for password in ("wrong", "false"):
+        assert get(server, "/api/login", "POST", json.dumps({"login": "sa", "password": password}), {"Content-Type": "application/json"})[0] == 403
+    after = logins_by_outcome(server)
+    assert {k: after[k] - before[k] for k in after} == {"accepted": 1, "refused": 2, "throttled": 0, "failed": 0}
+    server.wait_log("event=login_failed .*program=dashboard")
+    assert "event=login " not in server.log()
 
 
 def test_values_are_values_not_text(web):

@@ -19,14 +19,19 @@ PARTITION = uuid.UUID("93572c0a-d9e1-1395-dab3-932eac7ba30c")
 
 
 def write_jobs(server, n):
-    """Jobs 1 to n, all of them finished; job 5 is the needle, 7 has a partition, 3 is old. The server is stopped meanwhile."""
+    """Jobs 1 to n, all of them finished, the newest with two items each, one of which failed; job 5 is the needle, 7 has a partition, 3 is old. The
+    server is stopped meanwhile."""
     server.stop()
     numbers = f"WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < {n}) "
     with sqlite3.connect(server.data / "WordAutomation.db") as file:
+        file.execute("PRAGMA synchronous = off")
         file.execute(f"{numbers} INSERT INTO job (n, id, created, canceled, submitted, part, open) SELECT i, i, 1200000000000 + i, NULL, 1, NULL, 0 FROM c")
         file.execute(f"{numbers} INSERT INTO job_text (n, name) SELECT i, CASE WHEN i = 5 THEN 'Needle' ELSE 'Hay ' || i END FROM c")
         file.execute("UPDATE job SET part = ? WHERE id = 7", (PARTITION.bytes_le,))
         file.execute("UPDATE job SET created = 900000000000 WHERE id = 3")      # 1995
+        file.execute(f"{numbers} INSERT INTO item (n, grp, id, started, stopped, attempts, error) SELECT i, 1, 1, 1200000000000, 1200000000000, 1, NULL FROM c WHERE i > {n} - 100000")
+        file.execute(f"{numbers} INSERT INTO item (n, grp, id, started, stopped, attempts, error) SELECT i, 1, 2, 1200000000000, 1200000000000, 0, 4 + i % 3 FROM c WHERE i > {n} - 100000")
+        file.execute("INSERT INTO item_text (n, grp, id, input) SELECT n, grp, id, 'document' FROM item")
     file.close()
     server.start()
 
@@ -91,6 +96,13 @@ def test_each_question_looks_at_few_of_a_million_jobs():
             assert w.batch("SELECT COUNT(*) FROM dbo.Jobs WHERE Name LIKE '%nothing%'").ok().rows[0][0] == 0
             whole = processor_seconds(server) - before
         assert windows * 5 < whole, (windows, whole)
+        # What the page asks besides: the items of its jobs, and the failures among the newest ones.
+        before = processor_seconds(server)
+        counts = v.get("/api/job_counts?db=WordAutomation&" + "&".join(f"j{n}={1000000 - n}" for n in range(25)))
+        assert counts[0] == 200 and [row[1:] for row in json.loads(counts[1])["sets"][0]["rows"]] == [[2, 2, 2, 1]] * 25
+        failures = v.get("/api/failures?db=WordAutomation&since=1900-01-01")
+        assert failures[0] == 200 and sum(row[1] for row in json.loads(failures[1])["sets"][0]["rows"]) == WINDOW
+        assert processor_seconds(server) - before < whole
     finally:
         server.stop()
         server.remove()

@@ -3,7 +3,6 @@ import { pages } from "/pages.js";
 
 export const state = { me: null };
 const main = document.getElementById("main"), top = document.getElementById("top"), lost = document.getElementById("lost");
-let stops = [];     // what ends with the page that is shown
 
 // An element: h("p", {class: "x", onclick: f}, "text", child).
 export function h(name, attributes = {}, ...children) {
@@ -50,27 +49,39 @@ export const post = (change, body = {}) => ask(`/api/${change}`, {
 // A result set as objects by column.
 export const rows = (answer, n = 0) => (answer.sets?.[n]?.rows ?? []).map((row) => Object.fromEntries(answer.sets[n].columns.map((c, i) => [c, row[i]])));
 
+// All that a page watches comes in one stream: a browser has six connections to a server for all of its windows.
+let watched = [], source = null, timer = 0;
+
+function listen() {
+  clearTimeout(timer);
+  source?.close();
+  source = null;
+  if (document.hidden || watched.length === 0) return;
+  const list = watched, mine = new EventSource(`/api/events?${list.map((w) => query({ watch: w.view, ...w.args })).join("&")}`);
+  source = mine;
+  const tell = (e, how) => {
+    const w = list[e.lastEventId];
+    lost.hidden = true;
+    if (watched.includes(w) && w.last !== e.data) how(w, JSON.parse(e.data));
+    w.last = e.data;
+  };
+  const again = () => { mine.close(); if (source === mine) later(check, 1500); };
+  mine.addEventListener("open", () => { lost.hidden = true; });
+  mine.addEventListener("view", (e) => tell(e, (w, answer) => w.show(answer)));
+  mine.addEventListener("problem", (e) => tell(e, (w, answer) => w.fail(new Problem(400, answer.error))));
+  mine.addEventListener("end", again);
+  mine.addEventListener("error", again);
+}
+const later = (f, ms) => { clearTimeout(timer); timer = setTimeout(f, ms); };
+const check = () => ask("/api/me").then(listen, () => { if (watched.length > 0) later(check, 1500); });
+document.addEventListener("visibilitychange", () => listen());
+
 // Calls show(answer) now and whenever the view changes, until the page goes or nobody looks.
 export function watch(view, args, show, fail = () => {}) {
-  let source = null, timer = 0, over = false;
-  const open = () => {
-    if (over || document.hidden || source) return;
-    source = new EventSource(`/api/events?${query({ ...args, watch: view })}`);
-    source.addEventListener("open", () => { lost.hidden = true; });
-    source.addEventListener("view", (e) => { lost.hidden = true; show(JSON.parse(e.data)); });
-    source.addEventListener("problem", (e) => fail(new Problem(400, JSON.parse(e.data).error)));
-    const again = () => { close(); clearTimeout(timer); timer = setTimeout(check, 1500); };
-    source.addEventListener("end", again);
-    source.addEventListener("error", again);
-  };
-  const close = () => { source?.close(); source = null; };
-  const check = () => { if (!over) ask("/api/me").then(open, () => { if (!over) { timer = setTimeout(check, 1500); } }); };
-  const look = () => (document.hidden ? close() : open());
-  document.addEventListener("visibilitychange", look);
-  open();
-  const stop = () => { over = true; clearTimeout(timer); close(); document.removeEventListener("visibilitychange", look); };
-  stops.push(stop);
-  return stop;
+  const mine = { view, args, show, fail };
+  watched = [...watched, mine];
+  later(listen, 0);
+  return () => { watched = watched.filter((w) => w !== mine); later(listen, 0); };
 }
 
 // Puts new children in place and keeps the keyboard where it was (elements with the same data-key).
@@ -145,7 +156,8 @@ document.getElementById("logout").addEventListener("click", async () => {
 // ---- pages ----
 
 function endPage() {
-  for (const stop of stops.splice(0)) stop();
+  watched = [];
+  listen();
   for (const box of document.querySelectorAll("dialog")) box.remove();
 }
 

@@ -202,14 +202,14 @@ function jobs(node, database, id) {
   };
   const draw = async (first, end) => {
     const mine = turn, fits = end ? [...first, ...further.rows] : first, list = fits.slice(0, 25), more = fits.length > 25;
-    if (list.length) await count(list).catch(() => {});
+    const uncounted = list.length ? await count(list).then(() => "", (problem) => problem.message) : "";
     if (mine !== turn) return;      // something else is asked by now
     fill(out, table("Jobs", ["Job", "Name", "State", "Progress", "#Failed", "Created", ""], list.map((j) => {
-      const c = counts.get(String(j.JobId)) ?? { Items: 0, Stopped: 0, Failed: 0 }, [text, kind] = jobState(j);
+      const c = counts.get(String(j.JobId)) ?? (uncounted ? null : { Items: 0, Stopped: 0, Failed: 0 }), [text, kind] = jobState(j);
       return row(h("a", { href: `#/jobs/${encodeURIComponent(db.name)}/${j.JobId}`, "data-key": `j${j.JobId}` }, String(j.JobId)), wide(j.Name ?? "–"), mark(text, kind),
-        whole(progress(`Job ${j.JobId}`, c.Items, c.Stopped, c.Failed)), right(number(c.Failed)), time(j.CreateTime),
+        whole(c ? progress(`Job ${j.JobId}`, c.Items, c.Stopped, c.Failed) : "–"), right(number(c?.Failed)), time(j.CreateTime),
         actions(db.may && !j.CancelTime && (j.Unfinished > 0 || !j.Submitted) && button("Cancel", `c${j.JobId}`, () => cancel(j), "danger")));
-    }), "No job fits."),
+    }), "No job fits."), uncounted && h("p", { class: "said" }, `Items were not counted: ${uncounted}`),
     h("div", { class: "row" }, before.length > 0 && button("Newest", "first", () => { before = []; restart(); }),
       more && button("Older", "older", () => { before.push(list.at(-1).JobId); restart(); }),
       end && !more && further.end.More && [button("Search on", "on", () => searchOn(first, end)), h("span", { class: "soft", role: "status" }, `${number(further.looked)} jobs were looked through, back to job ${further.end.Low}.`)]));
@@ -242,7 +242,7 @@ function jobs(node, database, id) {
   restart();
   watch("failures", { db: db.name, since: iso(new Date(Date.now() - 7 * 86400e3)) }, (answer) => fill(failures, h("h2", {}, "Failures of the last seven days, by error"), h("p", { class: "soft" }, "In the newest 20,000 jobs."),
     table("Failures", ["#Error", "#Items", "#Jobs", "Last", "Last job"], rows(answer).map((f) => row(right(String(f.ErrorCode)), right(number(f.Items)), right(number(f.Jobs)), time(f.Last),
-      h("a", { href: `#/jobs/${encodeURIComponent(db.name)}/${f.LastJob}` }, String(f.LastJob)))), "No item has failed.")), () => fill(failures));
+      h("a", { href: `#/jobs/${encodeURIComponent(db.name)}/${f.LastJob}` }, String(f.LastJob)))), "No item has failed.")), (problem) => fill(failures, h("h2", {}, "Failures of the last seven days, by error"), h("p", { class: "said" }, problem.message)));
 }
 
 function job(node, db, id) {
@@ -353,7 +353,7 @@ function schedules(node, database) {
     fill(last, h("h2", {}, "Last runs"), table("Last runs", ["Ended", "Job", "Outcome", "#Exit status", "#Took", "#Late", "Scheduler"], runs.slice(0, 20).map((r) => row(time(r.EndTime),
       wide(r.DisplayName ?? r.JobId), mark(...outcome(r)), right(r.ExitStatus === null || r.ExitStatus < 0 ? "–" : r.ExitStatus), right(lasted((date(r.EndTime) - date(r.StartTime)) / 1000)),
       right(lasted(Math.max(0, date(r.StartTime) - date(r.DueTime)) / 1000)), r.Scheduler ?? "–")), "No scheduler has told of a run yet."));
-  }, () => fill(last));
+  }, (problem) => fill(last, h("h2", {}, "Last runs"), h("p", { class: "said" }, problem.message)));
 }
 
 // ---- State ----

@@ -377,4 +377,42 @@ module.exports = {
     await again;
     return meanwhile;
   },
+
+  // What cannot be found out in time is said, where it would stand.
+  async refused(page, url, o) {
+    const slow = JSON.stringify({ error: "It took too long." });
+    await enter(page, url, o);
+    await page.route("**/api/job_counts*", (route) => route.fulfill({ status: 504, contentType: "application/json", body: slow }));
+    await open(page, "Jobs");
+    await page.getByRole("region", { name: "Jobs" }).getByRole("link", { name: "40", exact: true }).waitFor();
+    const counts = await page.getByText(/^Items were not counted/).textContent();
+    await open(page, "Overview");
+    await page.route("**/api/events*", (route) => route.fulfill({ contentType: "text/event-stream", body: `event: problem\nid: 1\ndata: ${slow}\n\n` }));
+    await open(page, "Jobs");
+    await page.getByRole("heading", { name: "Failures of the last seven days, by error" }).waitFor();
+    return { counts, failures: await page.getByText(/^It took too long/).textContent() };
+  },
+
+  // How many streams of events each page holds, and what becomes of them when nobody looks.
+  async streams(page, url, o) {
+    const open = new Set(), count = {};
+    page.on("request", (r) => { if (r.url().includes("/api/events")) open.add(r); });
+    for (const end of ["requestfailed", "requestfinished"]) page.on(end, (r) => open.delete(r));
+    const settled = async (n) => { for (let tries = 0; open.size !== n && tries < 100; tries++) await page.waitForTimeout(100); return open.size; };
+    const hide = (yes) => page.evaluate((hidden) => {
+      Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, yes);
+    await enter(page, url, o);
+    for (const [name, ready] of PAGES.filter(([title]) => ["State", "Schedules", "Jobs"].includes(title)).reverse()) {
+      await page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
+      await ready(page).first().waitFor();
+      count[name] = await settled(1);
+    }
+    await hide(true);
+    count.hidden = await settled(0);
+    await hide(false);
+    count.shown = await settled(1);
+    return count;
+  },
 };
