@@ -53,6 +53,33 @@ static void show_tables(const struct cli *cli, const struct client_result *r, co
 		puts("}");
 }
 
+int cli_answer_begin(struct client *c, const char *proc, const struct client_arg *args, size_t nargs,
+		     char *ret_id, size_t size, struct err *reterr)
+{
+	struct client_result r;
+	int rc = client_call(c, proc, args, nargs, &r, reterr), column = -1;
+
+	if (rc == 0 && r.ntables == 1 && r.tables[0].nrows == 1)
+		column = client_column(&r.tables[0], "id");
+	if (rc == 0 && (column < 0 || r.tables[0].cells[column] == NULL))
+		rc = err_raise(reterr, 50000, 16, 1, "the server began nothing");
+	if (rc == 0)
+		snprintf(ret_id, size, "%s", r.tables[0].cells[column]);
+	client_result_fini(&r);
+	return rc;
+}
+
+void cli_answer_end(struct client *c, const char *proc, const char *id, const char *untold)
+{
+	const struct client_arg args[] = { client_text("@id", id) };
+	struct client_result r;
+	struct err ignored;
+
+	if (client_call(c, proc, args, ARRAY_LEN(args), &r, &ignored) < 0)
+		cli_output_note(untold);
+	client_result_fini(&r);
+}
+
 int cli_answer_call(struct cli *cli, const char *proc, const struct client_arg *args, size_t nargs,
 		    const struct cli_outcome *o)
 {

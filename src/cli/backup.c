@@ -31,26 +31,8 @@ static const char *cell(const struct client_table *t, size_t row, const char *na
 static int begin(const struct cli *cli, struct client *c, char *ret_id, size_t size, struct err *reterr)
 {
 	const struct client_arg args[] = { client_text("@databases", cli->database) };
-	struct client_result r;
-	int rc = client_call(c, "procession_backup_begin", args, ARRAY_LEN(args), &r, reterr);
 
-	if (rc == 0 && (r.ntables != 1 || r.tables[0].nrows != 1))
-		rc = err_raise(reterr, 50000, 16, 1, "the server began no backup");
-	if (rc == 0)
-		snprintf(ret_id, size, "%s", cell(&r.tables[0], 0, "id"));
-	client_result_fini(&r);
-	return rc;
-}
-
-static void end(struct client *c, const char *id)
-{
-	const struct client_arg args[] = { client_text("@id", id) };
-	struct client_result r;
-	struct err ignored;
-
-	if (client_call(c, "procession_backup_end", args, ARRAY_LEN(args), &r, &ignored) < 0)
-		cli_output_note("procession: the server keeps its copy until the next backup");
-	client_result_fini(&r);
+	return cli_answer_begin(c, "procession_backup_begin", args, ARRAY_LEN(args), ret_id, size, reterr);
 }
 
 static int fill_manifest(const struct client_table *t, struct archive_manifest *m, struct err *reterr)
@@ -297,7 +279,8 @@ static int take(struct cli *cli, const char *path, struct archive_manifest *m, s
 		rc = wait_ready(c, id, m, reterr);
 		if (rc == 0)
 			rc = save(c, id, path, m, reterr);
-		end(c, id);
+		cli_answer_end(c, "procession_backup_end", id,
+			       "procession: the server keeps its copy until the next backup");
 	}
 	client_close(c);
 	if (rc < 0 && reterr->number == KEPT_ELSEWHERE && cli->data != NULL && cli->database == NULL) {

@@ -154,26 +154,9 @@ static void show_end(const struct cli *cli, const struct look *l, const struct s
 static int begin(const struct cli *cli, struct client *c, char *ret_id, size_t size, struct err *reterr)
 {
 	const struct client_arg args[] = { client_text("@name", cli->args[0]), client_text("@to", cli->to) };
-	struct client_result r;
-	int rc = client_call(c, "procession_database_move_begin", args, ARRAY_LEN(args), &r, reterr);
 
-	if (rc == 0 && (r.ntables != 1 || r.tables[0].nrows != 1))
-		rc = err_raise(reterr, 50000, 16, 1, "the server began no move");
-	if (rc == 0)
-		snprintf(ret_id, size, "%s", cell(&r.tables[0], "id"));
-	client_result_fini(&r);
-	return rc;
-}
-
-static void end(struct client *c, const char *id)
-{
-	const struct client_arg args[] = { client_text("@id", id) };
-	struct client_result r;
-	struct err ignored;
-
-	if (client_call(c, "procession_database_move_end", args, ARRAY_LEN(args), &r, &ignored) < 0)
-		cli_output_note("procession: the server was not told; it breaks the move off in ten seconds");
-	client_result_fini(&r);
+	return cli_answer_begin(c, "procession_database_move_begin", args, ARRAY_LEN(args), ret_id, size,
+				reterr);
 }
 
 /* Until it is over, one way or the other. */
@@ -191,7 +174,9 @@ static int watch(struct client *c, const char *id, struct look *l, struct shown 
 							       : l->reason);
 		show(l, s);
 		if (told_to_end && !said) {
-			end(c, id);
+			cli_answer_end(
+				c, "procession_database_move_end", id,
+				"procession: the server was not told; it breaks the move off in ten seconds");
 			said = true;
 		}
 		nanosleep(&pause, NULL);

@@ -19,6 +19,9 @@ struct query_text {
 };
 void query_text_put(struct query_text *t, struct str more);
 void query_text_format(struct query_text *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* A name in double quotes; a column of a source. */
+void query_text_name(struct query_text *t, const char *name);
+void query_text_column(struct query_text *t, const struct query_source *src, size_t column);
 /* Keeps the value; its number, from 1. */
 size_t query_text_bind(struct query_text *t, const struct value *v);
 /* Keeps the rows of a table variable as one text, a JSON array of arrays; nul stands for U+0000,

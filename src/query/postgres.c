@@ -10,25 +10,6 @@
 #include <assert.h>
 #include <string.h>
 
-static void quoted(struct query_text *t, const char *name)
-{
-	query_text_put(t, STR("\""));
-	for (const char *p = name; *p != '\0'; p++)
-		query_text_put(t, *p == '"' ? STR("\"\"") : (struct str){ p, 1 });
-	query_text_put(t, STR("\""));
-}
-
-void query_postgres_column(struct query_postgres *w, const struct query_source *src, size_t column)
-{
-	assert(src->id > 0 && column < src->ncolumns);
-	if (src->view == NULL) {
-		query_text_format(w->t, "t%u.c%zu", src->id, column);
-		return;
-	}
-	query_text_format(w->t, "t%u.", src->id);
-	quoted(w->t, src->columns[column].name);
-}
-
 void query_postgres_order(struct query_postgres *w, const struct query_order_item *items, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -66,11 +47,11 @@ static void view(struct query_postgres *w, const struct query_source *src)
 		return;
 	}
 	if (!src->view->per_database && !login) {
-		quoted(w->t, src->view->store_name);
+		query_text_name(w->t, src->view->store_name);
 		return;
 	}
 	query_text_put(w->t, STR("(SELECT * FROM "));
-	quoted(w->t, src->view->store_name);
+	query_text_name(w->t, src->view->store_name);
 	query_text_put(w->t, STR(" WHERE "));
 	if (src->view->per_database)
 		query_text_format(w->t, "tsql_fold(\"database_name\") = tsql_fold($%zu)%s",

@@ -12,7 +12,6 @@ struct query_postgres {
 };
 
 void query_postgres_select(struct query_postgres *w, const struct query_select *s);
-void query_postgres_column(struct query_postgres *w, const struct query_source *src, size_t column);
 void query_postgres_order(struct query_postgres *w, const struct query_order_item *items, size_t n);
 void query_postgres_expr(struct query_postgres *w, const struct query_node *n);
 /* As a text, whatever it is. */

@@ -234,20 +234,13 @@ static void to_text(struct query_postgres *w, const struct query_node *n)
 
 static void to_number(struct query_postgres *w, const struct query_node *n)
 {
-	static const struct {
-		int64_t least, most;
-	} bounds[] = {
-		[TYPE_TINYINT] = { 0, UINT8_MAX },
-		[TYPE_SMALLINT] = { INT16_MIN, INT16_MAX },
-		[TYPE_INT] = { INT32_MIN, INT32_MAX },
-		[TYPE_BIGINT] = { -INT64_MAX, INT64_MAX },
-	};
+	struct type_bounds b = type_bounds(n->type.id);
 
 	query_text_put(w->t, STR("tsql_to_number("));
 	query_postgres_expr(w, n->args[0]);
-	query_text_format(w->t, ", %" PRId64 ", %" PRId64 ", '%s', '%s')", bounds[n->type.id].least,
-			  bounds[n->type.id].most, type_info(n->type.id)->name,
-			  type_info(n->args[0]->type.id)->name);
+	/* quoted: without, the minus is an operator, and the least bigint too large for one */
+	query_text_format(w->t, ", '%" PRId64 "', '%" PRId64 "', '%s', '%s')", b.least, b.most,
+			  type_info(n->type.id)->name, type_info(n->args[0]->type.id)->name);
 }
 
 void query_postgres_cast(struct query_postgres *w, const struct query_node *n)

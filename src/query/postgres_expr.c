@@ -72,7 +72,7 @@ static void column(struct query_postgres *w, const struct query_node *n)
 							       : STR("min(CAST("));
 	if (is_decimal(&n->type))
 		query_text_put(w->t, STR("CAST("));
-	query_postgres_column(w, n->source, n->column);
+	query_text_column(w->t, n->source, n->column);
 	if (is_decimal(&n->type))
 		query_text_put(w->t, STR(" AS numeric)"));
 	if (w->grouped)

@@ -10,25 +10,6 @@
 #include <assert.h>
 #include <string.h>
 
-static void quoted(struct query_text *t, const char *name)
-{
-	query_text_put(t, STR("\""));
-	for (const char *p = name; *p != '\0'; p++)
-		query_text_put(t, *p == '"' ? STR("\"\"") : (struct str){ p, 1 });
-	query_text_put(t, STR("\""));
-}
-
-void query_sqlite_column(struct query_text *t, const struct query_source *src, size_t column)
-{
-	assert(src->id > 0 && column < src->ncolumns);
-	if (src->view == NULL) {
-		query_text_format(t, "t%u.c%zu", src->id, column);
-		return;
-	}
-	query_text_format(t, "t%u.", src->id);
-	quoted(t, src->columns[column].name);
-}
-
 struct str query_sqlite_collation(uint8_t order)
 {
 	switch (order) {
@@ -79,11 +60,11 @@ static void view(struct query_text *t, const struct query_source *src)
 		return;
 	}
 	if (!src->view->per_database && !login) {
-		quoted(t, src->view->store_name);
+		query_text_name(t, src->view->store_name);
 		return;
 	}
 	query_text_put(t, STR("(SELECT * FROM "));
-	quoted(t, src->view->store_name);
+	query_text_name(t, src->view->store_name);
 	query_text_put(t, STR(" WHERE "));
 	if (src->view->per_database)
 		query_text_format(t, "\"database_name\" = ?%zu COLLATE NOCASE%s",

@@ -5,7 +5,6 @@
 #include "query/emit.h"
 
 void query_sqlite_select(struct query_text *t, const struct query_select *s);
-void query_sqlite_column(struct query_text *t, const struct query_source *src, size_t column);
 /* What follows a text that is compared, grouped or sorted; empty for anything else. */
 struct str query_sqlite_collation(uint8_t order);
 void query_sqlite_order(struct query_text *t, const struct query_order_item *items, size_t n);

@@ -271,7 +271,7 @@ void query_sqlite_expr(struct query_text *t, const struct query_node *n)
 {
 	switch ((enum query_node_kind)n->kind) {
 	case NODE_VALUE: query_text_format(t, "?%zu", query_text_bind(t, &n->value)); break;
-	case NODE_COLUMN: query_sqlite_column(t, n->source, n->column); break;
+	case NODE_COLUMN: query_text_column(t, n->source, n->column); break;
 	case NODE_UNARY:
 		if (n->op == '~' && n->type.id == TYPE_BIT)
 			query_text_put(t, STR("(1 - "));

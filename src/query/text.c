@@ -52,6 +52,25 @@ void query_text_put(struct query_text *t, struct str more)
 	t->n += more.n;
 }
 
+void query_text_name(struct query_text *t, const char *name)
+{
+	query_text_put(t, STR("\""));
+	for (const char *p = name; *p != '\0'; p++)
+		query_text_put(t, *p == '"' ? STR("\"\"") : (struct str){ p, 1 });
+	query_text_put(t, STR("\""));
+}
+
+void query_text_column(struct query_text *t, const struct query_source *src, size_t column)
+{
+	assert(src->id > 0 && column < src->ncolumns);
+	if (src->view == NULL) {
+		query_text_format(t, "t%u.c%zu", src->id, column);
+		return;
+	}
+	query_text_format(t, "t%u.", src->id);
+	query_text_name(t, src->columns[column].name);
+}
+
 void query_text_format(struct query_text *t, const char *fmt, ...)
 {
 	char small[512];

@@ -11,7 +11,7 @@ enum described {
 	D_ORDINAL,
 	D_NAME,
 	D_IS_NULLABLE,
-	D_TYPE_ID,
+	D_TYPE_ID, /* the first five of session_describe_type() */
 	D_TYPE_NAME,
 	D_MAX_LENGTH,
 	D_PRECISION,
@@ -42,7 +42,7 @@ enum described {
 	D_ORDER_ORDINAL,
 	D_ORDER_LENGTH,
 	D_ORDER_DESC,
-	D_TDS_TYPE,
+	D_TDS_TYPE, /* the last two */
 	D_TDS_LENGTH,
 	D_TDS_COLLATION,
 	D_TDS_SORT,
@@ -101,7 +101,8 @@ static void put_text(struct value *row, enum described d, const char *s)
 	row[d] = value_text(described[d].type, str_of(s));
 }
 
-uint8_t session_describe_precision(const struct type *t)
+/* What SQL Server shows for any type: int has 10 and 0. */
+static uint8_t precision_of(const struct type *t)
 {
 	static const uint8_t fixed[] = {
 		[TYPE_BIT] = 1,     [TYPE_TINYINT] = 3,    [TYPE_SMALLINT] = 5,        [TYPE_INT] = 10,
@@ -120,30 +121,37 @@ uint8_t session_describe_precision(const struct type *t)
 	return fixed[t->id];
 }
 
-uint8_t session_describe_scale(const struct type *t)
+static uint8_t scale_of(const struct type *t)
 {
 	if (t->id == TYPE_MONEY || t->id == TYPE_SMALLMONEY)
 		return 4;
 	return t->id == TYPE_DATETIME ? 3 : t->scale;
 }
 
+void session_describe_type(const struct type *t, char *name, size_t size, struct value ret[5],
+			   struct value ret_tds[2])
+{
+	int32_t bytes = type_max_bytes(t);
+
+	ret[0] = value_int(TYPE_INT, type_info(t->id)->system_type_id);
+	ret[1] = value_text(TYPE_LEN(TYPE_NVARCHAR, 256), str_of(type_format(t, name, size)));
+	ret[2] = value_int(TYPE_SMALLINT, bytes < 0 ? -1 : bytes);
+	ret[3] = value_int(TYPE_TINYINT, precision_of(t));
+	ret[4] = value_int(TYPE_TINYINT, scale_of(t));
+	ret_tds[0] = value_int(TYPE_INT, tds_type_token(t));
+	ret_tds[1] = value_int(TYPE_INT, bytes < 0 ? 65535 : bytes);
+}
+
 static void describe_type(struct value *row, const struct type *t, char *name, size_t size)
 {
 	const struct type_info *info = type_info((enum type_id)t->id);
-	int32_t bytes = type_max_bytes(t);
 
-	put(row, D_TYPE_ID, info->system_type_id);
-	put_text(row, D_TYPE_NAME, type_format(t, name, size));
-	put(row, D_MAX_LENGTH, bytes < 0 ? -1 : bytes);
-	put(row, D_PRECISION, session_describe_precision(t));
-	put(row, D_SCALE, session_describe_scale(t));
+	session_describe_type(t, name, size, &row[D_TYPE_ID], &row[D_TDS_TYPE]);
 	if (info->is_text && t->id != TYPE_XML) {
 		put_text(row, D_COLLATION, "SQL_Latin1_General_CP1_CI_AS");
 		put(row, D_TDS_COLLATION, 13632521);
 		put(row, D_TDS_SORT, 52);
 	}
-	put(row, D_TDS_TYPE, tds_type_token(t));
-	put(row, D_TDS_LENGTH, bytes < 0 ? 65535 : bytes);
 }
 
 static void describe_column(struct value *row, const struct column *c, size_t ordinal, char *name,

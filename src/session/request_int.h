@@ -185,9 +185,10 @@ MUST_CHECK int session_describe_first_result_set(struct session *s, struct invoc
 						 struct err *reterr);
 /* The session as a text sees it that is looked at and not run. */
 void session_describe_host(struct session *s, struct frame *ret);
-/* What SQL Server's catalogue shows as precision and scale of any type: int has 10 and 0. */
-uint8_t session_describe_precision(const struct type *t);
-uint8_t session_describe_scale(const struct type *t);
+/* What the two descriptions have in common of a type: number, name (kept in name), length, precision
+ * and scale; and as TDS has it, number and length. */
+void session_describe_type(const struct type *t, char *name, size_t size, struct value ret[5],
+			   struct value ret_tds[2]);
 /* undeclared.c */
 MUST_CHECK int session_describe_undeclared(struct session *s, struct invocation *inv, struct meter *m,
 					   struct err *reterr);

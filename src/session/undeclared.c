@@ -68,18 +68,11 @@ static void put(struct value *row, enum shown u, int64_t i)
 static void describe(struct value *row, const struct tsql_undeclared *p, size_t ordinal, char *type_name,
 		     size_t size)
 {
-	int32_t bytes = type_max_bytes(&p->type);
-
 	for (size_t i = 0; i < U_COUNT; i++)
 		value_set_null(&row[i], shown[i].type);
 	put(row, U_ORDINAL, (int64_t)ordinal);
 	row[U_NAME] = value_text(shown[U_NAME].type, p->name);
-	put(row, U_TYPE_ID, type_info(p->type.id)->system_type_id);
-	row[U_TYPE_NAME] = value_text(shown[U_TYPE_NAME].type,
-				      str_of(type_format(&p->type, type_name, size)));
-	put(row, U_MAX_LENGTH, bytes < 0 ? -1 : bytes);
-	put(row, U_PRECISION, session_describe_precision(&p->type));
-	put(row, U_SCALE, session_describe_scale(&p->type));
+	session_describe_type(&p->type, type_name, size, &row[U_TYPE_ID], &row[U_TDS_TYPE]);
 	put(row, U_IS_XML_DOCUMENT, 0);
 	put(row, U_IS_CASE_SENSITIVE, 0);
 	put(row, U_IS_FIXED_CLR, 0);
@@ -87,8 +80,6 @@ static void describe(struct value *row, const struct tsql_undeclared *p, size_t 
 	put(row, U_IS_OUTPUT, p->output);
 	if (p->formal != NULL)
 		row[U_FORMAL] = value_text(shown[U_FORMAL].type, str_of(p->formal));
-	put(row, U_TDS_TYPE, tds_type_token(&p->type));
-	put(row, U_TDS_LENGTH, bytes < 0 ? 65535 : bytes);
 }
 
 int session_describe_undeclared(struct session *s, struct invocation *inv, struct meter *m,

@@ -11,16 +11,6 @@
 
 #include "translate/work.h"
 
-#ifdef __SANITIZE_ADDRESS__
-/* A build with sanitizers cannot look for leaks where there is no /proc, nor read its options from
- * the environment. */
-const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-	return "detect_leaks=0";
-}
-#endif
-
 int main(int argc, char **argv)
 {
 	char folder[] = "translate-XXXXXX", path[64];

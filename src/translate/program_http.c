@@ -204,16 +204,6 @@ static int read_input(struct buf *in, struct translate_failure *f)
 	}
 }
 
-#ifdef __SANITIZE_ADDRESS__
-/* A build with sanitizers cannot look for leaks where there is no /proc, nor read its options from
- * the environment. */
-const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-	return "detect_leaks=0";
-}
-#endif
-
 int main(int argc, char **argv)
 {
 	struct translate_failure f = { 0 };

@@ -90,18 +90,6 @@ static int concat(const struct value *a, const struct value *b, struct arena *ar
 
 /* ---- integers and money ---- */
 
-static bool integer_fits(enum type_id id, int64_t i)
-{
-	switch (id) {
-	case TYPE_BIT: return i == 0 || i == 1;
-	case TYPE_TINYINT: return i >= 0 && i <= UINT8_MAX;
-	case TYPE_SMALLINT: return i >= INT16_MIN && i <= INT16_MAX;
-	case TYPE_INT:
-	case TYPE_SMALLMONEY: return i >= INT32_MIN && i <= INT32_MAX;
-	default: return true;
-	}
-}
-
 /* False: overflow. The divisor is not 0. */
 static bool integer_op(enum value_op op, int64_t a, int64_t b, int64_t *ret)
 {
@@ -150,7 +138,7 @@ static int arith_integer(enum value_op op, const struct value *a, const struct v
 	if ((op == OP_DIV || op == OP_MOD) && b->u.i == 0)
 		return err_set(reterr, ERR_DIVIDE_BY_ZERO);
 	if (!(is_money(&t) ? money_op(op, a->u.i, b->u.i, &i) : integer_op(op, a->u.i, b->u.i, &i)) ||
-	    !integer_fits(t.id, i))
+	    !type_holds(t.id, i))
 		return overflow(&t, reterr);
 	*ret = value_int(t.id, i);
 	return 0;
@@ -312,7 +300,7 @@ int value_negate(const struct value *a, struct value *ret, struct err *reterr)
 	if (info->has_precision) {
 		v.u.dec.negative = !v.u.dec.negative && v.u.dec.magnitude != 0;
 	} else if (info->is_exact) {
-		if (__builtin_sub_overflow((int64_t)0, v.u.i, &v.u.i) || !integer_fits(v.type.id, v.u.i))
+		if (__builtin_sub_overflow((int64_t)0, v.u.i, &v.u.i) || !type_holds(v.type.id, v.u.i))
 			return overflow(&v.type, reterr);
 	} else {
 		v.u.f = -v.u.f;

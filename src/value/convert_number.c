@@ -233,17 +233,6 @@ static void read_datetime(struct conv *c, struct number *ret)
 
 /* ---- writing ---- */
 
-static bool integer_range(enum type_id id, int64_t i)
-{
-	switch (id) {
-	case TYPE_TINYINT: return i >= 0 && i <= UINT8_MAX;
-	case TYPE_SMALLINT: return i >= INT16_MIN && i <= INT16_MAX;
-	case TYPE_INT:
-	case TYPE_SMALLMONEY: return i >= INT32_MIN && i <= INT32_MAX;
-	default: return true;
-	}
-}
-
 static int write_integer(struct conv *c, const struct number *n)
 {
 	bool fits;
@@ -264,7 +253,7 @@ static int write_integer(struct conv *c, const struct number *n)
 	} else {
 		fits = decimal_to_int(&n->dec, n->scale, &c->out.u.i);
 	}
-	return fits && integer_range(c->to->id, c->out.u.i) ? 0 : conv_fail(c, FAULT_RANGE);
+	return fits && type_holds(c->to->id, c->out.u.i) ? 0 : conv_fail(c, FAULT_RANGE);
 }
 
 static int write_float(struct conv *c, const struct number *n)
@@ -294,7 +283,7 @@ static int write_exact(struct conv *c, const struct number *n)
 
 	if (is_money(c->to->id)) {
 		if (!scaled(n, MONEY_SCALE, &d) || !decimal_to_int(&d, 0, &c->out.u.i) ||
-		    !integer_range(c->to->id, c->out.u.i))
+		    !type_holds(c->to->id, c->out.u.i))
 			return conv_fail(c, FAULT_RANGE);
 		return 0;
 	}
@@ -326,7 +315,7 @@ int conv_to_number(struct conv *c)
 	/* The common case: integers among themselves. */
 	if (target->is_integer && type_info(c->v->type.id)->is_integer && c->to->id != TYPE_BIT) {
 		c->out.u.i = c->v->u.i;
-		return integer_range(c->to->id, c->v->u.i) ? 0 : conv_fail(c, FAULT_RANGE);
+		return type_holds(c->to->id, c->v->u.i) ? 0 : conv_fail(c, FAULT_RANGE);
 	}
 	if (read_source(c, &n) < 0)
 		return -1;

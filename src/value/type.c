@@ -45,6 +45,18 @@ const struct type_info *type_info(enum type_id id)
 	return &infos[(unsigned)id < TYPE_COUNT ? id : TYPE_NULL];
 }
 
+struct type_bounds type_bounds(enum type_id id)
+{
+	switch (id) {
+	case TYPE_BIT: return (struct type_bounds){ 0, 1 };
+	case TYPE_TINYINT: return (struct type_bounds){ 0, UINT8_MAX };
+	case TYPE_SMALLINT: return (struct type_bounds){ INT16_MIN, INT16_MAX };
+	case TYPE_INT:
+	case TYPE_SMALLMONEY: return (struct type_bounds){ INT32_MIN, INT32_MAX };
+	default: return (struct type_bounds){ INT64_MIN, INT64_MAX };
+	}
+}
+
 static const struct {
 	const char *name;
 	struct type type;

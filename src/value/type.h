@@ -67,6 +67,18 @@ struct type_info {
 };
 const struct type_info *type_info(enum type_id id);
 
+/* The numbers that a bit, an integer or money (× 10⁴) can be. */
+struct type_bounds {
+	int64_t least, most;
+};
+struct type_bounds type_bounds(enum type_id id);
+static inline bool type_holds(enum type_id id, int64_t i)
+{
+	struct type_bounds b = type_bounds(id);
+
+	return i >= b.least && i <= b.most;
+}
+
 /* By T-SQL name, any case, synonyms included ("integer", "sysname", "national character varying"
  * are the parser's matter only for one-word names: dec, numeric, double, integer, rowversion,
  * sysname …). False: no such type. Sets the defaults of a bare name: varchar → 1 (30 in CAST is

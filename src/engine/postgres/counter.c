@@ -26,21 +26,10 @@ struct counter {
 
 static bool join(struct counter *k)
 {
-	struct err err;
-
-	if (k->h != NULL)
-		return true;
-	k->h = postgres_conn_plain(k->e, &err);
-	if (k->h != NULL &&
-	    postgres_plain_script(
-		    &(struct pg_plain){ k->e, k->h },
-		    "SET synchronous_commit = off; SET statement_timeout = '10min'; SET lock_timeout = '2s'; "
-		    "SET max_parallel_workers_per_gather = 0; SET client_connection_check_interval = '2s'",
-		    &err) < 0) {
-		PQfinish(k->h);
-		k->h = NULL;
-	}
-	return k->h != NULL;
+	return postgres_plain_keep(
+		k->e, &k->h,
+		"SET synchronous_commit = off; SET statement_timeout = '10min'; SET lock_timeout = '2s'; "
+		"SET max_parallel_workers_per_gather = 0; SET client_connection_check_interval = '2s'");
 }
 
 /* ---- what has been counted ---- */

@@ -41,6 +41,20 @@ static void on_notice(void *arg, const PGresult *r)
 		*(bool *)arg = true;
 }
 
+bool postgres_plain_keep(struct pg_engine *e, PGconn **h, const char *settings)
+{
+	struct err err;
+
+	if (*h != NULL)
+		return true;
+	*h = postgres_conn_plain(e, &err);
+	if (*h != NULL && postgres_plain_script(&(struct pg_plain){ e, *h }, settings, &err) < 0) {
+		PQfinish(*h);
+		*h = NULL;
+	}
+	return *h != NULL;
+}
+
 int postgres_plain_script(const struct pg_plain *h, const char *sql, struct err *reterr)
 {
 	bool unconfirmed = false;

@@ -80,18 +80,13 @@ static void leave(struct share *s)
 /* When this server is gone, or frozen, PostgreSQL ends the session soon, and its lock is free. */
 static bool join(struct share *s)
 {
-	struct err err;
-
 	if (s->h != NULL)
 		return true;
-	s->h = postgres_conn_plain(s->e, &err);
-	if (s->h != NULL &&
-	    postgres_plain_script(
-		    &(struct pg_plain){ s->e, s->h },
-		    "SET synchronous_commit = off; SET idle_session_timeout = '10s'; SET statement_timeout = "
-		    "'4s'; SET lock_timeout = '2s'; SET search_path = procession, pg_catalog",
-		    &err) < 0)
-		leave(s);
+	assert(s->who == NULL); /* see leave() */
+	(void)postgres_plain_keep(
+		s->e, &s->h,
+		"SET synchronous_commit = off; SET idle_session_timeout = '10s'; SET statement_timeout = "
+		"'4s'; SET lock_timeout = '2s'; SET search_path = procession, pg_catalog");
 	s->joined_ms = s->freed_ms = clock_mono_ms();
 	return s->h != NULL;
 }

@@ -6,16 +6,13 @@
  * Reading takes what an expression may have made of it: smaller integers, booleans, numeric. */
 #include <endian.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "engine/postgres/postgres_int.h"
 #include "value/datetime.h"
 #include "value/decimal.h"
-#include "value/guid.h"
-
-#define TICKS_100NS_PER_DAY INT64_C(864000000000)
+#include "value/stored.h"
 
 enum {
 	OID_BOOL = 16,
@@ -102,9 +99,9 @@ static int number_bytes(struct arena *a, uint64_t bits, struct str *ret, struct 
 static int integer_of(const struct value *v, int64_t *ret)
 {
 	switch ((enum type_id)v->type.id) {
-	case TYPE_DATE: *ret = v->u.moment.day; return 0;
-	case TYPE_TIME: *ret = v->u.moment.tick; return 0;
-	case TYPE_DATETIME2: *ret = v->u.moment.day * TICKS_100NS_PER_DAY + v->u.moment.tick; return 0;
+	case TYPE_DATE:
+	case TYPE_TIME:
+	case TYPE_DATETIME2: *ret = stored_of_moment(v); return 0;
 	case TYPE_REAL:
 	case TYPE_FLOAT: *ret = (int64_t)v->u.f; return 0;
 	default:
@@ -269,17 +266,6 @@ int postgres_param_array(struct pg_params *p, struct arena *a, const struct valu
 
 /* ---- from PostgreSQL ---- */
 
-static int overflow(const struct type *as, struct err *reterr)
-{
-	return err_set(reterr, ERR_OVERFLOW, "expression", type_info(as->id)->name);
-}
-
-static int unreadable(const struct type *as, struct err *reterr)
-{
-	return err_raise(reterr, 50010, 16, 1, "The database holds a value that is not a %s.",
-			 type_info(as->id)->name);
-}
-
 struct cell {
 	Oid type;
 	struct str s;
@@ -369,40 +355,19 @@ static int64_t integer_in(struct cell c)
 
 static int column_integer(struct cell c, const struct type *as, struct value *ret, struct err *reterr)
 {
-	static const struct {
-		int64_t min, max;
-	} bounds[] = {
-		[TYPE_TINYINT] = { 0, UINT8_MAX },
-		[TYPE_SMALLINT] = { INT16_MIN, INT16_MAX },
-		[TYPE_INT] = { INT32_MIN, INT32_MAX },
-		[TYPE_BIGINT] = { INT64_MIN, INT64_MAX },
-	};
 	struct decimal d;
 	int64_t i;
 	int scale;
 
-	if (is_integer(c.type)) {
-		i = integer_in(c);
-	} else if (c.type == OID_FLOAT8 || c.type == OID_FLOAT4) {
-		double f = double_of(c);
-
-		if (!(f > -9.2e18 && f < 9.2e18))
-			return overflow(as, reterr);
-		i = as->id == TYPE_MONEY || as->id == TYPE_SMALLMONEY ? llround(f) : (int64_t)f;
-	} else if (c.type == OID_NUMERIC) {
-		if (!numeric_of(c.s, &d, &scale) || !decimal_to_int(&d, scale, &i))
-			return overflow(as, reterr);
-	} else {
-		return unreadable(as, reterr);
-	}
-	if (as->id == TYPE_BIT)
-		i = i != 0;
-	else if (as->id <= TYPE_BIGINT && (i < bounds[as->id].min || i > bounds[as->id].max))
-		return overflow(as, reterr);
-	else if (type_info(as->id)->is_time && (i < DATETIME_MIN || i > DATETIME_MAX))
-		return unreadable(as, reterr);
-	ret->u.i = i;
-	return 0;
+	if (is_integer(c.type))
+		return stored_integer(as, integer_in(c), ret, reterr);
+	if (c.type == OID_FLOAT8 || c.type == OID_FLOAT4)
+		return stored_integer_of_float(as, double_of(c), ret, reterr);
+	if (c.type != OID_NUMERIC)
+		return stored_unreadable(as, reterr);
+	if (!numeric_of(c.s, &d, &scale) || !decimal_to_int(&d, scale, &i))
+		return stored_overflow(as, reterr);
+	return stored_integer(as, i, ret, reterr);
 }
 
 static int column_float(struct cell c, const struct type *as, struct value *ret, struct err *reterr)
@@ -415,57 +380,36 @@ static int column_float(struct cell c, const struct type *as, struct value *ret,
 	else if (c.type == OID_FLOAT8 || c.type == OID_FLOAT4)
 		ret->u.f = double_of(c);
 	else if (c.type != OID_NUMERIC)
-		return unreadable(as, reterr);
+		return stored_unreadable(as, reterr);
 	else if (numeric_of(c.s, &d, &scale))
 		ret->u.f = decimal_to_double(&d, scale);
 	else
-		return overflow(as, reterr);
+		return stored_overflow(as, reterr);
 	return 0;
 }
 
 static int column_decimal(struct cell c, const struct type *as, struct value *ret, struct err *reterr)
 {
 	struct decimal d;
-	int precision, scale = 0;
+	int scale = 0;
 
-	if (is_integer(c.type)) {
+	if (c.type == OID_FLOAT8 || c.type == OID_FLOAT4)
+		return stored_decimal_of_float(as, double_of(c), ret, reterr);
+	if (!is_integer(c.type) && c.type != OID_NUMERIC)
+		return stored_decimal_of_text(as, c.s, ret, reterr);
+	if (is_integer(c.type))
 		d = decimal_from_int(integer_in(c));
-	} else if (c.type == OID_FLOAT8 || c.type == OID_FLOAT4) {
-		scale = as->scale;
-		if (!decimal_from_double(double_of(c), scale, &d))
-			return overflow(as, reterr);
-	} else if (c.type == OID_NUMERIC) {
-		if (!numeric_of(c.s, &d, &scale))
-			return overflow(as, reterr);
-	} else if (!decimal_parse(c.s, &d, &precision, &scale, NULL)) {
-		return unreadable(as, reterr);
-	}
-	if (!decimal_rescale(&d, scale, as->scale, &ret->u.dec) || !decimal_fits(&ret->u.dec, as->precision))
-		return overflow(as, reterr);
-	return 0;
+	else if (!numeric_of(c.s, &d, &scale))
+		return stored_overflow(as, reterr);
+	return stored_decimal(as, &d, scale, ret, reterr);
 }
 
 static int column_moment(struct cell c, const struct type *as, struct value *ret, struct err *reterr)
 {
-	struct moment *m = &ret->u.moment;
-	int64_t i, day;
-
-	memset(m, 0, sizeof(*m));
 	if (as->id == TYPE_DATETIMEOFFSET)
-		return moment_parse_sortable(c.s, m) ? 0 : unreadable(as, reterr);
-	i = integer_in(c);
-	if (!is_integer(c.type) || i < 0)
-		return unreadable(as, reterr);
-	if (as->id == TYPE_TIME) {
-		m->tick = i % TICKS_100NS_PER_DAY;
-		return 0;
-	}
-	day = as->id == TYPE_DATE ? i : i / TICKS_100NS_PER_DAY;
-	if (day > DAY_LAST)
-		return overflow(as, reterr);
-	m->day = (int32_t)day;
-	m->tick = as->id == TYPE_DATE ? 0 : i % TICKS_100NS_PER_DAY;
-	return 0;
+		return stored_moment_of_text(as, c.s, ret, reterr);
+	return is_integer(c.type) ? stored_moment(as, integer_in(c), ret, reterr)
+				  : stored_unreadable(as, reterr);
 }
 
 /* Numbers become their text where a text is asked for, as in an expression. */
@@ -489,15 +433,6 @@ static int column_text(struct cell c, struct arena *a, struct value *ret, struct
 	return ret->u.s.p == NULL ? err_nomem(reterr) : 0;
 }
 
-static int column_guid(struct cell c, const struct type *as, struct value *ret, struct err *reterr)
-{
-	if (c.type == OID_BYTEA && c.s.n == sizeof(ret->u.guid))
-		memcpy(ret->u.guid, c.s.p, c.s.n);
-	else if (c.type == OID_BYTEA || !guid_parse(c.s, ret->u.guid))
-		return unreadable(as, reterr);
-	return 0;
-}
-
 /* The type that a value has by itself. */
 static struct type natural_type(struct cell c)
 {
@@ -506,8 +441,8 @@ static struct type natural_type(struct cell c)
 	if (c.type == OID_FLOAT8 || c.type == OID_FLOAT4)
 		return TYPE_OF(TYPE_FLOAT);
 	if (c.type == OID_BYTEA)
-		return TYPE_LEN(TYPE_VARBINARY, c.s.n > 8000 ? TYPE_MAX : 8000);
-	return TYPE_LEN(TYPE_NVARCHAR, c.s.n > 4000 ? TYPE_MAX : 4000);
+		return stored_natural_bytes(c.s.n);
+	return stored_natural_text(c.s.n);
 }
 
 static int column_value(struct cell c, const struct type *as, struct arena *a, struct value *ret,
@@ -542,12 +477,12 @@ static int column_value(struct cell c, const struct type *as, struct arena *a, s
 	case TYPE_BINARY:
 	case TYPE_VARBINARY:
 	case TYPE_IMAGE: ret->u.s = c.s; return 0;
-	case TYPE_GUID: return column_guid(c, as, ret, reterr);
+	case TYPE_GUID: return stored_guid(as, c.s, c.type != OID_BYTEA, ret, reterr);
 	case TYPE_DATE:
 	case TYPE_TIME:
 	case TYPE_DATETIME2:
 	case TYPE_DATETIMEOFFSET: return column_moment(c, as, ret, reterr);
-	default: return unreadable(as, reterr);
+	default: return stored_unreadable(as, reterr);
 	}
 }
 

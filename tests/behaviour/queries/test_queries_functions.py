@@ -112,6 +112,15 @@ def test_casts_of_columns_are_as_of_variables(numbers, column, target):
             f"DECLARE @v {kind} = {value} SELECT {padded.format('@v')}").rows
 
 
+@pytest.mark.parametrize("target, least, most", (("tinyint", 0, 255), ("smallint", -2**15, 2**15 - 1), ("int", -2**31, 2**31 - 1), ("bigint", -2**63, 2**63 - 1)))
+def test_the_ends_of_whole_numbers(numbers, target, least, most):
+    for number in (least - 1, least, most, most + 1):
+        over_rows = numbers.batch(f"SELECT CAST(CONCAT('{number}', LEFT(Name, 0)) AS {target}) FROM dbo.Jobs")
+        computed = numbers.batch(f"DECLARE @v nvarchar(99) = '{number}' SELECT CAST(@v AS {target})")
+        assert (over_rows.rows or []) == (computed.rows or []) == ([(number,)] if least <= number <= most else [])
+        assert [e[:3] for e in over_rows.errors] == [e[:3] for e in computed.errors]
+
+
 @pytest.mark.parametrize("condition", (
     "{n} = '4321'", "'4321' = {n}", "{n} = 'x'", "'x' < {n}", "{n} BETWEEN '1' AND '9999'", "{t} = 5", "5 <> {t}", "CASE {t} WHEN 5 THEN 1 ELSE 0 END = 0", "LEFT('12', {n} - 4320) = 1",
     "LEFT('12', {n} - 4320) = 1.0", "LEFT('1.5', {n}) = 1.5", "LEFT('1.5', {n}) = 1", "1.5 = LEFT('1.5', {n})", "LEFT('1', {n}) = CAST(1 AS money)", "LEFT('2', {n}) > 0.5e0", "{n} = LEFT(' 4321 ', {n})",

@@ -17,17 +17,15 @@
  *   sql_variant              as its inner value
  * Reading takes what an expression may have made of it (SQLite's types are those of values, not
  * of columns). */
+#include <assert.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "engine/sqlite/store/store_int.h"
 #include "value/datetime.h"
 #include "value/decimal.h"
-#include "value/guid.h"
-
-#define TICKS_100NS_PER_DAY INT64_C(864000000000)
+#include "value/stored.h"
 
 static int bind_text(sqlite3_stmt *h, int index, struct str s)
 {
@@ -87,27 +85,15 @@ int store_bind_value(sqlite3_stmt *h, int index, const struct value *v)
 	case TYPE_VARBINARY:
 	case TYPE_IMAGE: return bind_blob(h, index, v->u.s.p, v->u.s.n);
 	case TYPE_GUID: return bind_blob(h, index, v->u.guid, sizeof(v->u.guid));
-	case TYPE_DATE: return sqlite3_bind_int64(h, index, v->u.moment.day);
-	case TYPE_TIME: return sqlite3_bind_int64(h, index, v->u.moment.tick);
-	case TYPE_DATETIME2:
-		return sqlite3_bind_int64(h, index, v->u.moment.day * TICKS_100NS_PER_DAY + v->u.moment.tick);
+	case TYPE_DATE:
+	case TYPE_TIME:
+	case TYPE_DATETIME2: return sqlite3_bind_int64(h, index, stored_of_moment(v));
 	case TYPE_DATETIMEOFFSET: return bind_offset(h, index, &v->u.moment);
 	case TYPE_VARIANT: return store_bind_value(h, index, v->u.variant);
 	case TYPE_NULL:
 	case TYPE_COUNT: break;
 	}
 	return sqlite3_bind_null(h, index);
-}
-
-static int overflow(const struct type *as, struct err *reterr)
-{
-	return err_set(reterr, ERR_OVERFLOW, "expression", type_info(as->id)->name);
-}
-
-static int unreadable(const struct type *as, struct err *reterr)
-{
-	return err_raise(reterr, 50010, 16, 1, "The store holds a value that is not a %s.",
-			 type_info(as->id)->name);
 }
 
 /* The bytes as they are; sqlite3_column_text() would copy where no NUL follows. Numbers become
@@ -125,91 +111,41 @@ static struct str column_bytes(sqlite3_stmt *h, int index, int storage)
 static int column_integer(sqlite3_stmt *h, int index, int storage, const struct type *as, struct value *ret,
 			  struct err *reterr)
 {
-	static const struct {
-		int64_t min, max;
-	} bounds[] = {
-		[TYPE_TINYINT] = { 0, UINT8_MAX },
-		[TYPE_SMALLINT] = { INT16_MIN, INT16_MAX },
-		[TYPE_INT] = { INT32_MIN, INT32_MAX },
-		[TYPE_BIGINT] = { INT64_MIN, INT64_MAX },
-	};
-	int64_t i;
-
-	if (storage == SQLITE_FLOAT) {
-		double f = sqlite3_column_double(h, index);
-
-		if (!(f > -9.2e18 && f < 9.2e18))
-			return overflow(as, reterr);
-		i = as->id == TYPE_MONEY || as->id == TYPE_SMALLMONEY ? llround(f) : (int64_t)f;
-	} else {
-		i = sqlite3_column_int64(h, index);
-	}
-	if (as->id == TYPE_BIT)
-		i = i != 0;
-	else if (as->id <= TYPE_BIGINT && (i < bounds[as->id].min || i > bounds[as->id].max))
-		return overflow(as, reterr);
-	ret->u.i = i;
-	return 0;
+	if (storage == SQLITE_FLOAT)
+		return stored_integer_of_float(as, sqlite3_column_double(h, index), ret, reterr);
+	return stored_integer(as, sqlite3_column_int64(h, index), ret, reterr);
 }
 
 static int column_decimal(sqlite3_stmt *h, int index, int storage, const struct type *as, struct value *ret,
 			  struct err *reterr)
 {
 	struct decimal d;
-	int precision, scale = 0;
 
-	if (storage == SQLITE_INTEGER) {
-		d = decimal_from_int(sqlite3_column_int64(h, index));
-	} else if (storage == SQLITE_FLOAT) {
-		scale = as->scale;
-		if (!decimal_from_double(sqlite3_column_double(h, index), scale, &d))
-			return overflow(as, reterr);
-	} else if (!decimal_parse(column_bytes(h, index, storage), &d, &precision, &scale, NULL)) {
-		return unreadable(as, reterr);
-	}
-	if (!decimal_rescale(&d, scale, as->scale, &ret->u.dec) || !decimal_fits(&ret->u.dec, as->precision))
-		return overflow(as, reterr);
-	return 0;
+	if (storage == SQLITE_FLOAT)
+		return stored_decimal_of_float(as, sqlite3_column_double(h, index), ret, reterr);
+	if (storage != SQLITE_INTEGER)
+		return stored_decimal_of_text(as, column_bytes(h, index, storage), ret, reterr);
+	d = decimal_from_int(sqlite3_column_int64(h, index));
+	return stored_decimal(as, &d, 0, ret, reterr);
 }
 
 static int column_guid(sqlite3_stmt *h, int index, int storage, const struct type *as, struct value *ret,
 		       struct err *reterr)
 {
-	struct str s = column_bytes(h, index, storage);
-
-	if (storage == SQLITE_BLOB && s.n == sizeof(ret->u.guid))
-		memcpy(ret->u.guid, s.p, s.n);
-	else if (storage != SQLITE_TEXT || !guid_parse(s, ret->u.guid))
-		return unreadable(as, reterr);
-	return 0;
+	if (storage != SQLITE_BLOB && storage != SQLITE_TEXT)
+		return stored_unreadable(as, reterr);
+	return stored_guid(as, column_bytes(h, index, storage), storage == SQLITE_TEXT, ret, reterr);
 }
 
 static int column_moment(sqlite3_stmt *h, int index, int storage, const struct type *as, struct value *ret,
 			 struct err *reterr)
 {
-	struct moment *m = &ret->u.moment;
-	int64_t i;
+	bool offset = as->id == TYPE_DATETIMEOFFSET;
 
-	memset(m, 0, sizeof(*m));
-	if (as->id == TYPE_DATETIMEOFFSET) {
-		if (storage != SQLITE_TEXT || !moment_parse_sortable(column_bytes(h, index, storage), m))
-			return unreadable(as, reterr);
-		return 0;
-	}
-	i = sqlite3_column_int64(h, index);
-	if (storage != SQLITE_INTEGER || i < 0)
-		return unreadable(as, reterr);
-	if (as->id == TYPE_TIME) {
-		m->tick = i % TICKS_100NS_PER_DAY;
-	} else {
-		int64_t day = as->id == TYPE_DATE ? i : i / TICKS_100NS_PER_DAY;
-
-		if (day >= day_from_civil(9999, 12, 31) + 1)
-			return overflow(as, reterr);
-		m->day = (int32_t)day;
-		m->tick = as->id == TYPE_DATE ? 0 : i % TICKS_100NS_PER_DAY;
-	}
-	return 0;
+	if (storage != (offset ? SQLITE_TEXT : SQLITE_INTEGER))
+		return stored_unreadable(as, reterr);
+	return offset ? stored_moment_of_text(as, column_bytes(h, index, storage), ret, reterr)
+		      : stored_moment(as, sqlite3_column_int64(h, index), ret, reterr);
 }
 
 /* The type that a value has by itself: for sql_variant, and where nobody declared one. */
@@ -218,9 +154,8 @@ static struct type natural_type(sqlite3_stmt *h, int index, int storage)
 	switch (storage) {
 	case SQLITE_INTEGER: return TYPE_OF(TYPE_BIGINT);
 	case SQLITE_FLOAT: return TYPE_OF(TYPE_FLOAT);
-	case SQLITE_TEXT:
-		return TYPE_LEN(TYPE_NVARCHAR, sqlite3_column_bytes(h, index) > 4000 ? TYPE_MAX : 4000);
-	default: return TYPE_LEN(TYPE_VARBINARY, sqlite3_column_bytes(h, index) > 8000 ? TYPE_MAX : 8000);
+	case SQLITE_TEXT: return stored_natural_text((size_t)sqlite3_column_bytes(h, index));
+	default: return stored_natural_bytes((size_t)sqlite3_column_bytes(h, index));
 	}
 }
 
@@ -230,6 +165,7 @@ static int column_variant(sqlite3_stmt *h, int index, int storage, struct value 
 {
 	struct type t = natural_type(h, index, storage);
 
+	assert(inner != NULL && t.id != TYPE_VARIANT); /* a variant never holds one */
 	if (storage == SQLITE_INTEGER &&
 	    sqlite3_column_int64(h, index) == (int32_t)sqlite3_column_int64(h, index))
 		t = TYPE_OF(TYPE_INT);
@@ -292,5 +228,5 @@ int store_column_value(sqlite3_stmt *h, int index, const struct type *as, struct
 	case TYPE_NULL:
 	case TYPE_COUNT: break;
 	}
-	return unreadable(as, reterr);
+	return stored_unreadable(as, reterr);
 }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "value/datetime.h"
+
 /* Binds v, and reads it back as its own type; class is SQLite's typeof(). The result's slices
  * live until the next call. */
 static struct store_stmt *last;
@@ -42,15 +44,9 @@ static void integers_and_times_are_integers(void **state)
 		enum type_id id;
 		int64_t i;
 	} cases[] = {
-		{ TYPE_BIT, 1 },
-		{ TYPE_TINYINT, 255 },
-		{ TYPE_SMALLINT, -32768 },
-		{ TYPE_INT, INT32_MIN },
-		{ TYPE_BIGINT, INT64_MIN },
-		{ TYPE_MONEY, INT64_MAX },
-		{ TYPE_SMALLMONEY, -1 },
-		{ TYPE_DATETIME, -4638816000000 },
-		{ TYPE_SMALLDATETIME, 18000 },
+		{ TYPE_BIT, 1 },         { TYPE_TINYINT, 255 },           { TYPE_SMALLINT, -32768 },
+		{ TYPE_INT, INT32_MIN }, { TYPE_BIGINT, INT64_MIN },      { TYPE_MONEY, INT64_MAX },
+		{ TYPE_SMALLMONEY, -1 }, { TYPE_DATETIME, DATETIME_MIN }, { TYPE_SMALLDATETIME, 18000 },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
