@@ -139,10 +139,10 @@ static int fill(struct tsql_into *into)
 		  value_text(TYPE_LEN(TYPE_NVARCHAR, 9), (struct str){ "7\0\"\x01", 4 }) },
 		{ value_null(TYPE_OF(TYPE_INT)), value_nvarchar("") },
 	};
-	int rc = sink_columns(&into->sink, columns, ARRAY_LEN(columns));
+	int rc = call_sink_columns(&into->sink, columns, ARRAY_LEN(columns));
 
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(rows); i++)
-		rc = sink_row(&into->sink, rows[i], ARRAY_LEN(columns));
+		rc = call_sink_row(&into->sink, rows[i], ARRAY_LEN(columns));
 	HOLDS((rc == 0) == (into->err.number == 0));
 	return rc;
 }

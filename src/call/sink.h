@@ -33,19 +33,19 @@ struct sink {
 	const struct sink_ops *ops;
 };
 
-static inline int sink_columns(struct sink *s, const struct column *c, size_t n)
+static inline int call_sink_columns(struct sink *s, const struct column *c, size_t n)
 {
 	return s->ops->columns(s, c, n);
 }
-static inline int sink_row(struct sink *s, const struct value *v, size_t n)
+static inline int call_sink_row(struct sink *s, const struct value *v, size_t n)
 {
 	return s->ops->row(s, v, n);
 }
-static inline int sink_rows_done(struct sink *s, uint64_t rows)
+static inline int call_sink_rows_done(struct sink *s, uint64_t rows)
 {
 	return s->ops->rows_done(s, rows);
 }
-static inline int sink_message(struct sink *s, const struct err *e)
+static inline int call_sink_message(struct sink *s, const struct err *e)
 {
 	return s->ops->message(s, e);
 }

@@ -56,7 +56,7 @@ struct copy_keys {
 	size_t n, room;
 };
 /* -1: no memory, or too many. */
-MUST_CHECK static inline int copy_keys_add(struct copy_keys *k, const struct copy_key *key)
+MUST_CHECK static inline int catalogue_copy_keys_add(struct copy_keys *k, const struct copy_key *key)
 {
 	if (k->n == k->room) {
 		size_t room = k->room == 0 ? 256 : k->room * 2;
@@ -71,7 +71,7 @@ MUST_CHECK static inline int copy_keys_add(struct copy_keys *k, const struct cop
 	return 0;
 }
 
-static inline void copy_keys_fini(struct copy_keys *k)
+static inline void catalogue_copy_keys_fini(struct copy_keys *k)
 {
 	free(k->list);
 	*k = (struct copy_keys){ .n = 0 };

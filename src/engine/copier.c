@@ -99,7 +99,7 @@ struct passing {
 
 static bool is_stopped(const struct copier *c)
 {
-	return copy_is_stopped(c->from);
+	return engine_copy_is_stopped(c->from);
 }
 
 static int read_row(void *arg, const struct copy_cell *cells, struct err *reterr)
@@ -420,7 +420,7 @@ void engine_copier_free(struct copier *c)
 {
 	if (c == NULL)
 		return;
-	copy_keys_fini(&c->changed);
+	catalogue_copy_keys_fini(&c->changed);
 	free(c);
 }
 

@@ -85,7 +85,7 @@ MUST_CHECK int engine_copy_from(struct engine_database *db, const struct copy_wa
 MUST_CHECK int engine_copy_to(struct engine *e, const struct engine_open *o, const struct copy_watch *w,
 			      struct copy_side **ret, struct err *reterr);
 
-static inline bool copy_is_stopped(const struct copy_side *s)
+static inline bool engine_copy_is_stopped(const struct copy_side *s)
 {
 	return s->watch.stop != NULL && s->watch.stop(s->watch.arg);
 }

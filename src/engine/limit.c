@@ -54,7 +54,7 @@ bool engine_run_stop(struct engine_run *r, uint64_t cost, int64_t now_ms)
 int engine_run_row(struct engine_run *r, const struct value *vals, size_t n, struct err *reterr)
 {
 	int64_t before = r->deadline_ms == 0 ? 0 : clock_mono_ms();
-	int rc = sink_row(r->call->sink, vals, n);
+	int rc = call_sink_row(r->call->sink, vals, n);
 
 	if (before != 0)
 		r->deadline_ms += clock_mono_ms() - before;

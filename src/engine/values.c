@@ -129,5 +129,5 @@ int engine_message_send(struct call *c, const struct step *s, struct err *reterr
 	str_copy(note.proc, sizeof(note.proc), str_of(c->proc->name));
 	if (engine_message(c, s->text, note.text, sizeof(note.text), reterr) < 0)
 		return -1;
-	return sink_message(c->sink, &note) == 0 ? 0 : err_set(reterr, ERR_CANCELLED);
+	return call_sink_message(c->sink, &note) == 0 ? 0 : err_set(reterr, ERR_CANCELLED);
 }

@@ -115,7 +115,7 @@ static void consequences(struct local_run *r)
 
 static void exec_failed(struct local_run *r, const struct err *e)
 {
-	(void)sink_message(&r->sink, e);
+	(void)call_sink_message(&r->sink, e);
 	tsql_exec_done(&r->run, -1, e->number, true, NULL, NULL);
 }
 

@@ -12,7 +12,7 @@ static bool same_literal(const struct value *x, const struct value *y)
 static bool same(struct query_check *c, const struct query_scope *sc, const struct expr *a,
 		 const struct expr *b)
 {
-	if (a == b || eval_spend(c->ev, 4) < 0)
+	if (a == b || tsql_eval_spend(c->ev, 4) < 0)
 		return a == b;
 	if (a->kind != b->kind || a->op != b->op || a->nargs != b->nargs || a->fn != b->fn)
 		return false;

@@ -11,7 +11,7 @@
 /* set: which variables the SELECT sets, n of them looked at. */
 static bool reads_any(struct query_check *c, const struct expr *e, const bool *set, size_t n)
 {
-	if (e == NULL || eval_spend(c->ev, 4) < 0)
+	if (e == NULL || tsql_eval_spend(c->ev, 4) < 0)
 		return false;
 	if (e->kind == E_VARIABLE)
 		return (size_t)e->var < n && set[e->var];

@@ -208,7 +208,7 @@ static int resolve(struct query_check *c, const struct query_scope *sc, const st
 
 			if (e->table.n > 0 && !str_eq_nocase(src->name, e->table))
 				continue;
-			if (eval_spend(c->ev, 4 * src->ncolumns) < 0)
+			if (tsql_eval_spend(c->ev, 4 * src->ncolumns) < 0)
 				return 0;
 			for (size_t k = 0; k < src->ncolumns; k++) {
 				if (!str_eq_nocase(str_of(src->columns[k].name), e->name))

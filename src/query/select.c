@@ -159,7 +159,7 @@ static size_t ordinal(const struct query_term *t, const struct expr *e)
 static int order_item(struct query_check *c, const struct order_item *o, const struct query_scope *sc,
 		      const struct query_term *t, bool alone, struct query_order_item *ret)
 {
-	size_t k = eval_spend(c->ev, t->n) < 0 ? 0 : ordinal(t, o->expr);
+	size_t k = tsql_eval_spend(c->ev, t->n) < 0 ? 0 : ordinal(t, o->expr);
 
 	ret->descending = o->descending;
 	if (k == SIZE_MAX)

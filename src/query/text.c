@@ -25,7 +25,7 @@ static bool reserve(struct query_text *t, size_t more)
 
 	if (t->failed)
 		return false;
-	if (eval_spend(t->ev, more) < 0) {
+	if (tsql_eval_spend(t->ev, more) < 0) {
 		t->failed = true;
 		return false;
 	}

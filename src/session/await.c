@@ -41,14 +41,14 @@ void session_await_begin(struct session *s, struct invocation *inv)
 		return;
 	}
 	s->request->wait = WAIT_BELL;
-	registry_doing(&s->entry, ACTIVITY_WAITFOR);
+	session_registry_doing(&s->entry, ACTIVITY_WAITFOR);
 	net_stream_set_timer(s->stream, (uint64_t)(ms->u.i < left ? ms->u.i : left));
 }
 
 void session_await_over(struct session *s)
 {
 	(void)session_bell_leave(&s->server->bell, &s->waiter);
-	registry_doing(&s->entry, ACTIVITY_BATCH);
+	session_registry_doing(&s->entry, ACTIVITY_BATCH);
 	answer(s);
 }
 

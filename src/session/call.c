@@ -12,7 +12,7 @@ static void call_returned(struct net_post *post)
 	assert(net_loop_is_here(s->loop) && s->inflight && s->engine != NULL);
 	s->inflight = false;
 	s->engine = NULL;
-	registry_doing(&s->entry, ACTIVITY_BATCH);
+	session_registry_doing(&s->entry, ACTIVITY_BATCH);
 	if (s->end.stream_gone || s->phase == PHASE_CLOSED)
 		session_release(s);
 	else
@@ -74,7 +74,7 @@ void session_call_submit(struct session *s, struct engine_database *ex)
 	s->post.fn = call_returned;
 	s->inflight = true;
 	s->engine = ex;
-	registry_doing(&s->entry, activity_of(c));
+	session_registry_doing(&s->entry, activity_of(c));
 	if (!engine_submit_quietly(ex, c))
 		return;
 	s->nudge.post.fn = nudge;

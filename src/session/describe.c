@@ -204,13 +204,13 @@ int session_describe_first_result_set(struct session *s, struct invocation *inv,
 		    0 ||
 	    session_describe_program(s, program, m, &cols, &ncols, reterr) < 0)
 		return -1;
-	(void)sink_columns(&s->sink, described, D_COUNT);
+	(void)call_sink_columns(&s->sink, described, D_COUNT);
 	for (size_t i = 0; i < ncols; i++) {
 		struct value row[D_COUNT];
 		char name[64];
 
 		describe_column(row, &cols[i], i + 1, name, sizeof(name));
-		(void)sink_row(&s->sink, row, D_COUNT);
+		(void)call_sink_row(&s->sink, row, D_COUNT);
 	}
 	session_response_done(s, TDS_DONEINPROC, TDS_DONE_COUNT, CMD_SELECT, ncols);
 	return 0;

@@ -130,7 +130,7 @@ static void describe_only(struct session *s, struct invocation *inv)
 		const struct step *st = &inv->proc->steps[i];
 		if (st->kind != STEP_ROWS)
 			continue;
-		(void)sink_columns(s->results, st->columns, st->ncolumns);
+		(void)call_sink_columns(s->results, st->columns, st->ncolumns);
 		if (s->results == &s->sink)
 			session_response_done(s, TDS_DONEINPROC, TDS_DONE_COUNT, CMD_SELECT, 0);
 		break;

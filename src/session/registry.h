@@ -93,13 +93,13 @@ void session_registry_count(struct registry *r, unsigned ret[REGISTRY_STATES]);
 MUST_CHECK int session_registry_list(struct registry *r, uint16_t only, struct arena *a,
 				     struct registry_row **ret, size_t *ret_n, struct err *reterr);
 
-static inline void registry_doing(struct registry_entry *e, enum activity a)
+static inline void session_registry_doing(struct registry_entry *e, enum activity a)
 {
 	atomic_store_explicit(&e->activity, (unsigned char)a, memory_order_relaxed);
 }
 
 /* A request begins now. */
-static inline void registry_request(struct registry_entry *e, int64_t ticks)
+static inline void session_registry_request(struct registry_entry *e, int64_t ticks)
 {
 	atomic_store_explicit(&e->last_request, ticks, memory_order_relaxed);
 	atomic_store_explicit(&e->requests, atomic_load_explicit(&e->requests, memory_order_relaxed) + 1,

@@ -92,7 +92,7 @@ static void request_finish(struct session *s)
 							  : "the answer exceeds max_result_size");
 		return;
 	}
-	registry_doing(&s->entry, ACTIVITY_IDLE); /* before its client, or another one, can ask */
+	session_registry_doing(&s->entry, ACTIVITY_IDLE); /* before its client, or another one, can ask */
 	if (s->out.lent > 0)
 		request_leaves(s);
 	else
@@ -205,7 +205,7 @@ static void delay(struct session *s, unsigned ms)
 	int64_t left = session_request_time_left(s), wait = ms < left ? ms : left;
 
 	s->request->wait = WAIT_DELAY;
-	registry_doing(&s->entry, ACTIVITY_WAITFOR);
+	session_registry_doing(&s->entry, ACTIVITY_WAITFOR);
 	net_stream_set_timer(s->stream, wait <= 0 ? 1 : (uint64_t)wait);
 }
 
@@ -475,7 +475,7 @@ static void resolve_wait(struct session *s)
 	case WAIT_WORK: r->work_done(s); break;
 	case WAIT_BELL: session_await_over(s); break;
 	case WAIT_DELAY:
-		registry_doing(&s->entry, ACTIVITY_BATCH);
+		session_registry_doing(&s->entry, ACTIVITY_BATCH);
 		if (session_request_time_left(s) <= 0)
 			stop_for_time(s);
 		else

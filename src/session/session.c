@@ -44,9 +44,9 @@ void session_move(struct session *s, enum session_phase to)
 		return;
 	assert((phases[s->phase].next & (1u << to)) != 0);
 	s->phase = to;
-	registry_doing(&s->entry, to == PHASE_BUSY ? ACTIVITY_BATCH : ACTIVITY_IDLE);
+	session_registry_doing(&s->entry, to == PHASE_BUSY ? ACTIVITY_BATCH : ACTIVITY_IDLE);
 	if (to == PHASE_BUSY)
-		registry_request(&s->entry, clock_ticks());
+		session_registry_request(&s->entry, clock_ticks());
 	if (to == PHASE_READY)
 		session_unread_arm(s);
 }

@@ -203,7 +203,7 @@ static void tell_columns(struct session *s, struct invocation *inv)
 	if (!inv->fixed.wants_columns)
 		return;
 	if (inv->ncolumns > 0)
-		(void)sink_columns(&s->sink, inv->columns, inv->ncolumns);
+		(void)call_sink_columns(&s->sink, inv->columns, inv->ncolumns);
 	session_response_done(s, TDS_DONEINPROC, TDS_DONE_COUNT, CMD_SELECT, 0);
 }
 

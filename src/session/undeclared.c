@@ -97,13 +97,13 @@ int session_describe_undeclared(struct session *s, struct invocation *inv, struc
 				    reterr) < 0 ||
 	    tsql_undeclared(program, &frame.host, m, &s->arena, &found, &n, reterr) < 0)
 		return -1;
-	(void)sink_columns(&s->sink, shown, U_COUNT);
+	(void)call_sink_columns(&s->sink, shown, U_COUNT);
 	for (size_t i = 0; i < n; i++) {
 		struct value row[U_COUNT];
 		char type_name[64];
 
 		describe(row, &found[i], i + 1, type_name, sizeof(type_name));
-		(void)sink_row(&s->sink, row, U_COUNT);
+		(void)call_sink_row(&s->sink, row, U_COUNT);
 	}
 	session_response_done(s, TDS_DONEINPROC, TDS_DONE_COUNT, CMD_SELECT, n);
 	return 0;

@@ -68,7 +68,7 @@ struct expr {
 	struct order_item *over; /* OVER (ORDER BY …) */
 	size_t nover;
 };
-static inline bool expr_is_predicate(const struct expr *e)
+static inline bool tsql_expr_is_predicate(const struct expr *e)
 {
 	return e->kind >= E_COMPARE;
 }

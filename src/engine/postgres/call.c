@@ -178,7 +178,7 @@ static int first_column(const struct answer *a, int step)
 
 static int close_set(struct answer *a, struct err *reterr)
 {
-	int rc = a->open < 0 ? 0 : sink_rows_done(a->call->sink, a->nrows);
+	int rc = a->open < 0 ? 0 : call_sink_rows_done(a->call->sink, a->nrows);
 
 	a->open = -1;
 	a->nrows = 0;
@@ -197,7 +197,7 @@ static int take_row(struct answer *a, int row, int step, struct err *reterr)
 		if (close_set(a, reterr) < 0)
 			return -1;
 		a->open = step;
-		if (sink_columns(a->call->sink, s->columns, s->ncolumns) != 0)
+		if (call_sink_columns(a->call->sink, s->columns, s->ncolumns) != 0)
 			return gone(reterr);
 	}
 	if (!PQgetisnull(a->r, row, ANSWER_NUMBER)) /* it ran, and has none */
@@ -208,7 +208,7 @@ static int take_row(struct answer *a, int row, int step, struct err *reterr)
 			return -1;
 	}
 	a->nrows++;
-	return sink_row(a->call->sink, vals, s->ncolumns) == 0 ? 0 : gone(reterr);
+	return call_sink_row(a->call->sink, vals, s->ncolumns) == 0 ? 0 : gone(reterr);
 }
 
 static int text_in(const struct answer *a, int row, struct str *ret, struct err *reterr)
@@ -232,7 +232,7 @@ static int take_message(struct answer *a, int row, const struct step *s, struct 
 	note.line = 1;
 	str_copy(note.proc, sizeof(note.proc), str_of(a->call->proc->name));
 	str_copy(note.text, sizeof(note.text), text);
-	return sink_message(a->call->sink, &note) == 0 ? 0 : gone(reterr);
+	return call_sink_message(a->call->sink, &note) == 0 ? 0 : gone(reterr);
 }
 
 static int take_check(struct answer *a, int row, const struct step *s, struct err *reterr)

@@ -17,7 +17,7 @@ int postgres_side_wait(struct pg_side *s, PGconn *h, short events, struct err *r
 	struct pollfd fd = { PQsocket(h), events, 0 };
 
 	while (fd.fd >= 0 && poll(&fd, 1, 50) <= 0) {
-		if (copy_is_stopped(&s->base))
+		if (engine_copy_is_stopped(&s->base))
 			return err_set(reterr, ERR_CANCELLED);
 	}
 	if (fd.fd < 0 || ((fd.revents & POLLIN) != 0 && PQconsumeInput(h) != 1))

@@ -95,7 +95,7 @@ static int source_note(struct copy_side *base, const struct copy_tables *t, stru
 	int rc;
 
 	s->notes = true;
-	while ((rc = make_notes(s, t, reterr)) < 0 && s->late && !copy_is_stopped(base)) {
+	while ((rc = make_notes(s, t, reterr)) < 0 && s->late && !engine_copy_is_stopped(base)) {
 		PQfinish(s->h);
 		s->h = NULL;
 		if (postgres_side_connect(s, &s->h, reterr) < 0)
@@ -116,7 +116,7 @@ static int add_key(void *arg, const PGresult *r, struct err *reterr)
 
 		k.bytes[k.nbytes++] = (uint8_t)strtoul(digits, NULL, 16);
 	}
-	return copy_keys_add(arg, &k) == 0
+	return catalogue_copy_keys_add(arg, &k) == 0
 		       ? 0
 		       : err_raise(reterr, 50021, 16, 1,
 				   "More rows change than can be remembered until they are copied. Move the "

@@ -112,7 +112,7 @@ static struct pg_outcome take_rows(struct pg_conn *c, struct call *call, struct 
 	enum pg_state s;
 
 	postgres_row_by_row(c);
-	if (out.rc == 0 && sink_columns(call->sink, q->columns, q->ncolumns) != 0)
+	if (out.rc == 0 && call_sink_columns(call->sink, q->columns, q->ncolumns) != 0)
 		out.rc = err_set(reterr, ERR_CANCELLED);
 	while ((s = postgres_part(c, &r)) == PG_OK && r != NULL) {
 		if (out.rc == 0 && PQntuples(r) > 0) {
@@ -135,7 +135,7 @@ static struct pg_outcome take_rows(struct pg_conn *c, struct call *call, struct 
 	else if (s == PG_FAILED)
 		out.failed = true;
 	PQclear(r);
-	if (out.rc == 0 && sink_rows_done(call->sink, rows) != 0)
+	if (out.rc == 0 && call_sink_rows_done(call->sink, rows) != 0)
 		out.rc = err_set(reterr, ERR_CANCELLED);
 	return out;
 }

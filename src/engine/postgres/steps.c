@@ -227,7 +227,7 @@ static int send_rows(struct steps *x, const struct step *s, const PGresult *r, s
 					    reterr) < 0)
 				return -1;
 		}
-		if (sink_row(x->call->sink, vals, s->ncolumns) != 0)
+		if (call_sink_row(x->call->sink, vals, s->ncolumns) != 0)
 			return err_set(reterr, ERR_CANCELLED);
 		x->count++;
 	}
@@ -279,14 +279,14 @@ static int step_rows(struct steps *x, const struct step *s, struct err *reterr)
 	x->count = 0;
 	if (s->native == NULL && run(x, s->stmt, NULL, 0, &r, reterr) < 0)
 		return -1;
-	if (sink_columns(x->call->sink, s->columns, s->ncolumns) != 0)
+	if (call_sink_columns(x->call->sink, s->columns, s->ncolumns) != 0)
 		rc = err_set(reterr, ERR_CANCELLED);
 	else
 		rc = s->native != NULL ? native(x, s, true, reterr) : send_rows(x, s, r, reterr);
 	PQclear(r);
 	if (rc < 0)
 		return -1;
-	return sink_rows_done(x->call->sink, x->count) == 0 ? 0 : err_set(reterr, ERR_CANCELLED);
+	return call_sink_rows_done(x->call->sink, x->count) == 0 ? 0 : err_set(reterr, ERR_CANCELLED);
 }
 
 /* ---- the body ---- */

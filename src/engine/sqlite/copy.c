@@ -37,7 +37,7 @@ static struct sqlite_side *side_of(struct copy_side *s)
 
 static bool is_stopped(void *arg)
 {
-	return copy_is_stopped(arg);
+	return engine_copy_is_stopped(arg);
 }
 
 /* ---- both ---- */
@@ -253,7 +253,7 @@ static int target_set_clock(struct copy_side *base, int64_t ticks, struct err *r
 	int64_t until = clock_mono_ms() + CLOCK_WAIT_MS, behind;
 
 	while ((behind = ticks - clock_ticks()) > 0) {
-		if (clock_mono_ms() >= until || copy_is_stopped(base))
+		if (clock_mono_ms() >= until || engine_copy_is_stopped(base))
 			return err_raise(
 				reterr, 50021, 16, 1,
 				"The clock of this machine is %lld seconds behind the times that are in "

@@ -28,14 +28,14 @@ int tsql_eval_room(struct eval *ev, const char *what, size_t n)
 
 	if (most > 0 && n > most)
 		return err_set(ev->err, ERR_TOO_LARGE, what, (unsigned long long)most, "max_value_size");
-	return eval_spend(ev, n);
+	return tsql_eval_spend(ev, n);
 }
 
 int tsql_eval_as(struct eval *ev, const struct expr *e, const struct type *t, struct value *ret)
 {
 	struct value v;
 
-	if (tsql_eval_value(ev, e, &v) < 0 || eval_spend(ev, tsql_eval_size(&v)) < 0)
+	if (tsql_eval_value(ev, e, &v) < 0 || tsql_eval_spend(ev, tsql_eval_size(&v)) < 0)
 		return -1;
 	return value_convert(&v, t, CONVERT_ASSIGN, NULL, ev->arena, ret, ev->err);
 }
@@ -111,7 +111,8 @@ static int case_when(struct eval *ev, const struct expr *e, const struct expr **
 			if (tsql_eval_value(ev, e->args[i], &when) < 0)
 				return -1;
 			if (!operand.null && !when.null) {
-				if (eval_spend(ev, tsql_eval_size(&operand) + tsql_eval_size(&when)) < 0 ||
+				if (tsql_eval_spend(ev, tsql_eval_size(&operand) + tsql_eval_size(&when)) <
+					    0 ||
 				    value_compare(&operand, &when, ev->arena, &cmp, ev->err) < 0)
 					return -1;
 				t = cmp == 0 ? TRI_TRUE : TRI_FALSE;
@@ -196,7 +197,7 @@ static int call(struct eval *ev, const struct expr *e, struct value *ret)
 		}
 		/* functions take time in proportion to their arguments; the others count by
 		 * themselves */
-		if (eval_spend(ev, tsql_eval_size(&v[i])) < 0)
+		if (tsql_eval_spend(ev, tsql_eval_size(&v[i])) < 0)
 			return -1;
 	}
 	f.v = v;
@@ -206,7 +207,7 @@ static int call(struct eval *ev, const struct expr *e, struct value *ret)
 int tsql_eval_value(struct eval *ev, const struct expr *e, struct value *ret)
 {
 	assert(e->depth <= EXPR_DEPTH);
-	if (eval_spend(ev, NODE_STEPS) < 0)
+	if (tsql_eval_spend(ev, NODE_STEPS) < 0)
 		return -1;
 	switch (e->kind) {
 	case E_LITERAL: *ret = e->literal; return 0;
@@ -251,7 +252,7 @@ static int compare_values(struct eval *ev, enum comparison op, const struct valu
 								: TRI_FALSE;
 		return 0;
 	}
-	if (eval_spend(ev, tsql_eval_size(a) + tsql_eval_size(b)) < 0 ||
+	if (tsql_eval_spend(ev, tsql_eval_size(a) + tsql_eval_size(b)) < 0 ||
 	    value_compare(a, b, ev->arena, &cmp, ev->err) < 0)
 		return -1;
 	assert(!a->null && !b->null);
@@ -328,7 +329,7 @@ static int like(struct eval *ev, const struct expr *e, enum tri *ret)
 
 	assert(e->nargs == 2 || e->nargs == 3);
 	for (size_t i = 0; i < e->nargs; i++) {
-		if (tsql_eval_value(ev, e->args[i], &v) < 0 || eval_spend(ev, tsql_eval_size(&v)) < 0)
+		if (tsql_eval_value(ev, e->args[i], &v) < 0 || tsql_eval_spend(ev, tsql_eval_size(&v)) < 0)
 			return -1;
 		if (v.null) {
 			*ret = TRI_UNKNOWN;

@@ -28,7 +28,7 @@ struct eval {
 };
 
 /* So many steps, before they are taken. -1: the statement is given up, and has done nothing. */
-MUST_CHECK static inline int eval_spend(struct eval *ev, uint64_t steps)
+MUST_CHECK static inline int tsql_eval_spend(struct eval *ev, uint64_t steps)
 {
 	return meter_spend(ev->meter, steps) ? 0 : err_set(ev->err, ERR_CANCELLED);
 }

@@ -39,7 +39,7 @@ int tsql_fn_nullif(const struct fn_args *f, struct value *ret)
 		return -1;
 	if (ret->null || other.null)
 		return 0;
-	if (eval_spend(f->ev, tsql_eval_size(ret) + tsql_eval_size(&other)) < 0 ||
+	if (tsql_eval_spend(f->ev, tsql_eval_size(ret) + tsql_eval_size(&other)) < 0 ||
 	    value_compare(ret, &other, f->ev->arena, &cmp, f->ev->err) < 0)
 		return -1;
 	if (cmp == 0)

@@ -45,7 +45,7 @@ const struct function *tsql_function_find(struct str name);
 /* The arguments are computed: the built-in, or the host's value brought to the declared type. */
 MUST_CHECK int tsql_function_run(const struct fn_args *f, struct value *ret);
 struct type tsql_function_type(const struct function *f, const struct type *args, size_t n);
-static inline bool function_never_null(const struct function *f)
+static inline bool tsql_function_never_null(const struct function *f)
 {
 	return f->never_null;
 }

@@ -141,7 +141,7 @@ bool tsql_infer_nullable(const struct expr *e)
 {
 	switch (e->kind) {
 	case E_LITERAL: return e->literal.null;
-	case E_CALL: return !function_never_null(e->fn);
+	case E_CALL: return !tsql_function_never_null(e->fn);
 	case E_UNARY: return e->args[0]->kind != E_LITERAL || e->args[0]->nullable;
 	default: return true;
 	}

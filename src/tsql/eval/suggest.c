@@ -18,7 +18,7 @@ static struct tsql_undeclared *entry_of(const struct eval *ev, const struct expr
 /* An undeclared parameter somewhere in it; NULL: none, or the meter gave up. */
 static struct tsql_undeclared *any_in(struct eval *ev, const struct expr *e)
 {
-	struct tsql_undeclared *u = eval_spend(ev, 4) < 0 ? NULL : entry_of(ev, e);
+	struct tsql_undeclared *u = tsql_eval_spend(ev, 4) < 0 ? NULL : entry_of(ev, e);
 
 	for (size_t i = 0; u == NULL && i < e->nargs; i++)
 		u = any_in(ev, e->args[i]);
@@ -141,7 +141,7 @@ static int arguments(struct eval *ev, const struct expr *e, const struct type *w
 	switch (e->fn->rule) {
 	case R_COMMON: return alternatives(ev, e, 0, 1, want);
 	case R_COMMON_REST:
-		if (expr_is_predicate(e->args[0]) && tsql_suggest_condition(ev, e->args[0]) < 0)
+		if (tsql_expr_is_predicate(e->args[0]) && tsql_suggest_condition(ev, e->args[0]) < 0)
 			return -1;
 		return alternatives(ev, e, 1, 1, want);
 	case R_TEXT:
@@ -158,7 +158,7 @@ int tsql_suggest_value(struct eval *ev, const struct expr *e, const struct type 
 
 	if (ev->undeclared == NULL)
 		return 0;
-	if (eval_spend(ev, 4) < 0)
+	if (tsql_eval_spend(ev, 4) < 0)
 		return -1;
 	u = entry_of(ev, e);
 	if (u != NULL && want != NULL && want->id != TYPE_NULL)

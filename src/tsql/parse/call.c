@@ -46,7 +46,7 @@ static int convert(struct parser *p, int line, bool try_cast, const struct expr 
 	int style;
 
 	if (args == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	if (tsql_parse_expect_op(p, '(') < 0 || tsql_parse_type(p, true, 1, &type) < 0 ||
 	    tsql_parse_expect_op(p, ',') < 0 || tsql_parse_expr(p, &args[0]) < 0 ||
 	    (style = tsql_parse_accept_op(p, ',')) < 0 || (style > 0 && tsql_parse_expr(p, &args[1]) < 0) ||
@@ -109,11 +109,12 @@ static int aggregate(struct parser *p, uint8_t op, int line, const struct expr *
 	if (tsql_parse_expect_op(p, ')') < 0)
 		return -1;
 	if (tsql_parse_is(p, "OVER"))
-		return p_not_supported(p, line, "A window function (OVER)", "Use GROUP BY instead.");
+		return tsql_parse_not_supported(p, line, "A window function (OVER)", "Use GROUP BY instead.");
 	if (tsql_parse_is(p, "WITHIN"))
-		return p_not_supported(p, line, "STRING_AGG … WITHIN GROUP", "Sort the rows in the client.");
+		return tsql_parse_not_supported(p, line, "STRING_AGG … WITHIN GROUP",
+						"Sort the rows in the client.");
 	if (!p->in_store_query)
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	return 0;
 }
 
@@ -126,7 +127,7 @@ static int argument_count(struct parser *p, const struct function *f, size_t n, 
 	else
 		err_raise(p->err, 189, 15, 1, "The %s function requires %d to %d arguments.", f->name, f->min,
 			  f->max);
-	return p_fail(p, line);
+	return tsql_parse_fail(p, line);
 }
 
 /* The first argument of DATEADD and its kin is a word, not a value. */
@@ -137,11 +138,11 @@ static int datepart_word(struct parser *p, const struct function *f, const struc
 	struct value v;
 
 	if (p->tok.kind != T_NAME)
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	if (!tsql_datepart_by_name(p->tok.text, &part)) {
 		str_copy(shown, sizeof(shown), p->tok.text);
 		err_raise(p->err, 155, 15, 1, "'%s' is not a recognized %s option.", shown, f->name);
-		return p_fail(p, p->tok.line);
+		return tsql_parse_fail(p, p->tok.line);
 	}
 	v = value_int(TYPE_INT, part);
 	return tsql_parse_literal(p, &v, p->tok.line, ret) < 0 ? -1 : tsql_parse_next(p);
@@ -159,7 +160,7 @@ static int dated_arguments(struct parser *p, const struct function *f, const str
 		return -1;
 	all = arena_array(p->arena, n + 1, EXPR_POINTER);
 	if (all == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	all[0] = part;
 	for (size_t i = 0; i < n; i++)
 		all[i + 1] = rest[i];
@@ -174,7 +175,7 @@ static int iif_arguments(struct parser *p, const struct expr ***ret, size_t *ret
 	const struct expr **args = arena_array(p->arena, 3, EXPR_POINTER);
 
 	if (args == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	if (tsql_parse_condition(p, &args[0]) < 0 || tsql_parse_expect_op(p, ',') < 0 ||
 	    tsql_parse_expr(p, &args[1]) < 0 || tsql_parse_expect_op(p, ',') < 0 ||
 	    tsql_parse_expr(p, &args[2]) < 0 || tsql_parse_expect_op(p, ')') < 0)
@@ -190,7 +191,7 @@ static int unknown_function(struct parser *p, struct str name, int line)
 
 	str_copy(shown, sizeof(shown), name);
 	err_set(p->err, ERR_NOT_RECOGNIZED, shown, "built-in function name");
-	return p_fail(p, line);
+	return tsql_parse_fail(p, line);
 }
 
 static int function_call(struct parser *p, struct str name, int line, const struct expr **ret)
@@ -266,7 +267,7 @@ int tsql_parse_case(struct parser *p, const struct expr **ret)
 	if (rc < 0)
 		return -1;
 	if (n == first)
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	rc = tsql_parse_accept(p, "ELSE");
 	if (rc < 0 || (rc > 0 && tsql_parse_expr(p, &args[n++]) < 0) || tsql_parse_expect(p, "END") < 0 ||
 	    tsql_parse_node(p, E_CASE, line, args, n, &e) < 0)
@@ -288,7 +289,7 @@ int tsql_parse_global(struct parser *p, const struct expr **ret)
 
 		str_copy(shown, sizeof(shown), p->tok.text);
 		err_set(p->err, ERR_NO_VARIABLE, shown);
-		return p_fail(p, p->tok.line);
+		return tsql_parse_fail(p, p->tok.line);
 	}
 	if (tsql_parse_node(p, E_CALL, p->tok.line, NULL, 0, &e) < 0 || tsql_parse_next(p) < 0)
 		return -1;

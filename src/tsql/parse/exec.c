@@ -11,7 +11,7 @@ static int signed_constant(struct parser *p, const struct expr **ret)
 
 	if ((tsql_parse_is_op(p, '-') || tsql_parse_is_op(p, '+')) && after.kind != T_INT &&
 	    after.kind != T_DECIMAL && after.kind != T_FLOAT && after.kind != T_MONEY)
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	if (!tsql_parse_is_op(p, '-'))
 		return tsql_parse_is_op(p, '+') && tsql_parse_next(p) < 0 ? -1 : tsql_parse_primary(p, ret);
 	/* tsql_parse_expr would also read what follows the number */
@@ -27,7 +27,7 @@ static int signed_constant(struct parser *p, const struct expr **ret)
 		    v.u.dec.magnitude == (unsigned __int128)INT32_MAX + 1)
 			v = value_int(TYPE_INT, INT32_MIN);
 		else if (value_negate(&v, &v, p->err) < 0)
-			return p_fail(p, line);
+			return tsql_parse_fail(p, line);
 		return tsql_parse_literal(p, &v, line, ret);
 	}
 }
@@ -64,7 +64,7 @@ static int argument_value(struct parser *p, struct exec_arg *arg)
 		return bare_word(p, &arg->expr);
 	if (p->tok.kind == T_OP ? !tsql_parse_is_op(p, '-') && !tsql_parse_is_op(p, '+')
 				: p->tok.kind == T_NAME && !tsql_parse_is(p, "NULL"))
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	return signed_constant(p, &arg->expr);
 }
 
@@ -81,7 +81,7 @@ static int argument(struct parser *p, struct exec_arg *arg, bool *named, size_t 
 			return -1;
 	} else if (*named) {
 		err_set(p->err, ERR_NAMED_THEN_POS, (int)n + 1);
-		return p_fail(p, line);
+		return tsql_parse_fail(p, line);
 	}
 	return argument_value(p, arg);
 }
@@ -98,7 +98,7 @@ static int arguments(struct parser *p, struct exec_call *c)
 				  "There are too many parameters in this EXECUTE statement. The maximum "
 				  "number is %d.",
 				  PARAMS_MAX);
-			return p_fail(p, p->tok.line);
+			return tsql_parse_fail(p, p->tok.line);
 		}
 		if (tsql_parse_grow(p, (void **)&c->args, c->nargs, &cap, sizeof(*c->args)) < 0 ||
 		    argument(p, &c->args[c->nargs], &named, c->nargs) < 0)
@@ -119,8 +119,8 @@ static int with_options(struct parser *p)
 	if (tsql_token_is(&after, "RECOMPILE"))
 		return tsql_parse_next(p) < 0 ? -1 : tsql_parse_next(p);
 	if (tsql_token_is(&after, "RESULT"))
-		return p_not_supported(p, p->tok.line, "EXEC … WITH RESULT SETS",
-				       "Take the result sets as the procedure sends them.");
+		return tsql_parse_not_supported(p, p->tok.line, "EXEC … WITH RESULT SETS",
+						"Take the result sets as the procedure sends them.");
 	return 0;
 }
 
@@ -134,7 +134,7 @@ static int group_number(struct parser *p, struct exec_call *c)
 		return 0;
 	joined = arena_alloc_raw(p->arena, c->name.n + after.text.n + 1);
 	if (joined == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	memcpy(joined, c->name.p, c->name.n);
 	joined[c->name.n] = ';';
 	memcpy(joined + c->name.n + 1, after.text.p, after.text.n);
@@ -166,13 +166,15 @@ static int call_text(struct parser *p, struct exec_call *c, int line)
 	    tsql_parse_value_only(p, c->expr) < 0)
 		return -1;
 	if (tsql_parse_is_op(p, ','))
-		return p_not_supported(p, line, "EXEC ('…', arguments)", "Use sp_executesql instead.");
+		return tsql_parse_not_supported(p, line, "EXEC ('…', arguments)",
+						"Use sp_executesql instead.");
 	if (tsql_parse_expect_op(p, ')') < 0)
 		return -1;
 	if (tsql_parse_is(p, "AT"))
-		return p_not_supported(p, line, "A linked server", "Connect to that server directly.");
+		return tsql_parse_not_supported(p, line, "A linked server",
+						"Connect to that server directly.");
 	if (tsql_parse_is(p, "AS"))
-		return p_not_supported(p, line, "EXECUTE AS", "Log in as the user you want to be.");
+		return tsql_parse_not_supported(p, line, "EXECUTE AS", "Log in as the user you want to be.");
 	if (tsql_parse_emit(p, I_EXEC_TEXT, line, &in) < 0)
 		return -1;
 	in->u.exec = c;
@@ -183,7 +185,7 @@ static int new_call(struct parser *p, int into, struct exec_call **ret)
 {
 	*ret = arena_alloc(p->arena, sizeof(**ret));
 	if (*ret == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	(*ret)->status_var = -1;
 	(*ret)->into = into;
 	return 0;
@@ -204,9 +206,9 @@ int tsql_parse_exec_into(struct parser *p, int into)
 		return -1;
 	after = tsql_parse_peek(p);
 	if (tsql_parse_is(p, "AS"))
-		return p_not_supported(p, line, "EXECUTE AS", "Log in as the user you want to be.");
+		return tsql_parse_not_supported(p, line, "EXECUTE AS", "Log in as the user you want to be.");
 	if (tsql_parse_is_op(p, '(') && into >= 0)
-		return p_not_supported(p, line, "INSERT … EXEC ('…')", "Name a stored procedure.");
+		return tsql_parse_not_supported(p, line, "INSERT … EXEC ('…')", "Name a stored procedure.");
 	if (tsql_parse_is_op(p, '('))
 		return call_text(p, c, line);
 	if (p->tok.kind == T_VARIABLE && after.kind == T_OP && after.op == '=') {
@@ -228,11 +230,11 @@ static int declared_name(struct parser *p, struct str *ret)
 	char shown[129];
 
 	if (p->tok.kind != T_VARIABLE)
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	if (tsql_parse_find_variable(p, p->tok.text) >= 0) {
 		str_copy(shown, sizeof(shown), p->tok.text);
 		err_set(p->err, ERR_DUP_VARIABLE, shown);
-		return p_fail(p, p->tok.line);
+		return tsql_parse_fail(p, p->tok.line);
 	}
 	*ret = p->tok.text;
 	return tsql_parse_next(p);
@@ -247,8 +249,8 @@ static int declare_one(struct parser *p, int index)
 	int line, var, rc;
 
 	if (p->tok.kind == T_NAME && !tsql_keyword_reserved(p->tok.text))
-		return p_not_supported(p, p->tok.line, "A cursor",
-				       "Use SELECT and let the client walk through the rows.");
+		return tsql_parse_not_supported(p, p->tok.line, "A cursor",
+						"Use SELECT and let the client walk through the rows.");
 	line = p->tok.line;
 	if (declared_name(p, &name) < 0 || tsql_parse_accept(p, "AS") < 0)
 		return -1;
@@ -259,7 +261,7 @@ static int declare_one(struct parser *p, int index)
 	if (type.id == TYPE_TEXT || type.id == TYPE_NTEXT || type.id == TYPE_IMAGE) {
 		err_raise(p->err, 2739, 16, 1,
 			  "The text, ntext, and image data types are invalid for local variables.");
-		return p_fail(p, line);
+		return tsql_parse_fail(p, line);
 	}
 	rc = tsql_parse_accept_op(p, '=');
 	if (rc < 0 || (rc > 0 && (tsql_parse_expr(p, &e) < 0 || tsql_parse_value_only(p, e) < 0)) ||
@@ -327,7 +329,7 @@ int tsql_parse_declarations(struct str text, struct arena *a, struct tsql_declar
 	for (more = p.tok.kind != T_END; more > 0; more = tsql_parse_accept_op(&p, ',')) {
 		if (n == PARAMS_MAX) {
 			err_set(reterr, ERR_RPC_PARAMS, PARAMS_MAX);
-			return p_fail(&p, p.tok.line);
+			return tsql_parse_fail(&p, p.tok.line);
 		}
 		if (tsql_parse_grow(&p, (void **)&list, n, &cap, sizeof(*list)) < 0 ||
 		    declaration(&p, (int)n + 1, &list[n]) < 0 ||
@@ -338,7 +340,7 @@ int tsql_parse_declarations(struct str text, struct arena *a, struct tsql_declar
 	if (more < 0)
 		return -1;
 	if (p.tok.kind != T_END)
-		return p_syntax(&p);
+		return tsql_parse_syntax(&p);
 	*ret = list;
 	*ret_n = n;
 	return 0;

@@ -4,21 +4,21 @@
 
 static int require_value(struct parser *p, const struct expr *e)
 {
-	return expr_is_predicate(e) ? p_syntax(p) : 0;
+	return tsql_expr_is_predicate(e) ? tsql_parse_syntax(p) : 0;
 }
 
 static int require_predicate(struct parser *p, const struct expr *e)
 {
 	char near[129];
 
-	if (expr_is_predicate(e))
+	if (tsql_expr_is_predicate(e))
 		return 0;
 	str_copy(near, sizeof(near), p->tok.text);
 	err_raise(p->err, 4145, 15, 1,
 		  "An expression of non-boolean type specified in a context where a condition is expected, "
 		  "near '%s'.",
 		  near);
-	return p_fail(p, p->tok.line);
+	return tsql_parse_fail(p, p->tok.line);
 }
 
 static int unary(struct parser *p, const struct expr **ret);
@@ -32,7 +32,7 @@ static int negated_literal(struct parser *p, int line, const struct expr *operan
 	    v.u.dec.magnitude == (unsigned __int128)INT32_MAX + 1) {
 		v = value_int(TYPE_INT, INT32_MIN);
 	} else if (value_negate(&v, &v, p->err) < 0) {
-		return p_fail(p, line);
+		return tsql_parse_fail(p, line);
 	}
 	return tsql_parse_literal(p, &v, line, ret);
 }
@@ -171,14 +171,14 @@ static bool comparison_op(const struct parser *p, enum comparison *ret)
 		return false;
 	switch (p->tok.op) {
 	case '=': *ret = CMP_EQ; return true;
-	case OP2('<', '>'):
-	case OP2('!', '='): *ret = CMP_NE; return true;
+	case TSQL_OP2('<', '>'):
+	case TSQL_OP2('!', '='): *ret = CMP_NE; return true;
 	case '<': *ret = CMP_LT; return true;
-	case OP2('<', '='):
-	case OP2('!', '>'): *ret = CMP_LE; return true;
+	case TSQL_OP2('<', '='):
+	case TSQL_OP2('!', '>'): *ret = CMP_LE; return true;
 	case '>': *ret = CMP_GT; return true;
-	case OP2('>', '='):
-	case OP2('!', '<'): *ret = CMP_GE; return true;
+	case TSQL_OP2('>', '='):
+	case TSQL_OP2('!', '<'): *ret = CMP_GE; return true;
 	default: return false;
 	}
 }
@@ -200,7 +200,7 @@ static int between(struct parser *p, const struct expr *left, struct expr **ret)
 	int line = p->tok.line;
 
 	if (args == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	args[0] = left;
 	if (tsql_parse_next(p) < 0 || tsql_parse_expr(p, &args[1]) < 0 || tsql_parse_expect(p, "AND") < 0 ||
 	    tsql_parse_expr(p, &args[2]) < 0)
@@ -214,7 +214,7 @@ static int like(struct parser *p, const struct expr *left, struct expr **ret)
 	int line = p->tok.line, escape;
 
 	if (args == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	args[0] = left;
 	if (tsql_parse_next(p) < 0 || tsql_parse_expr(p, &args[1]) < 0 ||
 	    (escape = tsql_parse_accept(p, "ESCAPE")) < 0 || (escape > 0 && tsql_parse_expr(p, &args[2]) < 0))
@@ -227,8 +227,8 @@ static int in_query(struct parser *p, int line, const struct expr *left, struct 
 	struct select *s;
 
 	if (!p->in_store_query)
-		return p_not_supported(p, line, "IN (SELECT …) outside a SELECT",
-				       "Use IF EXISTS (SELECT …) instead.");
+		return tsql_parse_not_supported(p, line, "IN (SELECT …) outside a SELECT",
+						"Use IF EXISTS (SELECT …) instead.");
 	if (tsql_parse_select(p, true, &s) < 0 || tsql_parse_expect_op(p, ')') < 0 ||
 	    tsql_parse_node1(p, E_IN_QUERY, line, left, ret) < 0)
 		return -1;
@@ -249,10 +249,10 @@ static int in_list(struct parser *p, const struct expr *left, struct expr **ret)
 	if (tsql_parse_expr_list(p, &list, &n) < 0)
 		return -1;
 	if (n == 0)
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	args = arena_array(p->arena, n + 1, EXPR_POINTER);
 	if (args == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	args[0] = left;
 	for (size_t i = 0; i < n; i++)
 		args[i + 1] = list[i];
@@ -294,8 +294,8 @@ static int predicate(struct parser *p, const struct expr **ret)
 		if (require_value(p, left) < 0 || tsql_parse_next(p) < 0)
 			return -1;
 		if (tsql_parse_is(p, "ANY") || tsql_parse_is(p, "ALL") || tsql_parse_is(p, "SOME"))
-			return p_not_supported(p, line, "A comparison with ANY, SOME or ALL",
-					       "Use IN or EXISTS instead.");
+			return tsql_parse_not_supported(p, line, "A comparison with ANY, SOME or ALL",
+							"Use IN or EXISTS instead.");
 		if (tsql_parse_expr(p, &right) < 0 ||
 		    tsql_parse_node2(p, E_COMPARE, line, left, right, &e) < 0)
 			return -1;
@@ -313,7 +313,7 @@ static int predicate(struct parser *p, const struct expr **ret)
 	if (tsql_parse_is(p, "BETWEEN") ? between(p, left, &e) < 0
 	    : tsql_parse_is(p, "IN")    ? in_list(p, left, &e) < 0
 	    : tsql_parse_is(p, "LIKE")  ? like(p, left, &e) < 0
-					: p_syntax(p) < 0)
+					: tsql_parse_syntax(p) < 0)
 		return -1;
 	e->negated = negated > 0;
 	*ret = e;

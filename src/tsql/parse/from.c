@@ -17,7 +17,7 @@ static int hints(struct parser *p)
 		return -1;
 	do {
 		if (p->tok.kind != T_NAME)
-			return p_syntax(p);
+			return tsql_parse_syntax(p);
 		if (tsql_parse_next(p) < 0 || (rc = tsql_parse_accept_op(p, ',')) < 0)
 			return -1;
 	} while (rc > 0 || p->tok.kind == T_NAME);
@@ -29,7 +29,7 @@ static int alias(struct parser *p, struct from_item *f)
 	int rc = tsql_parse_accept(p, "AS");
 
 	if (rc < 0 || (rc > 0 && !tsql_parse_is_name(p)))
-		return rc < 0 ? -1 : p_syntax(p);
+		return rc < 0 ? -1 : tsql_parse_syntax(p);
 	return tsql_parse_is_name(p) ? tsql_parse_name(p, &f->alias) : 0;
 }
 
@@ -40,12 +40,12 @@ static int derived(struct parser *p, struct from_item *f)
 	if (tsql_parse_next(p) < 0)
 		return -1;
 	if (!tsql_parse_is(p, "SELECT"))
-		return p_not_supported(p, f->line, "A parenthesis in FROM that is not a SELECT",
-				       "Write the joins one after another.");
+		return tsql_parse_not_supported(p, f->line, "A parenthesis in FROM that is not a SELECT",
+						"Write the joins one after another.");
 	if (tsql_parse_select(p, true, &s) < 0 || tsql_parse_expect_op(p, ')') < 0 || alias(p, f) < 0)
 		return -1;
 	if (f->alias.n == 0)
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	f->derived = s;
 	return 0;
 }
@@ -104,7 +104,8 @@ static int source(struct parser *p, struct from_item *f)
 	size_t n;
 
 	f->line = p->tok.line;
-	if (tsql_parse_accept_op(p, OP2(':', ':')) < 0) /* ::fn_helpcollations(), as it was once written */
+	if (tsql_parse_accept_op(p, TSQL_OP2(':', ':')) <
+	    0) /* ::fn_helpcollations(), as it was once written */
 		return -1;
 	if (tsql_parse_is_op(p, '('))
 		return derived(p, f);
@@ -113,7 +114,8 @@ static int source(struct parser *p, struct from_item *f)
 	if (tsql_parse_dotted_name(p, &written, parts, &n) < 0)
 		return -1;
 	if (n == 4)
-		return p_not_supported(p, f->line, "A linked server", "Connect to that server directly.");
+		return tsql_parse_not_supported(p, f->line, "A linked server",
+						"Connect to that server directly.");
 	if (tsql_parse_is_op(p, '(')) {
 		f->called = !is_hint(tsql_parse_peek(p));
 		if (f->called && arguments(p) < 0)
@@ -155,7 +157,7 @@ static int join(struct parser *p, enum join_kind *ret)
 		if (tsql_parse_next(p) < 0)
 			return -1;
 		if (tsql_parse_is(p, "APPLY"))
-			return p_not_supported(p, p->tok.line, "CROSS APPLY", "Use JOIN instead.");
+			return tsql_parse_not_supported(p, p->tok.line, "CROSS APPLY", "Use JOIN instead.");
 		return tsql_parse_expect(p, "JOIN") < 0 ? -1 : 1;
 	}
 	*ret = JOIN_INNER;
@@ -175,8 +177,8 @@ int tsql_parse_from(struct parser *p, struct select *s)
 		struct from_item *f;
 
 		if (s->nfrom == 60)
-			return p_not_supported(p, s->line, "A FROM of more than 60 sources",
-					       "Split the query.");
+			return tsql_parse_not_supported(p, s->line, "A FROM of more than 60 sources",
+							"Split the query.");
 		if (tsql_parse_grow(p, (void **)&s->from, s->nfrom, &cap, sizeof(*s->from)) < 0)
 			return -1;
 		f = &s->from[s->nfrom++];

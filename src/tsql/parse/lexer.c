@@ -218,7 +218,7 @@ static int read_op(struct lexer *lx)
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
 		if (pairs[i][0] == a && pairs[i][1] == b) {
 			lx->p += 2;
-			return OP2(a, b);
+			return TSQL_OP2(a, b);
 		}
 	}
 	lx->p++;

@@ -20,9 +20,9 @@ enum token_kind {
 	T_BINARY,
 	T_VARIABLE, /* @x */
 	T_GLOBAL,   /* @@x */
-	T_OP,       /* op: the character, or OP2 of two */
+	T_OP,       /* op: the character, or TSQL_OP2 of two */
 };
-#define OP2(a, b) ((a) << 8 | (b))
+#define TSQL_OP2(a, b) ((a) << 8 | (b))
 
 struct token {
 	uint8_t kind;

@@ -11,7 +11,7 @@ static int too_deep(struct parser *p, int line)
 	err_raise(p->err, 191, 15, 1,
 		  "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up "
 		  "into smaller queries.");
-	return p_fail(p, line);
+	return tsql_parse_fail(p, line);
 }
 
 /* Type and nullability; for nodes whose op, fn or cast is set after tsql_parse_node. */
@@ -20,12 +20,12 @@ int tsql_parse_finish_node(struct parser *p, struct expr *e)
 	struct type few[8], *types = few;
 
 	assert(e->depth <= EXPR_DEPTH);
-	if (e->in_query || expr_is_predicate(e))
+	if (e->in_query || tsql_expr_is_predicate(e))
 		return 0;
 	if (e->nargs > ARRAY_LEN(few)) {
 		types = arena_array(p->arena, e->nargs, sizeof(*types));
 		if (types == NULL)
-			return p_nomem(p);
+			return tsql_parse_nomem(p);
 	}
 	for (size_t i = 0; i < e->nargs; i++)
 		types[i] = e->args[i]->type;
@@ -41,7 +41,7 @@ int tsql_parse_node(struct parser *p, enum expr_kind kind, int line, const struc
 
 	assert(n == 0 || args != NULL);
 	if (e == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	e->kind = (uint8_t)kind;
 	e->line = line;
 	e->var = -1;
@@ -66,7 +66,7 @@ int tsql_parse_node1(struct parser *p, enum expr_kind kind, int line, const stru
 	const struct expr **args = arena_array(p->arena, 1, EXPR_POINTER);
 
 	if (args == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	args[0] = a;
 	return tsql_parse_node(p, kind, line, args, 1, ret);
 }
@@ -77,7 +77,7 @@ int tsql_parse_node2(struct parser *p, enum expr_kind kind, int line, const stru
 	const struct expr **args = arena_array(p->arena, 2, EXPR_POINTER);
 
 	if (args == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	args[0] = a;
 	args[1] = b;
 	return tsql_parse_node(p, kind, line, args, 2, ret);

@@ -69,12 +69,12 @@ int tsql_parse_accept_op(struct parser *p, int op)
 
 int tsql_parse_expect(struct parser *p, const char *keyword)
 {
-	return tsql_parse_is(p, keyword) ? tsql_parse_next(p) : p_syntax(p);
+	return tsql_parse_is(p, keyword) ? tsql_parse_next(p) : tsql_parse_syntax(p);
 }
 
 int tsql_parse_expect_op(struct parser *p, int op)
 {
-	return tsql_parse_is_op(p, op) ? tsql_parse_next(p) : p_syntax(p);
+	return tsql_parse_is_op(p, op) ? tsql_parse_next(p) : tsql_parse_syntax(p);
 }
 
 bool tsql_parse_is_name(const struct parser *p)
@@ -85,9 +85,9 @@ bool tsql_parse_is_name(const struct parser *p)
 int tsql_parse_name(struct parser *p, struct str *ret)
 {
 	if (!tsql_parse_is_name(p))
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	if (tsql_token_content(&p->tok, p->arena, ret, p->err) < 0)
-		return p_fail(p, p->tok.line);
+		return tsql_parse_fail(p, p->tok.line);
 	return tsql_parse_next(p);
 }
 
@@ -102,7 +102,7 @@ static int append(struct parser *p, struct str *s, struct str more)
 	}
 	joined = arena_alloc_raw(p->arena, s->n + more.n);
 	if (joined == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	memcpy(joined, s->p, s->n);
 	memcpy(joined + s->n, more.p, more.n);
 	*s = (struct str){ joined, s->n + more.n };
@@ -118,7 +118,7 @@ int tsql_parse_dotted_name(struct parser *p, struct str *ret, struct str parts[4
 		struct str name = { "", 0 };
 
 		if (n == 4)
-			return p_syntax(p);
+			return tsql_parse_syntax(p);
 		if (!tsql_parse_is_op(p, '.')) {
 			if (append(p, &written, p->tok.text) < 0 || tsql_parse_name(p, &name) < 0)
 				return -1;
@@ -130,7 +130,7 @@ int tsql_parse_dotted_name(struct parser *p, struct str *ret, struct str parts[4
 			return -1;
 	}
 	if (part[n - 1].n == 0)
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	if (ret != NULL)
 		*ret = written;
 	if (parts != NULL) {
@@ -148,7 +148,7 @@ int tsql_parse_enter(struct parser *p)
 		err_raise(p->err, 191, 15, 1,
 			  "Some part of your SQL statement is nested too deeply. Rewrite the query or break "
 			  "it up into smaller queries.");
-		return p_fail(p, p->tok.line);
+		return tsql_parse_fail(p, p->tok.line);
 	}
 	return 0;
 }
@@ -169,7 +169,7 @@ int tsql_parse_grow(struct parser *p, void **array, size_t n, size_t *cap, size_
 		return 0;
 	grown = arena_array(p->arena, more, size);
 	if (grown == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	if (*cap > 0)
 		memcpy(grown, *array, *cap * size);
 	*array = grown;
@@ -223,7 +223,7 @@ static int grow_names(struct parser *p)
 	p->cap_names = p->cap_names == 0 ? 16 : p->cap_names * 2;
 	p->names = arena_array(p->arena, p->cap_names, sizeof(*p->names));
 	if (p->names == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	for (size_t i = 0; i < g->nvars; i++) {
 		if (g->vars[i].name.n > 0)
 			*name_place(p, g->vars[i].name) = (uint32_t)i + 1;
@@ -245,7 +245,7 @@ int tsql_parse_variable(struct parser *p, int *ret)
 	int var;
 
 	if (p->tok.kind != T_VARIABLE)
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	var = tsql_parse_find_variable(p, p->tok.text);
 	if (var < 0 && p->undeclared_allowed) {
 		if (undeclared_variable(p, &var) < 0)
@@ -256,7 +256,7 @@ int tsql_parse_variable(struct parser *p, int *ret)
 
 		str_copy(name, sizeof(name), p->tok.text);
 		err_set(p->err, twice ? ERR_UNDECLARED_TWICE : ERR_NO_VARIABLE, name);
-		return p_fail(p, p->tok.line);
+		return tsql_parse_fail(p, p->tok.line);
 	}
 	assert((size_t)var < p->prog->nvars);
 	*ret = var;

@@ -58,25 +58,25 @@ MUST_CHECK int tsql_parse_expect_op(struct parser *p, int op);
 /* The four ways to fail: each is -1, and an analyzer can see that. */
 void tsql_parse_set_line(struct parser *p, int line);
 void tsql_parse_set_syntax(struct parser *p);
-static inline int p_fail(struct parser *p, int line) /* err was filled: sets its line */
+static inline int tsql_parse_fail(struct parser *p, int line) /* err was filled: sets its line */
 {
 	tsql_parse_set_line(p, line);
 	return -1;
 }
-static inline int p_syntax(struct parser *p) /* 102 or 156 near the current token */
+static inline int tsql_parse_syntax(struct parser *p) /* 102 or 156 near the current token */
 {
 	tsql_parse_set_syntax(p);
 	return -1;
 }
-static inline int p_nomem(struct parser *p)
+static inline int tsql_parse_nomem(struct parser *p)
 {
 	(void)err_nomem(p->err);
-	return p_fail(p, p->tok.line);
+	return tsql_parse_fail(p, p->tok.line);
 }
-static inline int p_not_supported(struct parser *p, int line, const char *what, const char *advice)
+static inline int tsql_parse_not_supported(struct parser *p, int line, const char *what, const char *advice)
 {
 	(void)err_set(p->err, ERR_NOT_SUPPORTED, what, advice);
-	return p_fail(p, line);
+	return tsql_parse_fail(p, line);
 }
 bool tsql_parse_is_name(const struct parser *p); /* an identifier: not reserved, or delimited */
 MUST_CHECK int tsql_parse_name(struct parser *p, struct str *ret);

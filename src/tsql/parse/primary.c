@@ -15,7 +15,7 @@ static int out_of_range(struct parser *p, int number, const char *text)
 
 	str_copy(shown, sizeof(shown), p->tok.text);
 	err_raise(p->err, number, 15, 1, text, shown);
-	return p_fail(p, p->tok.line);
+	return tsql_parse_fail(p, p->tok.line);
 }
 
 /* Digits with at most one point: a decimal, or an int if it fits one. */
@@ -122,7 +122,7 @@ static int binary(struct parser *p, struct value *ret)
 	uint8_t *bytes = arena_alloc_raw(p->arena, n + 1);
 
 	if (bytes == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	if (s.n % 2 == 1) /* 0x1 is 0x01 */
 		bytes[at++] = (uint8_t)hex_digit(s.p[0]);
 	for (size_t i = at; i < s.n; i += 2)
@@ -138,7 +138,7 @@ static int string(struct parser *p, struct value *ret)
 	struct str s;
 
 	if (tsql_token_content(&p->tok, p->arena, &s, p->err) < 0)
-		return p_fail(p, p->tok.line);
+		return tsql_parse_fail(p, p->tok.line);
 	units = utf16_units(s.p, s.n);
 	*ret = value_text(TYPE_LEN(unicode ? TYPE_NVARCHAR : TYPE_VARCHAR, units > most ? TYPE_MAX
 									   : units == 0 ? 1
@@ -241,7 +241,7 @@ static int parenthesis(struct parser *p, const struct expr **ret)
 		err_raise(p->err, 116, 16, 1,
 			  "Only one expression can be specified in the select list when the subquery is not "
 			  "introduced with EXISTS.");
-		return p_fail(p, line);
+		return tsql_parse_fail(p, line);
 	}
 	if (!p->in_store_query)
 		return tsql_parse_hoist(p, s, false, line, ret);
@@ -268,11 +268,11 @@ static int odbc_escape(struct parser *p, const struct expr **ret)
 		return tsql_parse_expect_op(p, '}');
 	}
 	if (!tsql_parse_is(p, "d") && !tsql_parse_is(p, "t") && !tsql_parse_is(p, "ts"))
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	if (tsql_parse_next(p) < 0 || tsql_parse_constant(p, &found, &text) < 0)
 		return -1;
 	if (!found || tsql_parse_node1(p, E_CAST, line, text, &e) < 0)
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	e->cast = TYPE_OF(TYPE_DATETIME);
 	*ret = e;
 	return tsql_parse_finish_node(p, e) < 0 ? -1 : tsql_parse_expect_op(p, '}');
@@ -297,7 +297,7 @@ static int column(struct parser *p, const struct expr **ret)
 			  "Cannot find the user-defined function or aggregate \"%s\", or the name is "
 			  "ambiguous.",
 			  shown);
-		return p_fail(p, line);
+		return tsql_parse_fail(p, line);
 	}
 	if (tsql_parse_node(p, E_COLUMN, line, NULL, 0, &e) < 0)
 		return -1;
@@ -355,5 +355,5 @@ int tsql_parse_primary(struct parser *p, const struct expr **ret)
 	}
 	if (tsql_parse_is_name(p))
 		return column(p, ret);
-	return p_syntax(p);
+	return tsql_parse_syntax(p);
 }

@@ -9,11 +9,11 @@ static int item_name(struct parser *p, struct select_item *it)
 	struct str s;
 
 	if (tsql_token_content(&p->tok, p->arena, &s, p->err) < 0)
-		return p_fail(p, p->tok.line);
+		return tsql_parse_fail(p, p->tok.line);
 	it->name = arena_strndup(p->arena, s.p, s.n);
 	it->named = true;
 	if (it->name == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	return tsql_parse_next(p);
 }
 
@@ -25,14 +25,14 @@ static bool is_alias(const struct parser *p)
 static int assign_op(int op)
 {
 	switch (op) {
-	case OP2('+', '='): return OP_ADD;
-	case OP2('-', '='): return OP_SUB;
-	case OP2('*', '='): return OP_MUL;
-	case OP2('/', '='): return OP_DIV;
-	case OP2('%', '='): return OP_MOD;
-	case OP2('&', '='): return OP_AND;
-	case OP2('|', '='): return OP_OR;
-	case OP2('^', '='): return OP_XOR;
+	case TSQL_OP2('+', '='): return OP_ADD;
+	case TSQL_OP2('-', '='): return OP_SUB;
+	case TSQL_OP2('*', '='): return OP_MUL;
+	case TSQL_OP2('/', '='): return OP_DIV;
+	case TSQL_OP2('%', '='): return OP_MOD;
+	case TSQL_OP2('&', '='): return OP_AND;
+	case TSQL_OP2('|', '='): return OP_OR;
+	case TSQL_OP2('^', '='): return OP_XOR;
 	default: return op == '=' ? -1 : -2;
 	}
 }
@@ -62,7 +62,7 @@ static int default_name(struct parser *p, struct select_item *it)
 	it->name = "";
 	if (it->expr->kind == E_COLUMN)
 		it->name = arena_strndup(p->arena, it->expr->name.p, it->expr->name.n);
-	return it->name == NULL ? p_nomem(p) : 0;
+	return it->name == NULL ? tsql_parse_nomem(p) : 0;
 }
 
 static int assignment(struct parser *p, struct select_item *it)
@@ -97,7 +97,7 @@ static int item(struct parser *p, bool nested, struct select_item *it)
 		return -1;
 	if (is_alias(p))
 		return item_name(p, it);
-	return rc > 0 ? p_syntax(p) : default_name(p, it);
+	return rc > 0 ? tsql_parse_syntax(p) : default_name(p, it);
 }
 
 static int items(struct parser *p, bool nested, struct select *s)
@@ -114,7 +114,7 @@ static int items(struct parser *p, bool nested, struct select *s)
 			err_raise(p->err, 1056, 15, 1,
 				  "The number of elements in the select list exceeds the maximum allowed "
 				  "number of 4096 elements.");
-			return p_fail(p, p->tok.line);
+			return tsql_parse_fail(p, p->tok.line);
 		}
 		more = tsql_parse_accept_op(p, ',');
 	}
@@ -122,7 +122,7 @@ static int items(struct parser *p, bool nested, struct select *s)
 		err_raise(p->err, 141, 15, 1,
 			  "A SELECT statement that assigns a value to a variable must not be combined with "
 			  "data-retrieval operations.");
-		return p_fail(p, s->line);
+		return tsql_parse_fail(p, s->line);
 	}
 	s->assigns = assigned > 0;
 	return more;
@@ -136,15 +136,15 @@ static int top(struct parser *p, struct select *s)
 	if (rc <= 0)
 		return rc;
 	if (!parenthesis && p->tok.kind != T_INT && p->tok.kind != T_VARIABLE)
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	if (tsql_parse_primary(p, &s->top) < 0)
 		return -1;
-	if (expr_is_predicate(s->top) || s->top->in_query)
-		return p_syntax(p);
+	if (tsql_expr_is_predicate(s->top) || s->top->in_query)
+		return tsql_parse_syntax(p);
 	if (tsql_parse_is(p, "PERCENT"))
-		return p_not_supported(p, line, "TOP … PERCENT", "Give a number of rows.");
+		return tsql_parse_not_supported(p, line, "TOP … PERCENT", "Give a number of rows.");
 	if (tsql_parse_is(p, "WITH"))
-		return p_not_supported(p, line, "TOP … WITH TIES", "Give a number of rows.");
+		return tsql_parse_not_supported(p, line, "TOP … WITH TIES", "Give a number of rows.");
 	return 0;
 }
 
@@ -159,8 +159,9 @@ static int group_by(struct parser *p, struct select *s)
 		return -1;
 	while (more > 0) {
 		if (s->ngroup == PARSE_LIST_MAX)
-			return p_not_supported(p, p->tok.line, "GROUP BY with more than 2000 expressions",
-					       "Group by fewer of them.");
+			return tsql_parse_not_supported(p, p->tok.line,
+							"GROUP BY with more than 2000 expressions",
+							"Group by fewer of them.");
 		if (tsql_parse_grow(p, (void **)&s->group_by, s->ngroup, &cap, EXPR_POINTER) < 0 ||
 		    tsql_parse_expr(p, &s->group_by[s->ngroup]) < 0)
 			return -1;
@@ -176,7 +177,7 @@ static int core(struct parser *p, bool nested, struct select **ret)
 	int rc;
 
 	if (s == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	s->line = p->tok.line;
 	if (tsql_parse_expect(p, "SELECT") < 0 || (rc = tsql_parse_accept(p, "DISTINCT")) < 0 ||
 	    tsql_parse_accept(p, "ALL") < 0)
@@ -185,8 +186,8 @@ static int core(struct parser *p, bool nested, struct select **ret)
 	if (top(p, s) < 0 || items(p, nested, s) < 0)
 		return -1;
 	if (tsql_parse_is(p, "INTO"))
-		return p_not_supported(p, p->tok.line, "SELECT … INTO",
-				       "Read the rows and call the stored procedures instead.");
+		return tsql_parse_not_supported(p, p->tok.line, "SELECT … INTO",
+						"Read the rows and call the stored procedures instead.");
 	if (tsql_parse_is(p, "FROM") && tsql_parse_from(p, s) < 0)
 		return -1;
 	if ((rc = tsql_parse_accept(p, "WHERE")) < 0 || (rc > 0 && tsql_parse_condition(p, &s->where) < 0) ||
@@ -229,8 +230,8 @@ static int trailers(struct parser *p)
 		struct token after = tsql_parse_peek(p);
 
 		if (!tsql_token_is(&after, "BROWSE"))
-			return p_not_supported(p, p->tok.line, "SELECT … FOR XML or FOR JSON",
-					       "Read the rows and format them in the client.");
+			return tsql_parse_not_supported(p, p->tok.line, "SELECT … FOR XML or FOR JSON",
+							"Read the rows and format them in the client.");
 		if (tsql_parse_next(p) < 0 || tsql_parse_next(p) < 0)
 			return -1;
 	}
@@ -241,7 +242,7 @@ static int trailers(struct parser *p)
 		return -1;
 	while (!tsql_parse_is_op(p, ')')) {
 		if (p->tok.kind == T_END)
-			return p_syntax(p);
+			return tsql_parse_syntax(p);
 		if (tsql_parse_next(p) < 0)
 			return -1;
 	}
@@ -257,18 +258,18 @@ static int unions(struct parser *p, struct select *s)
 		if (tsql_parse_next(p) < 0 || (rc = tsql_parse_accept(p, "ALL")) < 0)
 			return -1;
 		if (s->assigns)
-			return p_syntax(p);
+			return tsql_parse_syntax(p);
 		if (++n > 400) /* SQLite's own bound is 500 terms */
-			return p_not_supported(p, s->line, "A UNION of more than 400 SELECTs",
-					       "Split the query.");
+			return tsql_parse_not_supported(p, s->line, "A UNION of more than 400 SELECTs",
+							"Split the query.");
 		s->union_all = rc > 0;
 		if (core(p, true, &s->next) < 0)
 			return -1;
 		s = s->next;
 	}
 	if (tsql_parse_is(p, "EXCEPT") || tsql_parse_is(p, "INTERSECT"))
-		return p_not_supported(p, p->tok.line, "EXCEPT and INTERSECT",
-				       "Use EXISTS in the WHERE clause instead.");
+		return tsql_parse_not_supported(p, p->tok.line, "EXCEPT and INTERSECT",
+						"Use EXISTS in the WHERE clause instead.");
 	return 0;
 }
 
@@ -294,7 +295,7 @@ static int no_column(struct parser *p, const struct expr *e)
 		return 0;
 	str_copy(shown, sizeof(shown), c->name);
 	err_set(p->err, ERR_NO_COLUMN, shown);
-	return p_fail(p, c->line);
+	return tsql_parse_fail(p, c->line);
 }
 
 static bool needs_store(const struct select *s)
@@ -322,7 +323,7 @@ static int check_without_from(struct parser *p, const struct select *s)
 		for (size_t i = 0; i < s->nitems; i++) {
 			if (s->items[i].expr == NULL) {
 				err_raise(p->err, 263, 16, 1, "Must specify table to select from.");
-				return p_fail(p, s->line);
+				return tsql_parse_fail(p, s->line);
 			}
 			if (no_column(p, s->items[i].expr) < 0)
 				return -1;
@@ -338,13 +339,13 @@ static int scalar_columns(struct parser *p, struct select *s)
 {
 	s->columns = arena_array(p->arena, s->nitems, sizeof(*s->columns));
 	if (s->columns == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	for (const struct select *r = s; r != NULL; r = r->next) {
 		if (r->nitems != s->nitems) {
 			err_raise(p->err, 205, 16, 1,
 				  "All queries combined using a UNION, INTERSECT or EXCEPT operator must "
 				  "have an equal number of expressions in their target lists.");
-			return p_fail(p, s->line);
+			return tsql_parse_fail(p, s->line);
 		}
 		for (size_t i = 0; i < s->nitems; i++) {
 			struct column *c = &s->columns[i];

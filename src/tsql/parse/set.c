@@ -12,18 +12,19 @@ static int set_variable(struct parser *p, int line)
 	if (tsql_parse_variable(p, &var) < 0)
 		return -1;
 	if (tsql_parse_is_op(p, '.'))
-		return p_not_supported(p, line, "A method of a variable", "Send the finished value instead.");
+		return tsql_parse_not_supported(p, line, "A method of a variable",
+						"Send the finished value instead.");
 	switch (p->tok.kind == T_OP ? p->tok.op : 0) {
 	case '=': op = -1; break;
-	case OP2('+', '='): op = OP_ADD; break;
-	case OP2('-', '='): op = OP_SUB; break;
-	case OP2('*', '='): op = OP_MUL; break;
-	case OP2('/', '='): op = OP_DIV; break;
-	case OP2('%', '='): op = OP_MOD; break;
-	case OP2('&', '='): op = OP_AND; break;
-	case OP2('|', '='): op = OP_OR; break;
-	case OP2('^', '='): op = OP_XOR; break;
-	default: return p_syntax(p);
+	case TSQL_OP2('+', '='): op = OP_ADD; break;
+	case TSQL_OP2('-', '='): op = OP_SUB; break;
+	case TSQL_OP2('*', '='): op = OP_MUL; break;
+	case TSQL_OP2('/', '='): op = OP_DIV; break;
+	case TSQL_OP2('%', '='): op = OP_MOD; break;
+	case TSQL_OP2('&', '='): op = OP_AND; break;
+	case TSQL_OP2('|', '='): op = OP_OR; break;
+	case TSQL_OP2('^', '='): op = OP_XOR; break;
+	default: return tsql_parse_syntax(p);
 	}
 	if (tsql_parse_next(p) < 0 || tsql_parse_expr(p, &e) < 0 || tsql_parse_value_only(p, e) < 0 ||
 	    tsql_parse_emit(p, I_ASSIGN, line, &in) < 0)
@@ -40,7 +41,7 @@ static int emit_set(struct parser *p, const struct set_option *o, int line, stru
 	struct insn *in;
 
 	if (s == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	if (tsql_parse_emit(p, I_SET, line, &in) < 0)
 		return -1;
 	s->option = o;
@@ -52,7 +53,7 @@ static int emit_set(struct parser *p, const struct set_option *o, int line, stru
 static int on_off(struct parser *p, int *ret)
 {
 	if (!tsql_parse_is(p, "ON") && !tsql_parse_is(p, "OFF"))
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	*ret = tsql_parse_is(p, "ON");
 	return tsql_parse_next(p);
 }
@@ -63,7 +64,7 @@ static int unknown_option(struct parser *p)
 
 	str_copy(shown, sizeof(shown), p->tok.text);
 	err_set(p->err, ERR_NOT_RECOGNIZED, shown, "SET option");
-	return p_fail(p, p->tok.line);
+	return tsql_parse_fail(p, p->tok.line);
 }
 
 /* SET ANSI_NULLS, QUOTED_IDENTIFIER ON: several at once. */
@@ -79,7 +80,7 @@ static int bool_options(struct parser *p, const struct set_option *first, int li
 		if (o == NULL)
 			return unknown_option(p);
 		if ((o->kind != SET_BOOL && o->kind != SET_SILENT) || n == ARRAY_LEN(list))
-			return p_syntax(p);
+			return tsql_parse_syntax(p);
 		list[n++] = o;
 		if (tsql_parse_next(p) < 0)
 			return -1;
@@ -127,7 +128,7 @@ static int isolation(struct parser *p, const struct set_option *o, int line)
 		s->which = levels[i].level;
 		return 0;
 	}
-	return p_syntax(p);
+	return tsql_parse_syntax(p);
 }
 
 static int statistics(struct parser *p, const struct set_option *o, int line)
@@ -138,7 +139,7 @@ static int statistics(struct parser *p, const struct set_option *o, int line)
 	while (more > 0) {
 		if (!tsql_parse_is(p, "IO") && !tsql_parse_is(p, "TIME") && !tsql_parse_is(p, "XML") &&
 		    !tsql_parse_is(p, "PROFILE"))
-			return p_syntax(p);
+			return tsql_parse_syntax(p);
 		if (tsql_parse_next(p) < 0)
 			return -1;
 		more = tsql_parse_accept_op(p, ',');
@@ -184,7 +185,7 @@ int tsql_parse_set(struct parser *p)
 	if (p->tok.kind == T_VARIABLE)
 		return set_variable(p, line);
 	if (p->tok.kind != T_NAME)
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	o = tsql_set_option_find(p->tok.text);
 	if (o == NULL)
 		return unknown_option(p);
@@ -199,7 +200,7 @@ int tsql_parse_set(struct parser *p)
 		if (tsql_parse_is(p, "OFF")) /* what tools say before a batch: it is off anyway */
 			return bool_options(p, o, line);
 		str_copy(what + 4, sizeof(what) - 4, str_of(o->name));
-		return p_not_supported(p, line, what, o->advice);
+		return tsql_parse_not_supported(p, line, what, o->advice);
 	default: return value_option(p, o, line);
 	}
 }

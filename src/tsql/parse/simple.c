@@ -12,7 +12,7 @@ int tsql_parse_tran(struct parser *p, int kind, int line)
 	bool word = tsql_parse_is(p, "TRAN") || tsql_parse_is(p, "TRANSACTION");
 
 	if (!word && (kind == TRAN_BEGIN || kind == TRAN_SAVE))
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	if ((word || tsql_parse_is(p, "WORK")) && tsql_parse_next(p) < 0)
 		return -1;
 	if (word && p->tok.kind == T_VARIABLE) {
@@ -22,18 +22,19 @@ int tsql_parse_tran(struct parser *p, int kind, int line)
 		if (tsql_parse_name(p, &name) < 0)
 			return -1;
 	} else if (kind == TRAN_SAVE) {
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	}
 	if (kind == TRAN_BEGIN && tsql_parse_is(p, "WITH"))
-		return p_not_supported(p, line, "BEGIN TRANSACTION … WITH MARK", "Leave the mark out.");
+		return tsql_parse_not_supported(p, line, "BEGIN TRANSACTION … WITH MARK",
+						"Leave the mark out.");
 	if (kind == TRAN_COMMIT && tsql_parse_is(p, "WITH"))
-		return p_not_supported(p, line, "COMMIT … WITH (DELAYED_DURABILITY)",
-				       "Every commit is durable here; leave the option out.");
+		return tsql_parse_not_supported(p, line, "COMMIT … WITH (DELAYED_DURABILITY)",
+						"Every commit is durable here; leave the option out.");
 	if (name.n > 32 * 4) {
 		err_raise(p->err, 103, 15, 1,
 			  "The identifier that starts with '%.*s' is too long. Maximum length is 32.", 32,
 			  name.p);
-		return p_fail(p, line);
+		return tsql_parse_fail(p, line);
 	}
 	if (tsql_parse_emit(p, I_TRAN, line, &in) < 0)
 		return -1;
@@ -85,7 +86,7 @@ static int raise_options(struct parser *p, struct raise *r)
 		if (tsql_parse_is(p, "SETERROR"))
 			r->set_error = true;
 		else if (!tsql_parse_is(p, "NOWAIT") && !tsql_parse_is(p, "LOG"))
-			return p_syntax(p);
+			return tsql_parse_syntax(p);
 		if (tsql_parse_next(p) < 0)
 			return -1;
 		more = tsql_parse_accept_op(p, ',');
@@ -102,12 +103,12 @@ int tsql_parse_raiserror(struct parser *p)
 	size_t n;
 
 	if (r == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	if (tsql_parse_next(p) < 0 || tsql_parse_expect_op(p, '(') < 0 ||
 	    tsql_parse_expr_list(p, &list, &n) < 0)
 		return -1;
 	if (n < 3)
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	for (size_t i = 0; i < n; i++) {
 		if (tsql_parse_value_only(p, list[i]) < 0)
 			return -1;
@@ -131,13 +132,13 @@ int tsql_parse_throw(struct parser *p)
 	struct insn *in;
 
 	if (r == NULL || list == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	if (tsql_parse_next(p) < 0)
 		return -1;
 	if (tsql_parse_at_end_of_statement(p)) {
 		err_raise(p->err, 10704, 15, 1,
 			  "To rethrow an error, a THROW statement must be used inside a CATCH block.");
-		return p_fail(p, line);
+		return tsql_parse_fail(p, line);
 	}
 	for (size_t i = 0; i < 3; i++) {
 		if ((i > 0 && tsql_parse_expect_op(p, ',') < 0) || tsql_parse_expr(p, &list[i]) < 0 ||
@@ -163,11 +164,11 @@ int tsql_parse_waitfor(struct parser *p)
 		return -1;
 	time = tsql_parse_is(p, "TIME");
 	if (!time && !tsql_parse_is(p, "DELAY"))
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	if (tsql_parse_next(p) < 0)
 		return -1;
 	if (p->tok.kind != T_STRING && p->tok.kind != T_NSTRING && p->tok.kind != T_VARIABLE)
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	if (tsql_parse_primary(p, &e) < 0 || tsql_parse_emit(p, I_WAIT, line, &in) < 0)
 		return -1;
 	in->expr = e;
@@ -200,18 +201,18 @@ int tsql_parse_kill(struct parser *p)
 		return -1;
 	if (p->tok.kind == T_STRING || p->tok.kind == T_NSTRING || tsql_parse_is(p, "QUERY") ||
 	    tsql_parse_is(p, "STATS"))
-		return p_not_supported(p, line, "KILL of anything but a session",
-				       "Give the number of the session, as sp_who shows it.");
+		return tsql_parse_not_supported(p, line, "KILL of anything but a session",
+						"Give the number of the session, as sp_who shows it.");
 	minus = tsql_parse_accept_op(p, '-');
 	if (minus < 0)
 		return -1;
 	if (p->tok.kind != T_INT)
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	if (tsql_parse_constant(p, &found, &e) < 0)
 		return -1;
 	if (tsql_parse_is(p, "WITH"))
-		return p_not_supported(p, line, "KILL … WITH STATUSONLY",
-				       "sp_who shows whether the session is still there.");
+		return tsql_parse_not_supported(p, line, "KILL … WITH STATUSONLY",
+						"sp_who shows whether the session is still there.");
 	if (tsql_parse_emit(p, I_KILL, line, &in) < 0)
 		return -1;
 	in->u.number = e->type.id == TYPE_INT ? e->literal.u.i : INT32_MAX;
@@ -292,14 +293,15 @@ static int insert(struct parser *p, int line)
 		return tsql_parse_insert_exec(p, line);
 	while (!tsql_parse_is_op(p, ';') && p->tok.kind != T_END) {
 		if (tsql_parse_is(p, "EXEC") || tsql_parse_is(p, "EXECUTE"))
-			return p_not_supported(p, line, "INSERT … EXEC",
-					       "Run the procedure and read its result set in the client.");
+			return tsql_parse_not_supported(
+				p, line, "INSERT … EXEC",
+				"Run the procedure and read its result set in the client.");
 		if (tsql_parse_is(p, "VALUES") || tsql_parse_is(p, "SELECT"))
 			break;
 		if (tsql_parse_next(p) < 0)
 			return -1;
 	}
-	return p_not_supported(p, line, "INSERT", "Call the stored procedures instead.");
+	return tsql_parse_not_supported(p, line, "INSERT", "Call the stored procedures instead.");
 }
 
 int tsql_parse_refused(struct parser *p, bool *ret_known)
@@ -313,7 +315,7 @@ int tsql_parse_refused(struct parser *p, bool *ret_known)
 		*ret_known = true;
 		if (i == 0)
 			return insert(p, p->tok.line);
-		return p_not_supported(p, p->tok.line, refused[i].what, refused[i].advice);
+		return tsql_parse_not_supported(p, p->tok.line, refused[i].what, refused[i].advice);
 	}
 	return 0;
 }

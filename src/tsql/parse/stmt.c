@@ -37,7 +37,7 @@ int tsql_parse_value_only(struct parser *p, const struct expr *e)
 	}
 	str_copy(shown, sizeof(shown), e->name);
 	err_set(p->err, ERR_NO_COLUMN, shown);
-	return p_fail(p, e->line);
+	return tsql_parse_fail(p, e->line);
 }
 
 static int if_statement(struct parser *p)
@@ -77,7 +77,7 @@ static int while_statement(struct parser *p)
 	uint32_t out;
 
 	if (loop == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	*loop = (struct loop){ .outer = p->loop, .start = (uint32_t)p->prog->ninsns, .breaks = -1 };
 	if (tsql_parse_next(p) < 0 || tsql_parse_condition(p, &e) < 0 || tsql_parse_value_only(p, e) < 0 ||
 	    patched_jump(p, I_IF, line, e, &out) < 0)
@@ -108,7 +108,7 @@ static int break_statement(struct parser *p, bool again)
 		err_raise(p->err, again ? 136 : 135, 15, 1,
 			  "Cannot use a %s statement outside the scope of a WHILE statement.",
 			  again ? "CONTINUE" : "BREAK");
-		return p_fail(p, p->tok.line);
+		return tsql_parse_fail(p, p->tok.line);
 	}
 	if (tsql_parse_emit(p, I_JUMP, p->tok.line, &in) < 0)
 		return -1;
@@ -140,12 +140,12 @@ static int block(struct parser *p)
 		if (tsql_parse_is(p, "END"))
 			break;
 		if (p->tok.kind == T_END)
-			return p_syntax(p);
+			return tsql_parse_syntax(p);
 		if (tsql_parse_statement(p, false) < 0)
 			return -1;
 		n++;
 	}
-	return n == 0 ? p_syntax(p) : tsql_parse_next(p);
+	return n == 0 ? tsql_parse_syntax(p) : tsql_parse_next(p);
 }
 
 static int begin(struct parser *p)
@@ -157,14 +157,15 @@ static int begin(struct parser *p)
 	if (tsql_parse_is(p, "TRAN") || tsql_parse_is(p, "TRANSACTION"))
 		return tsql_parse_tran(p, TRAN_BEGIN, line);
 	if (tsql_parse_is(p, "DISTRIBUTED"))
-		return p_not_supported(p, line, "A distributed transaction",
-				       "Use BEGIN TRANSACTION in one database.");
+		return tsql_parse_not_supported(p, line, "A distributed transaction",
+						"Use BEGIN TRANSACTION in one database.");
 	if (tsql_parse_is(p, "TRY") || tsql_parse_is(p, "CATCH"))
-		return p_not_supported(
+		return tsql_parse_not_supported(
 			p, line, "BEGIN TRY … END CATCH",
 			"Test @@ERROR after each statement, or handle the error in the client.");
 	if (tsql_parse_is(p, "DIALOG") || tsql_parse_is(p, "CONVERSATION"))
-		return p_not_supported(p, line, "Service Broker", "Call the stored procedures instead.");
+		return tsql_parse_not_supported(p, line, "Service Broker",
+						"Call the stored procedures instead.");
 	return block(p);
 }
 
@@ -225,7 +226,7 @@ static int one_statement(struct parser *p, bool first)
 		return 0;
 	if (first && (tsql_parse_is_name(p) || tsql_parse_is_op(p, '.')))
 		return tsql_parse_bare_exec(p);
-	return p_syntax(p);
+	return tsql_parse_syntax(p);
 }
 
 int tsql_parse_statement(struct parser *p, bool first)

@@ -7,9 +7,9 @@
 
 static int refuse_type(struct parser *p, int line)
 {
-	return p_not_supported(p, line,
-			       "A column of a table variable that is neither a whole number nor a text",
-			       "Read the procedure's result set in the client.");
+	return tsql_parse_not_supported(
+		p, line, "A column of a table variable that is neither a whole number nor a text",
+		"Read the procedure's result set in the client.");
 }
 
 static bool may_be_kept(const struct type *t)
@@ -36,9 +36,9 @@ static int column_options(struct parser *p, struct column *c)
 		if (rc < 0)
 			return -1;
 		if (rc == 0 && !tsql_parse_is(p, "NULL"))
-			return p_not_supported(p, p->tok.line,
-					       "A key, default, identity or check of a table variable",
-					       "Leave it out.");
+			return tsql_parse_not_supported(
+				p, p->tok.line, "A key, default, identity or check of a table variable",
+				"Leave it out.");
 		c->nullable = rc == 0;
 		if (tsql_parse_expect(p, "NULL") < 0)
 			return -1;
@@ -55,7 +55,7 @@ static int column(struct parser *p, int index, struct column *c)
 		return -1;
 	c->name = arena_strndup(p->arena, name.p, name.n);
 	if (c->name == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	c->nullable = !tsql_parse_is(p, "SYSNAME");
 	if (tsql_parse_type(p, false, index, &c->type) < 0)
 		return -1;
@@ -71,7 +71,7 @@ static int is_new(struct parser *p, const struct column *columns, size_t n)
 			  "Column names in each table must be unique. Column name '%.128s' is specified more "
 			  "than once.",
 			  columns[n].name);
-		return p_fail(p, p->tok.line);
+		return tsql_parse_fail(p, p->tok.line);
 	}
 	return 0;
 }
@@ -84,13 +84,14 @@ int tsql_parse_table(struct parser *p, struct str name)
 	int more, var;
 
 	if (t == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	if (tsql_parse_next(p) < 0 || tsql_parse_expect_op(p, '(') < 0)
 		return -1;
 	do {
 		if (t->n == COLUMNS_MAX)
-			return p_not_supported(p, p->tok.line, "A table variable of more than 256 columns",
-					       "Leave some out.");
+			return tsql_parse_not_supported(p, p->tok.line,
+							"A table variable of more than 256 columns",
+							"Leave some out.");
 		if (tsql_parse_grow(p, (void **)&columns, t->n, &cap, sizeof(*columns)) < 0 ||
 		    column(p, (int)t->n + 1, &columns[t->n]) < 0 || is_new(p, columns, t->n) < 0)
 			return -1;
@@ -113,7 +114,7 @@ int tsql_parse_table_name(struct parser *p, int *ret)
 	if (*ret < 0 || p->prog->vars[*ret].table == NULL) {
 		str_copy(shown, sizeof(shown), p->tok.text);
 		err_raise(p->err, 1087, 15, 2, "Must declare the table variable \"%s\".", shown);
-		return p_fail(p, p->tok.line);
+		return tsql_parse_fail(p, p->tok.line);
 	}
 	return tsql_parse_next(p);
 }
@@ -125,10 +126,11 @@ int tsql_parse_insert_exec(struct parser *p, int line)
 	if (tsql_parse_table_name(p, &into) < 0)
 		return -1;
 	if (tsql_parse_is_op(p, '('))
-		return p_not_supported(p, line, "A list of columns in INSERT … EXEC",
-				       "Declare the table variable with the columns of the result set.");
+		return tsql_parse_not_supported(
+			p, line, "A list of columns in INSERT … EXEC",
+			"Declare the table variable with the columns of the result set.");
 	if (!tsql_parse_is(p, "EXEC") && !tsql_parse_is(p, "EXECUTE"))
-		return p_not_supported(p, line, "INSERT into a table variable of anything but EXEC",
-				       "Use SELECT.");
+		return tsql_parse_not_supported(p, line, "INSERT into a table variable of anything but EXEC",
+						"Use SELECT.");
 	return tsql_parse_exec_into(p, into);
 }

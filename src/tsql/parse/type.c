@@ -49,7 +49,7 @@ static int unknown_type(struct parser *p, struct str name, int index, int line)
 
 	str_copy(shown, sizeof(shown), name);
 	err_set(p->err, ERR_NO_TYPE, index, shown);
-	return p_fail(p, line);
+	return tsql_parse_fail(p, line);
 }
 
 /* A number between the parentheses. */
@@ -58,7 +58,7 @@ static int number(struct parser *p, int *ret)
 	long v = 0;
 
 	if (p->tok.kind != T_INT)
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	for (size_t i = 0; i < p->tok.text.n && v < 1000000; i++)
 		v = v * 10 + (p->tok.text.p[i] - '0');
 	*ret = (int)v;
@@ -68,7 +68,7 @@ static int number(struct parser *p, int *ret)
 static int bad_length(struct parser *p, int line, int n)
 {
 	err_raise(p->err, 1001, 15, 1, "Line %d: Length or precision specification %d is invalid.", line, n);
-	return p_fail(p, line);
+	return tsql_parse_fail(p, line);
 }
 
 static int too_wide(struct parser *p, int line, const struct type_info *info, int n, int most)
@@ -76,7 +76,7 @@ static int too_wide(struct parser *p, int line, const struct type_info *info, in
 	err_raise(p->err, 131, 15, 3,
 		  "The size (%d) given to the type '%s' exceeds the maximum allowed (%d).", n, info->name,
 		  most);
-	return p_fail(p, line);
+	return tsql_parse_fail(p, line);
 }
 
 static int set_length(struct parser *p, const struct type_info *info, int line, int n, struct type *t)
@@ -106,7 +106,7 @@ static int set_precision(struct parser *p, const struct type_info *info, int lin
 		return too_wide(p, line, info, a, 38);
 	if (b > a) {
 		err_raise(p->err, 192, 15, 1, "The scale must be less than or equal to the precision.");
-		return p_fail(p, line);
+		return tsql_parse_fail(p, line);
 	}
 	t->precision = (uint8_t)a;
 	t->scale = (uint8_t)b;
@@ -137,7 +137,7 @@ static int sizes(struct parser *p, int line, int index, struct type *t)
 	if (b < 0 && info->has_scale) {
 		if (a > 7) {
 			err_raise(p->err, 1002, 15, 1, "Line %d: Specified scale %d is invalid.", line, a);
-			return p_fail(p, line);
+			return tsql_parse_fail(p, line);
 		}
 		t->scale = (uint8_t)a;
 		return 0;
@@ -145,7 +145,7 @@ static int sizes(struct parser *p, int line, int index, struct type *t)
 	err_raise(p->err, 2716, 16, 1,
 		  "Column, parameter, or variable #%d: Cannot specify a column width on data type %s.", index,
 		  info->name);
-	return p_fail(p, line);
+	return tsql_parse_fail(p, line);
 }
 
 int tsql_parse_type(struct parser *p, bool in_cast, int index, struct type *ret)
@@ -162,11 +162,11 @@ int tsql_parse_type(struct parser *p, bool in_cast, int index, struct type *ret)
 		parts[3] = str_of(joined);
 	} else {
 		if (tsql_parse_is(p, "TABLE"))
-			return p_not_supported(p, line, "A table variable",
-					       "Call the stored procedures instead.");
+			return tsql_parse_not_supported(p, line, "A table variable",
+							"Call the stored procedures instead.");
 		if (tsql_parse_is(p, "CURSOR"))
-			return p_not_supported(p, line, "A cursor",
-					       "Use SELECT and let the client walk through the rows.");
+			return tsql_parse_not_supported(
+				p, line, "A cursor", "Use SELECT and let the client walk through the rows.");
 		if (tsql_parse_dotted_name(p, NULL, parts, NULL) < 0)
 			return -1;
 	}

@@ -13,8 +13,9 @@ int tsql_parse_order_list(struct parser *p, struct order_item **ret, size_t *ret
 		struct order_item *item;
 
 		if (*ret_n == PARSE_LIST_MAX)
-			return p_not_supported(p, p->tok.line, "ORDER BY with more than 2000 expressions",
-					       "Order by fewer of them.");
+			return tsql_parse_not_supported(p, p->tok.line,
+							"ORDER BY with more than 2000 expressions",
+							"Order by fewer of them.");
 		if (tsql_parse_grow(p, (void **)ret, *ret_n, &cap, sizeof(**ret)) < 0)
 			return -1;
 		item = &(*ret)[(*ret_n)++];
@@ -40,8 +41,9 @@ static int partition_by(struct parser *p, const struct expr ***ret, size_t *ret_
 		return -1;
 	while (more > 0) {
 		if (*ret_n == PARSE_LIST_MAX)
-			return p_not_supported(p, p->tok.line, "PARTITION BY with more than 2000 expressions",
-					       "Use fewer of them.");
+			return tsql_parse_not_supported(p, p->tok.line,
+							"PARTITION BY with more than 2000 expressions",
+							"Use fewer of them.");
 		if (tsql_parse_grow(p, (void **)ret, *ret_n, &cap, EXPR_POINTER) < 0 ||
 		    tsql_parse_expr(p, &(*ret)[*ret_n]) < 0)
 			return -1;
@@ -54,7 +56,7 @@ static int partition_by(struct parser *p, const struct expr ***ret, size_t *ret_
 static int no_order(struct parser *p, int line)
 {
 	err_raise(p->err, 4112, 15, 1, "The function 'ROW_NUMBER' must have an OVER clause with ORDER BY.");
-	return p_fail(p, line);
+	return tsql_parse_fail(p, line);
 }
 
 int tsql_parse_row_number(struct parser *p, int line, const struct expr **ret)
@@ -76,5 +78,5 @@ int tsql_parse_row_number(struct parser *p, int line, const struct expr **ret)
 	    tsql_parse_order_list(p, &e->over, &e->nover) < 0 || tsql_parse_expect_op(p, ')') < 0)
 		return -1;
 	*ret = e;
-	return p->in_store_query ? 0 : p_syntax(p);
+	return p->in_store_query ? 0 : tsql_parse_syntax(p);
 }

@@ -29,7 +29,7 @@ static int column_names(struct parser *p, struct with *w)
 			return -1;
 		w->columns[w->ncolumns] = arena_strndup(p->arena, name.p, name.n);
 		if (w->columns[w->ncolumns++] == NULL)
-			return p_nomem(p);
+			return tsql_parse_nomem(p);
 		more = tsql_parse_accept_op(p, ',');
 	}
 	return more < 0 ? -1 : tsql_parse_expect_op(p, ')');
@@ -39,7 +39,7 @@ static int twice(struct parser *p, const struct with *w, int line)
 {
 	err_raise(p->err, 422, 16, 1, "Duplicate common table expression name '%.*s' was specified.",
 		  STR_ARG(w->name));
-	return p_fail(p, line);
+	return tsql_parse_fail(p, line);
 }
 
 static int one(struct parser *p)
@@ -48,7 +48,7 @@ static int one(struct parser *p)
 	int line = p->tok.line;
 
 	if (w == NULL)
-		return p_nomem(p);
+		return tsql_parse_nomem(p);
 	if (tsql_parse_name(p, &w->name) < 0)
 		return -1;
 	if (tsql_parse_find_with(p, w->name) != NULL)
@@ -58,7 +58,7 @@ static int one(struct parser *p)
 	if (column_names(p, w) < 0 || tsql_parse_expect(p, "AS") < 0 || tsql_parse_expect_op(p, '(') < 0)
 		return -1;
 	if (!tsql_parse_is(p, "SELECT"))
-		return p_syntax(p);
+		return tsql_parse_syntax(p);
 	return tsql_parse_select(p, true, &w->select) < 0 ? -1 : tsql_parse_expect_op(p, ')');
 }
 
@@ -71,7 +71,8 @@ int tsql_parse_with(struct parser *p)
 	p->in_store_query = true;
 	while (more > 0) {
 		if (++n > WITH_MAX)
-			return p_not_supported(p, line, "A WITH of more than 50 SELECTs", "Split the query.");
+			return tsql_parse_not_supported(p, line, "A WITH of more than 50 SELECTs",
+							"Split the query.");
 		if (one(p) < 0)
 			return -1;
 		more = tsql_parse_accept_op(p, ',');
@@ -80,8 +81,8 @@ int tsql_parse_with(struct parser *p)
 	if (more < 0)
 		return -1;
 	if (!tsql_parse_is(p, "SELECT"))
-		return p_not_supported(p, line, "A WITH that is not followed by SELECT",
-				       "Call the stored procedures instead.");
+		return tsql_parse_not_supported(p, line, "A WITH that is not followed by SELECT",
+						"Call the stored procedures instead.");
 	rc = tsql_parse_select_statement(p);
 	p->with = NULL;
 	return rc;
@@ -90,7 +91,8 @@ int tsql_parse_with(struct parser *p)
 int tsql_parse_use_with(struct parser *p, const struct with *w, struct from_item *f)
 {
 	if (w->select == NULL)
-		return p_not_supported(p, f->line, "A WITH that names itself", "Read the rows step by step.");
+		return tsql_parse_not_supported(p, f->line, "A WITH that names itself",
+						"Read the rows step by step.");
 	f->derived = w->select;
 	f->is_with = true;
 	f->column_names = w->columns;

@@ -17,7 +17,7 @@ enum flow tsql_run_print(struct tsql_run *r, const struct insn *in)
 		return tsql_run_error(r, in, CMD_FAILED);
 	r->err = (struct err){ .state = 1, .line = in->line };
 	str_copy(r->err.text, sizeof(r->err.text), s);
-	if (sink_message(r->host->sink, &r->err) < 0)
+	if (call_sink_message(r->host->sink, &r->err) < 0)
 		return tsql_run_gone(r);
 	tsql_run_done(r, CMD_PRINT, false, 0);
 	return FLOW_NEXT;
@@ -217,7 +217,7 @@ static int raised(struct tsql_run *r, const struct raise *raise, struct err *e)
 				 "Error %lld, severity %lld, state %lld was raised, but no message with that "
 				 "error number was found in sys.messages.",
 				 (long long)v.u.i, (long long)severity, (long long)state);
-	if (!v.null && (eval_spend(&r->state->ev, tsql_eval_size(&v)) < 0 ||
+	if (!v.null && (tsql_eval_spend(&r->state->ev, tsql_eval_size(&v)) < 0 ||
 			value_to_text(&v, &r->state->scratch, &text, &r->err) < 0))
 		return -1;
 	e->number = 50000;
@@ -250,7 +250,7 @@ enum flow tsql_run_raiserror(struct tsql_run *r, const struct insn *in)
 		return tsql_run_error(r, in, CMD_RAISERROR);
 	cut_at_character(e.text);
 	r->err = e;
-	if (sink_message(r->host->sink, &e) < 0)
+	if (call_sink_message(r->host->sink, &e) < 0)
 		return tsql_run_gone(r);
 	tsql_run_done(r, CMD_NONE, false, 0);
 	if (err_is_error(&e) || in->u.raise->set_error)

@@ -117,7 +117,7 @@ enum flow tsql_run_error(struct tsql_run *r, const struct insn *in, enum tsql_co
 		r->err.line = in->line;
 	r->host->vars->error = r->err.number;
 	r->host->vars->rowcount = 0;
-	if (sink_message(r->host->sink, &r->err) < 0)
+	if (call_sink_message(r->host->sink, &r->err) < 0)
 		return tsql_run_stop(r, TSQL_FAILED);
 	r->host->ops->statement_done(r->host, cmd, false, 0, true);
 	return goes_on ? FLOW_NEXT : tsql_run_stop(r, TSQL_FAILED);
@@ -154,7 +154,7 @@ int tsql_run_assign(struct tsql_run *r, int var, const struct value *v)
 	struct value converted = *v;
 
 	assert(var >= 0 && (size_t)var < st->prog->nvars && st->scratch_live);
-	if (eval_spend(&st->ev, tsql_eval_size(v)) < 0)
+	if (tsql_eval_spend(&st->ev, tsql_eval_size(v)) < 0)
 		return -1;
 	str_copy(name, sizeof(name), st->prog->vars[var].name);
 	if (t->id != TYPE_NULL &&

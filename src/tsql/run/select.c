@@ -72,10 +72,10 @@ static int send_row(struct tsql_run *r, const struct select *head, const struct 
 		return err_nomem(&r->err);
 	for (size_t i = 0; i < s->nitems; i++) {
 		if (tsql_eval_as(&r->state->ev, s->items[i].expr, &head->columns[i].type, &v[i]) < 0 ||
-		    eval_spend(&r->state->ev, tsql_eval_size(&v[i])) < 0)
+		    tsql_eval_spend(&r->state->ev, tsql_eval_size(&v[i])) < 0)
 			return -1;
 	}
-	*ret_gone = sink_row(r->host->sink, v, s->nitems) < 0;
+	*ret_gone = call_sink_row(r->host->sink, v, s->nitems) < 0;
 	return 0;
 }
 
@@ -84,7 +84,7 @@ static enum flow send_rows(struct tsql_run *r, const struct insn *in, const stru
 	bool exists = false, gone = false;
 	uint64_t rows = 0;
 
-	if (sink_columns(r->host->sink, head->columns, head->nitems) < 0)
+	if (call_sink_columns(r->host->sink, head->columns, head->nitems) < 0)
 		return tsql_run_gone(r);
 	for (const struct select *s = head; s != NULL && !r->host->vars->fmtonly; s = s->next) {
 		if (row_exists(r, s, &exists) < 0)
@@ -98,7 +98,7 @@ static enum flow send_rows(struct tsql_run *r, const struct insn *in, const stru
 			return tsql_run_gone(r);
 		rows++;
 	}
-	if (sink_rows_done(r->host->sink, rows) < 0)
+	if (call_sink_rows_done(r->host->sink, rows) < 0)
 		return tsql_run_gone(r);
 	tsql_run_done(r, CMD_SELECT, true, rows);
 	return FLOW_NEXT;
@@ -129,8 +129,8 @@ enum flow tsql_run_query(struct tsql_run *r, const struct insn *in)
 		return tsql_run_error(r, in, CMD_FAILED);
 	if (!r->host->vars->fmtonly)
 		return tsql_run_hand_out(r, TSQL_QUERY);
-	if (sink_columns(r->host->sink, r->query->columns, r->query->ncolumns) < 0 ||
-	    sink_rows_done(r->host->sink, 0) < 0)
+	if (call_sink_columns(r->host->sink, r->query->columns, r->query->ncolumns) < 0 ||
+	    call_sink_rows_done(r->host->sink, 0) < 0)
 		return tsql_run_gone(r);
 	tsql_run_done(r, CMD_SELECT, true, 0);
 	return FLOW_NEXT;

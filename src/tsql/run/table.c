@@ -97,7 +97,7 @@ static int take_rows_done(struct sink *s, uint64_t rows)
 
 static int take_message(struct sink *s, const struct err *e)
 {
-	return sink_message(of_sink(s)->messages, e);
+	return call_sink_message(of_sink(s)->messages, e);
 }
 
 static size_t take_mark(struct sink *s)

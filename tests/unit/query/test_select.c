@@ -92,7 +92,7 @@ static int run_query(struct host *h, struct tsql_run *r)
 	for (size_t i = 0; rc == 0 && i < q->nvalues; i++)
 		rc = store_bind(s, (unsigned)i + 1, &q->values[i], &e);
 	if (rc == 0 && !q->assign)
-		sink_columns(&h->sink, q->columns, q->ncolumns);
+		call_sink_columns(&h->sink, q->columns, q->ncolumns);
 	while (rc == 0 && (rc = store_step(s, &e)) == 1) {
 		rc = 0;
 		for (size_t i = 0; rc == 0 && i < q->ncolumns; i++) {
@@ -101,7 +101,7 @@ static int run_query(struct host *h, struct tsql_run *r)
 				rc = value_copy(&row[i], &h->arena, &row[i], &e);
 		}
 		if (rc == 0 && !q->assign)
-			sink_row(&h->sink, row, q->ncolumns);
+			call_sink_row(&h->sink, row, q->ncolumns);
 		dump_row(row, rc == 0 ? q->ncolumns : 0);
 		rows++;
 	}

@@ -45,15 +45,15 @@ static const struct column column = { "n", TYPE_OF(TYPE_INT), false };
 
 static int take(struct cursor *c, int rows)
 {
-	if (sink_columns(&c->sink, &column, 1) < 0)
+	if (call_sink_columns(&c->sink, &column, 1) < 0)
 		return -1;
 	for (int i = 1; i <= rows; i++) {
 		struct value v = value_int(TYPE_INT, i);
 
-		if (sink_row(&c->sink, &v, 1) < 0)
+		if (call_sink_row(&c->sink, &v, 1) < 0)
 			return -1;
 	}
-	return sink_rows_done(&c->sink, (uint64_t)rows);
+	return call_sink_rows_done(&c->sink, (uint64_t)rows);
 }
 
 static struct cursor *filled(uint32_t scroll, int rows)

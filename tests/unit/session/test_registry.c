@@ -77,7 +77,7 @@ static void the_list_has_those_who_are_logged_in(void **state)
 		    session_registry_add(&r, &a));
 	session_registry_show(&r, &a);
 	session_registry_show(&r, &b);
-	registry_doing(&b, ACTIVITY_WAITFOR);
+	session_registry_doing(&b, ACTIVITY_WAITFOR);
 	session_registry_text(&r, database, sizeof(database), STR("Translation"));
 	assert_int_equal(session_registry_list(&r, 0, &arena, &rows, &n, &e), 0);
 	assert_int_equal(n, 2);

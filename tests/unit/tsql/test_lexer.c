@@ -51,9 +51,9 @@ static void every_kind_of_token(void **state)
 	       T(T_MONEY, 1, "$1.5"), T(T_MONEY, 1, "$"));
 	TOKENS("'a''b' N'c' n'' @x @@y @", T(T_STRING, 1, "'a''b'"), T(T_NSTRING, 1, "N'c'"),
 	       T(T_NSTRING, 1, "n''"), T(T_VARIABLE, 1, "@x"), T(T_GLOBAL, 1, "@@y"), T(T_VARIABLE, 1, "@"));
-	TOKENS("<= <> != += =-;.", OP(OP2('<', '='), 1, "<="), OP(OP2('<', '>'), 1, "<>"),
-	       OP(OP2('!', '='), 1, "!="), OP(OP2('+', '='), 1, "+="), OP('=', 1, "="), OP('-', 1, "-"),
-	       OP(';', 1, ";"), OP('.', 1, "."));
+	TOKENS("<= <> != += =-;.", OP(TSQL_OP2('<', '='), 1, "<="), OP(TSQL_OP2('<', '>'), 1, "<>"),
+	       OP(TSQL_OP2('!', '='), 1, "!="), OP(TSQL_OP2('+', '='), 1, "+="), OP('=', 1, "="),
+	       OP('-', 1, "-"), OP(';', 1, ";"), OP('.', 1, "."));
 	TOKENS("1a", T(T_INT, 1, "1"), T(T_NAME, 1, "a"));
 	TOKENS("a\xC2\xA0"
 	       "b",

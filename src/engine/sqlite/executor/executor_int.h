@@ -444,7 +444,7 @@ int executor_query_run(struct runner *r, struct call *c, struct err *reterr);
 /* rows.c: a whole result set from a bound statement into the sink. */
 int executor_rows_send(struct runner *r, struct call *c, struct store_stmt *st, const struct column *cols,
 		       size_t n, struct err *reterr);
-/* Its rows only, between sink_columns and sink_rows_done of the caller. */
+/* Its rows only, between call_sink_columns and call_sink_rows_done of the caller. */
 int executor_rows_send_part(struct runner *r, struct call *c, struct store_stmt *st,
 			    const struct column *cols, size_t n, uint64_t *ret_rows, struct err *reterr);
 #endif

@@ -92,9 +92,9 @@ int executor_native_rows(struct runner *r, struct call *c, const struct step *s,
 {
 	struct native_use u = { .runner = r, .native.each = on_result };
 
-	if (sink_columns(c->sink, s->columns, s->ncolumns) != 0)
+	if (call_sink_columns(c->sink, s->columns, s->ncolumns) != 0)
 		return err_set(reterr, ERR_CANCELLED);
 	if (use(&u, c, s, reterr) < 0)
 		return -1;
-	return sink_rows_done(c->sink, u.rows) == 0 ? 0 : err_set(reterr, ERR_CANCELLED);
+	return call_sink_rows_done(c->sink, u.rows) == 0 ? 0 : err_set(reterr, ERR_CANCELLED);
 }

@@ -40,11 +40,11 @@ int executor_rows_send(struct runner *r, struct call *c, struct store_stmt *st, 
 		       size_t n, struct err *reterr)
 {
 	r->count = 0;
-	if (sink_columns(c->sink, cols, n) != 0)
+	if (call_sink_columns(c->sink, cols, n) != 0)
 		return err_set(reterr, ERR_CANCELLED);
 	if (executor_rows_send_part(r, c, st, cols, n, &r->count, reterr) < 0)
 		return -1;
-	return sink_rows_done(c->sink, r->count) == 0 ? 0 : err_set(reterr, ERR_CANCELLED);
+	return call_sink_rows_done(c->sink, r->count) == 0 ? 0 : err_set(reterr, ERR_CANCELLED);
 }
 
 int executor_query_run(struct runner *r, struct call *c, struct err *reterr)

@@ -29,7 +29,7 @@ void store_noted_free(struct store_noted *n)
 {
 	if (n == NULL)
 		return;
-	copy_keys_fini(&n->keys);
+	catalogue_copy_keys_fini(&n->keys);
 	lock_fini(&n->lock);
 	free(n);
 }
@@ -46,7 +46,7 @@ int store_noted_take(struct store_noted *n, struct copy_keys *add, struct err *r
 	lock_take(&n->lock);
 	lost = n->lost;
 	for (size_t i = 0; i < n->keys.n && !lost; i++)
-		lost = copy_keys_add(add, &n->keys.list[i]) < 0;
+		lost = catalogue_copy_keys_add(add, &n->keys.list[i]) < 0;
 	n->keys.n = 0;
 	lock_give(&n->lock);
 	return lost ? err_raise(reterr, 50021, 16, 1,
@@ -73,7 +73,7 @@ static void note(sqlite3_context *ctx, int n, sqlite3_value **v)
 			key.numbers[numbers++] = sqlite3_value_int64(v[i]);
 		}
 	}
-	if (copy_keys_add(&c->note.pending, &key) < 0)
+	if (catalogue_copy_keys_add(&c->note.pending, &key) < 0)
 		c->note.lost = true;
 }
 
@@ -152,12 +152,12 @@ void store_note_commit(struct store_conn *c)
 	lock_take(&to->lock);
 	to->lost = to->lost || c->note.lost;
 	for (size_t i = 0; i < c->note.pending.n && !to->lost; i++)
-		to->lost = copy_keys_add(&to->keys, &c->note.pending.list[i]) < 0;
+		to->lost = catalogue_copy_keys_add(&to->keys, &c->note.pending.list[i]) < 0;
 	lock_give(&to->lock);
 	store_note_begin(c);
 }
 
 void store_note_fini(struct store_conn *c)
 {
-	copy_keys_fini(&c->note.pending);
+	catalogue_copy_keys_fini(&c->note.pending);
 }
