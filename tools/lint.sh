@@ -25,6 +25,7 @@ own_checkers() {
     check readmes $python tools/check_readmes.py
     check rooms $python tools/draw_rooms.py --check
     check threads $python tools/draw_threads.py --check
+    check assertions $python tools/check_assertions.py
     check settings $python tools/settings.py check
     check procedures $python tools/procgen.py --check
     check text $python tools/check_text.py

@@ -1,6 +1,8 @@
 /* answer.c — see answer.h. */
 #include "cli/answer.h"
 
+#include <assert.h>
+
 int cli_answer_failed(const struct cli *cli, const struct err *e, int status)
 {
 	cli_output_error(e, cli->json);
@@ -61,6 +63,7 @@ int cli_answer_begin(struct client *c, const char *proc, const struct client_arg
 
 	if (rc == 0 && r.ntables == 1 && r.tables[0].nrows == 1)
 		column = client_column(&r.tables[0], "id");
+	assert(column < 0 || (size_t)column < r.tables[0].ncols);
 	if (rc == 0 && (column < 0 || r.tables[0].cells[column] == NULL))
 		rc = err_raise(reterr, 50000, 16, 1, "the server began nothing");
 	if (rc == 0)

@@ -18,8 +18,8 @@ struct cli_outcome {
 int cli_answer_failed(const struct cli *cli, const struct err *e, int status);
 /* A command without a result has done its work: a sentence, or {"ok": true}. */
 void cli_answer_done(const struct cli *cli, const char *text);
-/* Something that the server does in a thread, by its id: begins it, and gives the id; ends it, or says
- * that the server could not be told. */
+/* Something that the server does in a thread, by its id: begins it, and gives the id; ends it, or
+ * says that the server could not be told. */
 MUST_CHECK int cli_answer_begin(struct client *c, const char *proc, const struct client_arg *args,
 				size_t nargs, char *ret_id, size_t size, struct err *reterr);
 void cli_answer_end(struct client *c, const char *proc, const char *id, const char *untold);

@@ -148,6 +148,7 @@ static int start(struct cli_own_server *s, struct err *reterr)
 	int pipes[2];
 	bool ready;
 
+	assert(s->lock_fd >= 0 && s->child == 0); /* nobody else stops it meanwhile */
 	if (!find_daemon(path, sizeof(path)))
 		return err_raise(reterr, 50000, 16, 1,
 				 "no server was named, and the program processiond is not beside this one: "

@@ -1,6 +1,7 @@
 /* top.c — `procession top`: looks at a server's numbers every now and then and shows what happened
  * in between. A thread asks the server, so that keys and the window are answered even while it does
  * not. */
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/lock.h"
 #include "base/thread.h"
 #include "cli/answer.h"
 #include "cli/top.h"
@@ -27,7 +29,7 @@ struct top {
 	struct client *client; /* owned; its own while it runs */
 	int come, looked;      /* eventfds: look now; a look is there */
 	/* under the lock: what it brings, and how its look went */
-	pthread_mutex_t lock;
+	struct lock lock;
 	struct top_sample brought;
 	struct err failure; /* number 0: none */
 	bool busy, leaves;
@@ -109,12 +111,13 @@ static void look_once(struct top *t)
 		t->client = NULL;
 		cli_top_sample_fini(&s);
 	}
-	pthread_mutex_lock(&t->lock);
+	lock_take(&t->lock);
+	assert(t->busy && (rc < 0) == (t->client == NULL));
 	cli_top_sample_fini(&t->brought);
 	t->brought = s;
 	t->failure = rc < 0 ? e : (struct err){ 0 };
 	t->busy = false;
-	pthread_mutex_unlock(&t->lock);
+	lock_give(&t->lock);
 }
 
 static void signal_event(int fd)
@@ -141,9 +144,10 @@ static void *asker_main(void *arg)
 		bool leaves;
 
 		take_event(t->come);
-		pthread_mutex_lock(&t->lock);
+		lock_take(&t->lock);
+		assert(t->busy || t->leaves); /* it is woken for nothing else */
 		leaves = t->leaves;
-		pthread_mutex_unlock(&t->lock);
+		lock_give(&t->lock);
 		if (leaves)
 			return NULL;
 		look_once(t);
@@ -153,9 +157,10 @@ static void *asker_main(void *arg)
 
 static void ask(struct top *t)
 {
-	pthread_mutex_lock(&t->lock);
+	lock_take(&t->lock);
+	assert(!t->busy && !t->leaves); /* one look at a time: the thread has the connection */
 	t->busy = true;
-	pthread_mutex_unlock(&t->lock);
+	lock_give(&t->lock);
 	signal_event(t->come);
 }
 
@@ -201,11 +206,11 @@ static bool take_look(struct live *l)
 	struct err e;
 
 	take_event(t->looked);
-	pthread_mutex_lock(&t->lock);
+	lock_take(&t->lock);
 	now = t->brought;
 	t->brought = (struct top_sample){ .uptime_s = 0 };
 	e = t->failure;
-	pthread_mutex_unlock(&t->lock);
+	lock_give(&t->lock);
 	if (e.number != 0) {
 		snprintf(l->note, sizeof(l->note), "%.380s", e.text);
 		l->failed = !may_reconnect(t->cli) || cli_connect_status(&e) == EXIT_REFUSED;
@@ -268,9 +273,9 @@ static bool turn(struct live *l)
 		goes_on = take_keys(l);
 	if (!goes_on)
 		return false;
-	pthread_mutex_lock(&l->top->lock);
+	lock_take(&l->top->lock);
 	busy = l->top->busy;
-	pthread_mutex_unlock(&l->top->lock);
+	lock_give(&l->top->lock);
 	if (clock_mono_ms() >= l->next_ms) {
 		l->next_ms = clock_mono_ms() + l->top->interval_ms;
 		if (!busy)
@@ -299,10 +304,10 @@ static void end_asker(struct top *t)
 {
 	bool busy;
 
-	pthread_mutex_lock(&t->lock);
+	lock_take(&t->lock);
 	busy = t->busy;
 	t->leaves = true;
-	pthread_mutex_unlock(&t->lock);
+	lock_give(&t->lock);
 	if (busy) {
 		fflush(NULL);
 		_exit(EXIT_OK);
@@ -352,11 +357,11 @@ int cli_run_top(struct cli *cli, const struct command *cmd)
 	}
 	if (cli_connect(cli, &t.client, &e) < 0)
 		return cli_answer_failed(cli, &e, cli_connect_status(&e));
-	pthread_mutex_init(&t.lock, NULL);
+	lock_init(&t.lock);
 	rc = cli->once || cli->json ? run_plain(&t, &e) : run_live(&t, &e);
 	client_close(t.client);
 	cli_top_sample_fini(&t.brought);
-	pthread_mutex_destroy(&t.lock);
+	lock_fini(&t.lock);
 	if (rc == 0)
 		return EXIT_OK;
 	return cli_answer_failed(cli, &e, cli_connect_status(&e));

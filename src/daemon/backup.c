@@ -2,6 +2,7 @@
  * that calls keep processor and disk. */
 #include "daemon/backup.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -186,6 +187,7 @@ static int copy_all(struct backup *b, struct err *reterr)
 
 	for (size_t i = 0; i < b->n; i++) {
 		path_of(b, i, path, sizeof(path));
+		assert(b->held[i] != NULL); /* the moment that all of them have in common */
 		if (engine_backup(b->held[i], path, goes_on, b, reterr) < 0)
 			return -1;
 		engine_release(b->held[i]); /* the WAL may begin anew */
@@ -217,6 +219,7 @@ static void *backup_main(void *arg)
 	if (rc < 0)
 		remove_folder(b);
 	lock_take(&b->lock);
+	assert(b->state == BACKUP_RUNS);
 	b->state = rc == 0 ? BACKUP_READY : BACKUP_FAILED;
 	b->why = why;
 	b->touched_ms = clock_mono_ms();
@@ -336,6 +339,7 @@ static void forget(struct backup *b)
 	if (b->started)
 		pthread_join(b->thread, NULL);
 	b->started = false;
+	assert(b->state != BACKUP_RUNS); /* whoever fetches one has it until it is forgotten */
 	remove_folder(b);
 	free(b->files);
 	free(b->held);

@@ -56,6 +56,7 @@ static void clean(struct cleaner *c, struct database *db)
 	struct engine_answer a = { .status = 1 };
 	struct err e;
 
+	assert(!lock_is_mine(&c->lock)); /* it waits for the engine */
 	while (a.status == 1 && is_our_turn(c)) {
 		if (engine_ask(db->engine, "procession_clean", NULL, 0, NULL, &a, &e) < 0) {
 			LOG(LOG_WARN, NULL, "clean_failed", F_STR("database", db->name),

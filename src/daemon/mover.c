@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* names of threads */
 #include "daemon/mover.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,7 @@ static void note_progress(void *arg, enum databases_moving phase, uint64_t rows,
 	struct mover_thread *m = arg;
 
 	lock_take(&m->lock);
+	assert(m->view.state == MOVER_RUNS);
 	m->view.phase = phase;
 	m->view.rows = rows;
 	m->view.total = total;
@@ -82,6 +84,7 @@ static void *mover_main(void *arg)
 	move.to = str_of(to);
 	rc = databases_move(m->dbs, &move, &err);
 	lock_take(&m->lock);
+	assert(m->view.state == MOVER_RUNS);
 	m->view.state = rc == 0 ? MOVER_DONE : MOVER_FAILED;
 	m->view.held_ms = move.pause_ms;
 	m->view.seconds = (clock_mono_ms() - m->began_ms) / 1000;
@@ -112,6 +115,7 @@ static int new_id(char dst[MOVER_ID], struct err *reterr)
 /* Under the lock. */
 static int begin(struct mover_thread *m, struct str name, struct str to, struct err *reterr)
 {
+	assert(lock_is_mine(&m->lock) && (m->started || m->view.state == MOVER_NONE));
 	if (m->view.state == MOVER_RUNS)
 		return err_raise(reterr, 50020, 16, 1,
 				 "The database '%s' is being moved. One at a time: wait until that is done.",
@@ -189,6 +193,7 @@ void daemon_mover_free(struct mover_thread *m)
 	atomic_store(&m->stop, true);
 	if (m->started) /* nobody begins another any more */
 		pthread_join(m->thread, NULL);
+	assert(m->view.state != MOVER_RUNS);
 	lock_fini(&m->lock);
 	free(m);
 }

@@ -185,8 +185,8 @@ MUST_CHECK int session_describe_first_result_set(struct session *s, struct invoc
 						 struct err *reterr);
 /* The session as a text sees it that is looked at and not run. */
 void session_describe_host(struct session *s, struct frame *ret);
-/* What the two descriptions have in common of a type: number, name (kept in name), length, precision
- * and scale; and as TDS has it, number and length. */
+/* What the two descriptions have in common of a type: number, name (kept in name), length,
+ * precision and scale; and as TDS has it, number and length. */
 void session_describe_type(const struct type *t, char *name, size_t size, struct value ret[5],
 			   struct value ret_tds[2]);
 /* undeclared.c */

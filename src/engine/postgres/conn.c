@@ -224,6 +224,8 @@ int postgres_conn_ready(struct pg_conn *c, int64_t until_ms, struct err *reterr)
 	char why[400];
 	bool first = true;
 
+	/* an answer that is left over would be taken for another call's */
+	assert(c->expected_at == c->nexpected || c->h == NULL || PQstatus(c->h) != CONNECTION_OK);
 	if (c->h != NULL && PQstatus(c->h) == CONNECTION_OK && !is_deposed(c))
 		return 0;
 	c->version = 0;

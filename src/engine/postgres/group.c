@@ -126,6 +126,7 @@ static enum attempt commit(struct pg_worker *w, int64_t until_ms)
 	enum attempt result = ATTEMPT_DONE;
 	struct err err;
 
+	assert(w->conn->marked); /* or nobody could find out whether it happened */
 	switch (postgres_commit(w->conn, until_ms, &err)) {
 	case PG_OK: break;
 	case PG_BROKEN: in_doubt(w, until_ms, &result); break;
@@ -538,6 +539,7 @@ void postgres_group_run(struct pg_worker *w)
 {
 	int64_t now = clock_mono_ms();
 
+	assert(w->kind == PG_WRITER && w->ngroup > 0 && w->ngroup <= PG_GROUP_MAX);
 	for (size_t i = 0; i < w->ngroup; i++) {
 		struct pg_slot *s = &w->group[i];
 

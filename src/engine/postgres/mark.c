@@ -143,6 +143,8 @@ static enum pg_state commit(struct pg_conn *c, struct err *reterr)
 	bool proves = c->marked && !c->lazy;
 	enum pg_state s;
 
+	/* all answers were read, and no limit of a call ends what is sent from here on */
+	assert(c->expected_at == c->nexpected);
 	c->run = NULL;
 	c->marked = c->lazy = false;
 	limit_waiting(c);
@@ -202,6 +204,7 @@ int postgres_mark_look(struct pg_conn *c, int64_t until_ms, struct err *reterr)
 {
 	int found = -1;
 
+	assert(c->mark.seq > 0); /* a mark stood before the commit */
 	postgres_conn_drop(c);
 	/* a session that has the row still, because it waits for a standby, is waited for */
 	while (found < 0 && postgres_conn_ready(c, until_ms, reterr) == 0) {

@@ -40,6 +40,7 @@ static bool is_alone(const struct pg_database *db, const struct call *c)
 /* Under the lock. */
 static void enqueue(struct pg_database *db, struct call *c)
 {
+	assert(lock_is_mine(&db->lock) && list_empty(&c->link));
 	list_append(&db->queue[kind_of(c)], &c->link);
 	db->waiting[kind_of(c)]++;
 	db->waiting_alone[kind_of(c)] += is_alone(db, c);
@@ -48,6 +49,8 @@ static void enqueue(struct pg_database *db, struct call *c)
 /* Under the lock. */
 static void dequeue(struct pg_database *db, struct call *c)
 {
+	assert(lock_is_mine(&db->lock) && !list_empty(&c->link) && db->waiting[kind_of(c)] > 0);
+	assert(!is_alone(db, c) || db->waiting_alone[kind_of(c)] > 0);
 	list_remove(&c->link);
 	db->waiting[kind_of(c)]--;
 	db->waiting_alone[kind_of(c)] -= is_alone(db, c);
@@ -56,6 +59,7 @@ static void dequeue(struct pg_database *db, struct call *c)
 /* Under the lock: out of the queue. */
 static void take(struct pg_worker *w, struct call *c)
 {
+	assert(w->ngroup < PG_GROUP_MAX && w->running_on == NULL);
 	dequeue(w->db, c);
 	w->group[w->ngroup++].call = c;
 }
@@ -73,7 +77,7 @@ static bool may_begin(const struct pg_database *db, enum pg_worker_kind kind, in
 /* Under the lock: this worker has a group. */
 static void begin(struct pg_worker *w, int64_t now_ms)
 {
-	assert(lock_is_mine(&w->db->lock));
+	assert(lock_is_mine(&w->db->lock) && !w->counted && w->ngroup > 0);
 	w->db->running[w->kind]++;
 	w->db->latest_ms[w->kind] = now_ms;
 	w->counted = true;
@@ -138,6 +142,7 @@ static bool take_reads(struct pg_worker *w, int64_t now_ms)
 	bool free = may_begin(db, PG_READER, now_ms);
 	struct list *next;
 
+	assert(w->kind == PG_READER && w->ngroup == 0);
 	for (struct list *it = db->queue[PG_READER].next; it != &db->queue[PG_READER]; it = next) {
 		struct call *c = call_of(it);
 		bool alone = is_alone(db, c);
@@ -190,6 +195,7 @@ static int64_t refuse_late(struct pg_database *db)
 	int64_t earliest;
 	struct call *late;
 
+	assert(!lock_is_mine(&db->lock));
 	do {
 		lock_take(&db->lock);
 		late = take_late(db, clock_mono_ms(), &earliest);
@@ -217,6 +223,7 @@ static void wait_for_work(struct pg_worker *w, int64_t until_ms)
 	db->idle[w->kind]++;
 	list_append(&db->asleep[w->kind], &w->link);
 	(void)lock_wait_until(&db->lock, &w->wake, until_ms);
+	assert(db->idle[w->kind] > 0 && (!w->told || db->woken[w->kind] > 0));
 	db->idle[w->kind]--;
 	if (watches)
 		db->watched[w->kind] = false;
@@ -244,6 +251,8 @@ static void work(struct pg_worker *w)
 {
 	struct call *first = w->group[0].call;
 
+	/* every call of a group is somebody's by now: in no queue, and not completed */
+	assert(w->ngroup > 0 && list_empty(&first->link) && !lock_is_mine(&w->db->lock));
 	if (w->kind == PG_READER) {
 		postgres_reader_run(w);
 	} else if (first->txn != NULL) {
@@ -287,6 +296,7 @@ static void *worker_main(void *arg)
 		lock_take(&db->lock);
 		w->running_on = NULL;
 		postgres_slow_end(w);
+		assert(w->ngroup == 0 && (!w->counted || db->running[w->kind] > 0));
 		if (w->counted)
 			db->running[w->kind]--;
 		w->counted = false;
@@ -395,6 +405,8 @@ void postgres_pool_stop(struct pg_database *db)
 	for (unsigned i = 0; i < db->nworkers; i++)
 		pthread_join(db->workers[i]->thread, NULL);
 	postgres_txn_end_all(db);
+	assert(db->idle[PG_WRITER] + db->idle[PG_READER] + db->running[PG_WRITER] + db->running[PG_READER] ==
+	       0);
 	lock_take(&db->lock);
 	n = db->nworkers;
 	db->nworkers = 0;

@@ -225,8 +225,8 @@ MUST_CHECK int postgres_plain_open(struct pg_engine *e, struct pg_plain *ret, st
 void postgres_plain_close(struct pg_plain *h);
 /* Waited for as long as PostgreSQL works at it. */
 MUST_CHECK int postgres_plain_script(const struct pg_plain *h, const char *sql, struct err *reterr);
-/* Of a thread that does without PostgreSQL meanwhile: its session, with these settings, is there, or
- * is made now. False: it could not be; *h is NULL. */
+/* Of a thread that does without PostgreSQL meanwhile: its session, with these settings, is there,
+ * or is made now. False: it could not be; *h is NULL. */
 bool postgres_plain_keep(struct pg_engine *e, PGconn **h, const char *settings);
 
 /* ---- connections: conn.c, pipeline.c, cancel.c ---- */

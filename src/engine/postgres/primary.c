@@ -31,6 +31,9 @@
 #define DOUBT_MS 600 /* a proof that takes longer than that: is there another primary? */
 #define SEARCH_AGAIN_MS 250
 
+_Static_assert(RENEW_MS < LEASE_MS, "a proof would end before the next is asked for");
+_Static_assert(4 * GRACE_MS >= 5 * LEASE_MS, "a fifth of a lease is for clocks of different speed");
+
 /* ---- what is known; under the lock ---- */
 
 void postgres_adopt(struct pg_engine *e, int host, int timeline)

@@ -77,6 +77,7 @@ bool postgres_promise_send(struct pg_worker *w)
 
 	if (w->later != PG_LATER_PROMISE)
 		return true;
+	assert(w->db->promise != NULL);
 	w->promise_value = value_int(TYPE_INT, PHASE_PROMISE);
 	w->promise = (struct call){ .kind = CALL_PROC,
 				    .proc = w->db->promise,
@@ -122,6 +123,7 @@ void postgres_promise_kept(struct pg_worker *w)
 
 	if (w->later != PG_LATER_PROMISE)
 		return;
+	assert(w->promise.proc == w->db->promise && w->promise.status > 0);
 	while (mine > latest && !atomic_compare_exchange_weak(&w->db->promised_until, &latest, mine))
 		;
 }

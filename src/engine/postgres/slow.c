@@ -91,6 +91,7 @@ void postgres_slow_begin(struct pg_worker *w, struct call *c)
 
 void postgres_slow_end(struct pg_worker *w)
 {
+	assert(lock_is_mine(&w->db->lock) && (!w->slow || w->db->slow_readers > 0));
 	w->db->slow_readers -= w->slow;
 	w->slow = w->goes = false;
 	w->began_ms = w->stalled_ms = 0;

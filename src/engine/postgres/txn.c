@@ -83,6 +83,9 @@ void postgres_txn_take(struct pg_worker *w, struct call *c)
 {
 	struct pg_txn *t = postgres_txn_of(c);
 
+	assert(lock_is_mine(&t->db->lock) && !t->running);
+	/* another one that has the gate would have blocked it */
+	assert(!wants_gate(t, c) || t->db->pinned == NULL || t->db->pinned == t);
 	if (wants_gate(t, c))
 		t->db->pinned = t;
 	t->running = true;
@@ -298,6 +301,7 @@ static void opened(struct pg_txn *t, bool writes)
 	int64_t now = clock_mono_ms();
 
 	lock_take(&t->db->lock);
+	assert(t->running && t->conn != NULL && t->state != PG_TXN_LOST);
 	if (t->state == PG_TXN_NEW) {
 		t->state = PG_TXN_OPEN;
 		t->age_at_ms = engine_age_limit_ms(&t->db->base, now);
@@ -374,6 +378,7 @@ static void run_inside(struct pg_worker *w, struct pg_txn *t, struct call *c)
 	int64_t until_ms = clock_mono_ms() + t->db->engine->failover_ms;
 	struct pg_outcome out;
 
+	assert(t->running && t->state == PG_TXN_OPEN && t->conn != NULL);
 	switch (postgres_lease(t->conn, c, until_ms, &c->err)) {
 	case PG_OK: break;
 	case PG_FAILED:
@@ -585,6 +590,7 @@ void postgres_txn_end_all(struct pg_database *db)
 		postgres_conn_drop(t->conn);
 		release(NULL, t, &why);
 	}
+	assert(db->pinned == NULL);
 	postgres_conn_free(db->spare);
 	db->spare = NULL;
 }

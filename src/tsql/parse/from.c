@@ -1,6 +1,8 @@
 /* from.c — FROM: views, derived tables, joins, hints. */
 #include "tsql/parse/parser.h"
 
+#include <assert.h>
+
 /* WITH (NOLOCK) and the like: the store reads committed rows without locks anyway. */
 static int hints(struct parser *p)
 {
@@ -182,6 +184,7 @@ int tsql_parse_from(struct parser *p, struct select *s)
 		if (tsql_parse_grow(p, (void **)&s->from, s->nfrom, &cap, sizeof(*s->from)) < 0)
 			return -1;
 		f = &s->from[s->nfrom++];
+		assert((kind == JOIN_FIRST) == (s->nfrom == 1));
 		f->join = kind;
 		if (source(p, f) < 0)
 			return -1;

@@ -57,6 +57,7 @@ int tsql_parse_node(struct parser *p, enum expr_kind kind, int line, const struc
 	}
 	if (e->depth > EXPR_DEPTH)
 		return too_deep(p, line);
+	assert(n == 0 || e->depth > args[0]->depth); /* whoever walks it comes to an end */
 	*ret = e;
 	return 0;
 }

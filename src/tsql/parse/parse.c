@@ -30,6 +30,7 @@ int tsql_parse_next(struct parser *p)
 
 	if (tsql_lexer_next(&p->lx, &p->tok, p->err) < 0)
 		return -1;
+	assert(p->lx.p > before || p->tok.kind == T_END); /* each token takes the parser on */
 	return meter_spend(p->meter, (uint64_t)(p->lx.p - before) + 16) ? 0 : err_set(p->err, ERR_CANCELLED);
 }
 
@@ -155,7 +156,7 @@ int tsql_parse_enter(struct parser *p)
 
 void tsql_parse_leave(struct parser *p)
 {
-	assert(p->depth > 0);
+	assert(p->depth > 0 && p->depth <= PARSE_DEPTH);
 	p->depth--;
 }
 
@@ -275,6 +276,7 @@ int tsql_parse_add_variable(struct parser *p, struct str name, struct type type,
 	if (name.n > 0) /* of two parameters with one name the first is meant */
 		if (*name_place(p, name) == 0)
 			*name_place(p, name) = (uint32_t)g->nvars;
+	assert(g->nvars <= p->cap_names / 2); /* or finding a name would not be a step or two */
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* primary.c — literals, variables, names, parentheses, subqueries. */
 #include "tsql/parse/parser.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -194,6 +195,7 @@ int tsql_parse_hoist(struct parser *p, struct select *s, bool exists, int line, 
 	struct expr *e;
 	int var;
 
+	assert(!p->in_store_query); /* there it stays where it is */
 	if (!exists && !s->in_query && s->nitems == 1 && s->where == NULL && s->top == NULL &&
 	    s->next == NULL) {
 		*ret = s->items[0].expr;

@@ -19,6 +19,7 @@ static int patched_jump(struct parser *p, enum insn_op op, int line, const struc
 static void patch(struct parser *p, uint32_t at)
 {
 	assert(at < p->prog->ninsns);
+	assert(p->prog->insns[at].op == I_IF || p->prog->insns[at].op == I_JUMP);
 	p->prog->insns[at].target = (uint32_t)p->prog->ninsns;
 }
 
@@ -113,6 +114,7 @@ static int break_statement(struct parser *p, bool again)
 	if (tsql_parse_emit(p, I_JUMP, p->tok.line, &in) < 0)
 		return -1;
 	if (again) {
+		assert(p->loop->start < p->prog->ninsns);
 		in->target = p->loop->start;
 	} else {
 		in->target = (uint32_t)(int32_t)p->loop->breaks;
@@ -231,9 +233,12 @@ static int one_statement(struct parser *p, bool first)
 
 int tsql_parse_statement(struct parser *p, bool first)
 {
+	unsigned depth = p->depth;
+
 	if (tsql_parse_enter(p) < 0 || one_statement(p, first) < 0)
 		return -1;
 	tsql_parse_leave(p);
+	assert(p->depth == depth && p->with == NULL && !p->in_store_query);
 	return 0;
 }
 

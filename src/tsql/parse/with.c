@@ -3,6 +3,8 @@
  * them. A SELECT that names itself (recursion) is refused. */
 #include "tsql/parse/parser.h"
 
+#include <assert.h>
+
 #define WITH_MAX 50
 
 const struct with *tsql_parse_find_with(const struct parser *p, struct str name)
@@ -66,6 +68,7 @@ int tsql_parse_with(struct parser *p)
 {
 	int line = p->tok.line, more = 1, n = 0, rc;
 
+	assert(p->with == NULL && !p->in_store_query); /* a statement's first word */
 	if (tsql_parse_next(p) < 0)
 		return -1;
 	p->in_store_query = true;
@@ -93,6 +96,7 @@ int tsql_parse_use_with(struct parser *p, const struct with *w, struct from_item
 	if (w->select == NULL)
 		return tsql_parse_not_supported(p, f->line, "A WITH that names itself",
 						"Read the rows step by step.");
+	assert(f->derived == NULL && (w->ncolumns == 0) == (w->columns == NULL));
 	f->derived = w->select;
 	f->is_with = true;
 	f->column_names = w->columns;

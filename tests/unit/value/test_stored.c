@@ -1,4 +1,5 @@
-/* test_stored.c — what a column may hold for each type: the ends of its range, and what is beyond. */
+/* test_stored.c — what a column may hold for each type: the ends of its range, and what is
+ * beyond. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
