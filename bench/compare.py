@@ -24,9 +24,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORKLOADS = ("select1", "state_read", "state_rw", "word_cycle", "translate_cycle", "sched_cycle")
 
 
-def load(server, workload, connections, seconds, tools, tls=False):
+def load(server, workload, connections, seconds, tools, tls=False, size=None):
     command = [tools / "load", "--server", server.address, "--workload", workload, "--connections", connections, "--seconds", seconds, "--warmup", 0.5,
-               "--pid", server.pid, "--password-file", server.password] + (["--tls"] if tls else [])
+               "--pid", server.pid, "--password-file", server.password] + (["--tls"] if tls else []) + (["--bytes", size] if size else [])
     done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{workload}: {done.stderr.strip()}")
@@ -34,9 +34,11 @@ def load(server, workload, connections, seconds, tools, tls=False):
 
 
 def measure(servers, name, args):
-    """name is a workload, with ' TLS' for encrypted connections."""
-    workload, _, tls = name.partition(" ")
-    found = turns.in_turns(args.rounds, *(lambda s=server: load(s, workload, args.connections, args.seconds, args.tools, bool(tls)) for server in servers))
+    """name is a workload, with ' TLS' for encrypted connections, or with the bytes of an item."""
+    workload, _, how = name.partition(" ")
+    size = int(how) if how.isdigit() else None
+    found = turns.in_turns(args.rounds, *(lambda s=server: load(s, workload, args.connections, args.seconds, args.tools, how == "TLS", size)
+                                          for server in servers))
     calls, cpu = ([[r[key] for r in one] for one in found] for key in ("calls_per_s", "server_cpu_us_per_call"))
     print(f"| `{name}` | {statistics.median(calls[0]):,.0f} | {statistics.median(calls[1]):,.0f} | {turns.shown(turns.ratio(*calls))} | {turns.shown(turns.ratio(*cpu))} |", flush=True)
 
@@ -48,7 +50,7 @@ def main():
     p.add_argument("--rounds", type=int, default=6, help="how often each is measured (%(default)s)")
     p.add_argument("--seconds", type=float, default=3, help="how long each time (%(default)s)")
     p.add_argument("--connections", type=int, default=32, help="(%(default)s)")
-    p.add_argument("--workload", action="append", help="one of " + ", ".join(WORKLOADS) + "; 'select1 TLS' with TLS; default all, and select1 with TLS")
+    p.add_argument("--workload", action="append", help="one of " + ", ".join(WORKLOADS) + "; 'select1 TLS' with TLS; 'state_large 16777216': items of so many bytes; default all, and select1 with TLS")
     p.add_argument("--dir", default="/var/tmp", help="the disk to measure (%(default)s)")
     p.add_argument("--tools", type=pathlib.Path, default=ROOT / "build/bench", help="where the load generator is (%(default)s)")
     args = p.parse_args()

@@ -39,7 +39,7 @@ static void chunk_free(struct arena *a, struct arena_chunk *c)
 
 	a->used -= bytes;
 	UNPOISON(c->data, c->size);
-	block_free(c, bytes);
+	block_free(budget_spares(a->budget), c, bytes);
 	budget_give(a->budget, bytes);
 }
 
@@ -84,7 +84,7 @@ static struct arena_chunk *chunk_new(struct arena *a, size_t size)
 		return NULL;
 	if (!budget_take(a->budget, sizeof(*c) + size))
 		return NULL;
-	c = block_resize(NULL, 0, sizeof(*c) + size);
+	c = block_resize(budget_spares(a->budget), NULL, 0, sizeof(*c) + size);
 	if (c == NULL) {
 		budget_give(a->budget, sizeof(*c) + size);
 		return NULL;

@@ -6,14 +6,11 @@
 #define _GNU_SOURCE
 #include "base/block.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
-#define SPARES 4
-#define SPARES_MAX ((size_t)160 << 20) /* their bytes together */
 #if defined(__SANITIZE_ADDRESS__)
 #define LARGE SIZE_MAX /* the sanitizer watches malloc's blocks */
 #elif defined(__has_feature)
@@ -26,34 +23,28 @@
 #endif
 
 /* At the beginning of a mapping; the owner's bytes follow. */
-struct mapping {
+struct block_mapping {
 	size_t length;
 	_Alignas(64) uint8_t bytes[];
 };
-
-static struct {
-	pthread_mutex_t lock;
-	struct mapping *all[SPARES];              /* owned; NULL: no spare here */
-	size_t length;                            /* of all of them */
-} spares = { .lock = PTHREAD_MUTEX_INITIALIZER }; /* global: as malloc's own spares are */
 
 static bool is_large(size_t size)
 {
 	return size >= LARGE;
 }
 
-static struct mapping *mapping_of(void *p)
+static struct block_mapping *mapping_of(void *p)
 {
-	return CONTAINER_OF(p, struct mapping, bytes);
+	return CONTAINER_OF(p, struct block_mapping, bytes);
 }
 
 /* Whole huge pages, which the system then puts where huge pages can be. */
 static size_t length_for(size_t size)
 {
-	return (size + sizeof(struct mapping) + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+	return (size + sizeof(struct block_mapping) + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
 }
 
-static bool fits_better(const struct mapping *m, const struct mapping *than, size_t length)
+static bool fits_better(const struct block_mapping *m, const struct block_mapping *than, size_t length)
 {
 	if (than == NULL)
 		return true;
@@ -62,42 +53,61 @@ static bool fits_better(const struct mapping *m, const struct mapping *than, siz
 	return m->length < than->length;
 }
 
-/* The smallest spare that is large enough, or else the largest; NULL: there is none. */
-static struct mapping *take_spare(size_t length)
+void block_spares_init(struct block_spares *s)
 {
-	struct mapping **best = NULL, *m = NULL;
+	*s = (struct block_spares){ .length = 0 };
+	lock_init(&s->lock);
+}
 
-	pthread_mutex_lock(&spares.lock);
-	for (size_t i = 0; i < SPARES; i++) {
-		if (spares.all[i] != NULL && fits_better(spares.all[i], best == NULL ? NULL : *best, length))
-			best = &spares.all[i];
+void block_spares_fini(struct block_spares *s)
+{
+	for (size_t i = 0; i < BLOCK_SPARES; i++) {
+		if (s->all[i] != NULL)
+			munmap(s->all[i], s->all[i]->length);
+	}
+	lock_fini(&s->lock);
+}
+
+/* The smallest spare that is large enough, or else the largest; NULL: there is none. */
+static struct block_mapping *take_spare(struct block_spares *s, size_t length)
+{
+	struct block_mapping **best = NULL, *m = NULL;
+
+	if (s == NULL)
+		return NULL;
+	lock_take(&s->lock);
+	for (size_t i = 0; i < BLOCK_SPARES; i++) {
+		if (s->all[i] != NULL && fits_better(s->all[i], best == NULL ? NULL : *best, length))
+			best = &s->all[i];
 	}
 	if (best != NULL) {
 		m = *best;
 		*best = NULL;
-		spares.length -= m->length;
+		s->length -= m->length;
 	}
-	pthread_mutex_unlock(&spares.lock);
+	lock_give(&s->lock);
 	return m;
 }
 
-static bool keep_spare(struct mapping *m)
+static bool keep_spare(struct block_spares *s, struct block_mapping *m)
 {
 	bool kept = false;
 
-	pthread_mutex_lock(&spares.lock);
-	for (size_t i = 0; i < SPARES && !kept && m->length <= SPARES_MAX - spares.length; i++) {
-		if (spares.all[i] == NULL) {
-			spares.all[i] = m;
-			spares.length += m->length;
+	if (s == NULL)
+		return false;
+	lock_take(&s->lock);
+	for (size_t i = 0; i < BLOCK_SPARES && !kept && m->length <= BLOCK_SPARES_MAX - s->length; i++) {
+		if (s->all[i] == NULL) {
+			s->all[i] = m;
+			s->length += m->length;
 			kept = true;
 		}
 	}
-	pthread_mutex_unlock(&spares.lock);
+	lock_give(&s->lock);
 	return kept;
 }
 
-static struct mapping *grow(struct mapping *m, size_t length)
+static struct block_mapping *grow(struct block_mapping *m, size_t length)
 {
 	if (m->length >= length)
 		return m;
@@ -108,9 +118,10 @@ static struct mapping *grow(struct mapping *m, size_t length)
 	return m;
 }
 
-static struct mapping *map(size_t length)
+static struct block_mapping *map(size_t length)
 {
-	struct mapping *m = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct block_mapping *m = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+				       0);
 
 	if (m == MAP_FAILED)
 		return NULL;
@@ -119,10 +130,10 @@ static struct mapping *map(size_t length)
 	return m;
 }
 
-static void *large_new(size_t size)
+static void *large_new(struct block_spares *s, size_t size)
 {
-	struct mapping *spare = take_spare(length_for(size)),
-		       *m = spare == NULL ? map(length_for(size)) : grow(spare, length_for(size));
+	struct block_mapping *spare = take_spare(s, length_for(size)),
+			     *m = spare == NULL ? map(length_for(size)) : grow(spare, length_for(size));
 
 	if (m == NULL && spare != NULL)
 		munmap(spare, spare->length);
@@ -130,16 +141,17 @@ static void *large_new(size_t size)
 }
 
 /* Behind the first page, which says how long it is. */
-static void large_free(struct mapping *m)
+static void large_free(struct block_spares *s, struct block_mapping *m)
 {
-	madvise((uint8_t *)m + 4096, m->length - 4096, MADV_FREE);
-	if (!keep_spare(m))
+	if (s != NULL)
+		madvise((uint8_t *)m + 4096, m->length - 4096, MADV_FREE);
+	if (!keep_spare(s, m))
 		munmap(m, m->length);
 }
 
-void *block_resize(void *p, size_t old, size_t size)
+void *block_resize(struct block_spares *s, void *p, size_t old, size_t size)
 {
-	struct mapping *m;
+	struct block_mapping *m;
 	void *made;
 
 	if (size > SIZE_MAX / 2)
@@ -150,20 +162,20 @@ void *block_resize(void *p, size_t old, size_t size)
 		m = grow(mapping_of(p), length_for(size));
 		return m == NULL ? NULL : m->bytes;
 	}
-	made = is_large(size) ? large_new(size) : malloc(size);
+	made = is_large(size) ? large_new(s, size) : malloc(size);
 	if (made != NULL && p != NULL) {
 		memcpy(made, p, old < size ? old : size);
-		block_free(p, old);
+		block_free(s, p, old);
 	}
 	return made;
 }
 
-void block_free(void *p, size_t size)
+void block_free(struct block_spares *s, void *p, size_t size)
 {
 	if (p == NULL)
 		return;
 	if (is_large(size))
-		large_free(mapping_of(p));
+		large_free(s, mapping_of(p));
 	else
 		free(p);
 }

@@ -8,8 +8,22 @@
 void budget_init(struct budget *b, struct budget *up, size_t limit)
 {
 	b->up = up;
+	b->spares = NULL;
 	b->limit = limit;
 	atomic_init(&b->used, 0);
+}
+
+void budget_keep(struct budget *b, struct block_spares *spares)
+{
+	assert(b->up == NULL);
+	b->spares = spares;
+}
+
+struct block_spares *budget_spares(const struct budget *b)
+{
+	while (b != NULL && b->up != NULL)
+		b = b->up;
+	return b == NULL ? NULL : b->spares;
 }
 
 void budget_fini(struct budget *b)

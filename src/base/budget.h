@@ -8,13 +8,19 @@
 
 #include "base/base.h"
 
+struct block_spares;
+
 struct budget {
-	struct budget *up; /* outlives this one; NULL: this is the topmost */
+	struct budget *up;           /* outlives this one; NULL: this is the topmost */
+	struct block_spares *spares; /* of the topmost: borrowed; NULL: none */
 	atomic_size_t used;
 	size_t limit;
 };
 
 void budget_init(struct budget *b, struct budget *up, size_t limit);
+/* Large blocks that are taken from the account, or any below, come from here and go back. */
+void budget_keep(struct budget *b, struct block_spares *spares);
+struct block_spares *budget_spares(const struct budget *b); /* NULL: none */
 /* Everything was given back. */
 void budget_fini(struct budget *b);
 /* n bytes more, or false and nothing has changed. b NULL: nobody counts. */

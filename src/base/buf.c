@@ -20,7 +20,7 @@ void buf_init(struct buf *b, size_t max)
 
 void buf_fini(struct buf *b)
 {
-	block_free(b->data, b->cap);
+	block_free(budget_spares(b->budget), b->data, b->cap);
 	budget_give(b->budget, b->cap);
 	buf_forget(b);
 }
@@ -57,7 +57,7 @@ static bool buf_grow(struct buf *b, size_t need)
 			return false;
 		cap = need + (cap - need) / 4;
 	}
-	data = block_resize(b->data, b->cap, cap);
+	data = block_resize(budget_spares(b->budget), b->data, b->cap, cap);
 	if (data == NULL) {
 		budget_give(b->budget, cap - b->cap);
 		return false;
@@ -148,7 +148,7 @@ void buf_reset(struct buf *b, size_t keep)
 	b->len = 0;
 	b->failed = b->denied = false;
 	if (b->cap > keep) {
-		block_free(b->data, b->cap);
+		block_free(budget_spares(b->budget), b->data, b->cap);
 		budget_give(b->budget, b->cap);
 		b->data = NULL;
 		b->cap = 0;

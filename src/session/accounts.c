@@ -14,7 +14,9 @@ static size_t share(size_t limit, unsigned percent)
 void session_accounts_init(struct accounts *a, size_t limit, unsigned login_share, unsigned session_share)
 {
 	lock_init(&a->lock);
+	block_spares_init(&a->spares);
 	budget_init(&a->server, NULL, limit);
+	budget_keep(&a->server, &a->spares);
 	budget_init(&a->strangers, &a->server, limit / STRANGERS_PART);
 	a->login_limit = share(limit, login_share);
 	a->session_limit = share(limit, session_share);
@@ -24,6 +26,7 @@ void session_accounts_init(struct accounts *a, size_t limit, unsigned login_shar
 
 void session_accounts_fini(struct accounts *a)
 {
+	block_spares_fini(&a->spares);
 	lock_fini(&a->lock);
 }
 

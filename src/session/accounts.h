@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "base/block.h"
 #include "base/budget.h"
 #include "base/list.h"
 #include "base/lock.h"
@@ -16,6 +17,7 @@
 struct accounts {
 	struct lock lock;
 	struct budget server, strangers;
+	struct block_spares spares; /* large blocks between two requests */
 	size_t login_limit, session_limit;
 	struct list logins[ACCOUNTS_BUCKETS]; /* under the lock: struct account by name */
 };
