@@ -2,6 +2,8 @@
 #ifndef DOCUMENT_DOCUMENT_INT_H
 #define DOCUMENT_DOCUMENT_INT_H
 
+#include <stdatomic.h>
+
 #include <curl/curl.h>
 
 #include "document/places.h"
@@ -27,6 +29,7 @@ struct document_places {
 	struct host hosts[HOSTS_MAX];
 	size_t nhosts;
 	char *netrc; /* NULL: none */
+	atomic_bool hurry;
 };
 
 /* beneath.c: the root under which a path lies, and the rest of the path; "." for the root

@@ -151,6 +151,15 @@ static int seek_bytes(void *arg, curl_off_t offset, int origin)
 	return lseek(t->r->fd, (off_t)offset, origin) < 0 ? CURL_SEEKFUNC_FAIL : CURL_SEEKFUNC_OK;
 }
 
+/* libcurl asks once a second at least. */
+static int is_over(void *arg, curl_off_t a, curl_off_t b, curl_off_t d, curl_off_t e)
+{
+	const struct transfer *t = arg;
+
+	(void)a, (void)b, (void)d, (void)e;
+	return atomic_load(&t->places->hurry) ? 1 : 0;
+}
+
 static bool set_common(CURL *c, struct transfer *t, char *error)
 {
 	long seconds = t->r->seconds != 0 ? t->r->seconds : t->places->limits.seconds;
@@ -163,6 +172,9 @@ static bool set_common(CURL *c, struct transfer *t, char *error)
 		       CURLE_OK && /* through one, the address would be the proxy's to choose */
 	       curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, 20L) == CURLE_OK &&
 	       curl_easy_setopt(c, CURLOPT_TIMEOUT, seconds) == CURLE_OK &&
+	       curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L) == CURLE_OK &&
+	       curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, is_over) == CURLE_OK &&
+	       curl_easy_setopt(c, CURLOPT_XFERINFODATA, t) == CURLE_OK &&
 	       /* a connection that is kept was opened to another question: its address may not
 	        * do for a redirect */
 	       curl_easy_setopt(c, CURLOPT_FRESH_CONNECT, t->redirected ? 1L : 0L) == CURLE_OK &&

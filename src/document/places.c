@@ -227,3 +227,8 @@ int document_input_open(struct document_places *p, const struct document_locatio
 {
 	return l->remote ? open_remote(p, l->text, ret, text) : open_local(p, l->text, ret, text);
 }
+
+void document_places_hurry(struct document_places *p)
+{
+	atomic_store(&p->hurry, true);
+}

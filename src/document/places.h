@@ -29,6 +29,10 @@ MUST_CHECK int document_places_add_host(struct document_places *p, const char *h
 /* A file with names and passwords for hosts, in the form of ~/.netrc. */
 MUST_CHECK int document_places_set_netrc(struct document_places *p, const char *path, struct err *reterr);
 
+/* From now on nobody waits for a host any more: what is fetched or stored ends with an error. From
+ * any thread. */
+void document_places_hurry(struct document_places *p);
+
 /* The functions below give DOCUMENT_OK, or an error of errors.def with its reason in text. */
 
 /* A regular file at its beginning; what is elsewhere is fetched into an unnamed one. */

@@ -214,6 +214,7 @@ static void take_files(struct worker *w)
 
 	while ((i = worker_files_next(w->files)) != NULL) {
 		if (i->stage == ITEM_CLOSING || i->lost) {
+			i->cancelled = i->cancelled || worker_link_clock() >= w->cancel_at;
 			item_ended(w, i, i->error, NULL);
 		} else if (is_stopping(w)) { /* not begun: others shall have it */
 			i->cancelled = true;
@@ -307,11 +308,14 @@ static void take_reported(struct worker *w)
 
 /* --- time and signals --- */
 
-/* The engine keeps the limits itself; this is for one that does not, and for the end. */
+/* The engine keeps the limits itself; this is for one that does not, and for the end, when hosts are
+ * not waited for either. */
 static void cancel_late(struct worker *w)
 {
 	int64_t now = worker_link_clock();
 
+	if (now >= w->cancel_at)
+		document_places_hurry(w->o->places);
 	LIST_EACH (it, &w->items) {
 		struct item *i = CONTAINER_OF(it, struct item, all);
 

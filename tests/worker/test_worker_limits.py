@@ -50,6 +50,46 @@ def test_what_runs_may_finish_within_the_grace(queue, folder, new_worker):
 ENDLESS = {CONVERT: {}, TRANSLATE: {"engines": ["en-es = lines /bin/sleep 1000"]}}
 
 
+def test_a_host_that_says_nothing_is_not_waited_for_at_the_end(queue, folder, new_worker):
+    """Neither where a document is fetched from nor where one is stored: transfer_limit is two minutes."""
+    asked, over = [], threading.Event()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def hang(self):
+            asked.append(self.command)
+            over.wait(LIMIT)
+
+        do_GET = do_PUT = hang
+
+        def do_DELETE(self):
+            self.send_error(404)
+
+        do_HEAD = do_DELETE
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        away, host = f"http://127.0.0.1:{site.server_port}", f"127.0.0.1:{site.server_port}"
+        fetched, stored = next(JOBS), next(JOBS)
+        folder.fill(1)
+        queue.add(fetched, folder.names, away, out_root=folder.path)
+        queue.add(stored, folder.names, folder.path, out_root=away)
+        worker = new_worker(hosts=host, grace=1).start()
+        wait_for("both to hang", lambda: {"GET", "PUT"} <= set(asked))
+        began = time.monotonic()
+        worker.process.send_signal(signal.SIGTERM)
+        assert worker.process.wait(60) == 0
+        assert time.monotonic() - began < 60
+        over.set()
+        site.shutdown()
+    counts = [queue.counts(job)["not_started"] for job in (fetched, stored)]
+    for job in fetched, stored:
+        queue.cancel(job)
+    assert counts == [1, 1] and worker.history() == []
+
+
 @both_services
 @pytest.mark.parametrize("signals, grace", [(1, 1), (2, 3600)], ids=["after the grace", "at the second signal"])
 def test_what_does_not_finish_is_put_back(own_server, folder, new_worker, service, signals, grace):
