@@ -22,6 +22,7 @@ SECONDS = 24 * 3600
 # the table that gives n has the identifier as a key of its own. tests/postgres/test_capacity.py compares this with the schemas.
 # {service: {table: (column, identifier of the calls)}}; None: one row, or a list, of each shard's own.
 _JOBS = {t: ("n", "JobId") for t in ("job", "job_text", "grp", "item", "item_text", "garbage", "failure")}
+_JOBS["standing"] = None        # workers that are there: they ask each shard
 DISTRIBUTED = {
     "state": {"item": ("n", "id"), "body": ("n", "id"), "gone": ("n", "id"), "promise": None, "forgotten": None},
     "word": {**_JOBS, "item_reserved": ("n", "JobId")},

@@ -80,14 +80,19 @@ static void settle(struct databases *d, struct database_entry *e)
 	}
 }
 
-/* One that was created here: once its row is there, another server may drop it. */
+/* One that was created here: once its row is there, another server may drop it. Not while a refresh
+ * is under way, which may have read the rows before there was this one, and would take it for one
+ * that is gone. */
 static void note_row(struct databases *d, struct database_entry *e)
 {
-	if (has_row(d, e) != 1)
-		return;
-	lock_take(&d->adding);
-	e->listed = true;
-	lock_give(&d->adding);
+	lock_take(&d->refreshing);
+	if (has_row(d, e) == 1) {
+		lock_take(&d->adding);
+		e->listed = true;
+		e->seen = d->looks;
+		lock_give(&d->adding);
+	}
+	lock_give(&d->refreshing);
 }
 
 enum open_question { NOTHING, WHETHER_KEPT, WHETHER_DROPPED, WHAT_IS_LEFT };

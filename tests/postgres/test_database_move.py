@@ -330,6 +330,7 @@ def test_a_backup_names_what_it_leaves_out(both, tmp_path):
         assert said.returncode == 0 and note in said.stderr
     id_, = rows(both, "EXEC procession_backup_begin ''")
     with open_path("wire", both, "master") as db:
+        until(lambda: done(db, "EXEC procession_backup_state").sets[0][1][0][1] == "ready")     # one that is ended sooner is in the way for a moment
         assert [tuple(row) for row in done(db, "EXEC procession_backup_state").sets[1][1]] == [("Gone", "state", "postgres")]
         done(db, f"EXEC procession_backup_end '{id_['id']}'")
     named = run(both, "backup", tmp_path / "one.tar", "--database", "Gone")

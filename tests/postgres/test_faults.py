@@ -82,9 +82,10 @@ def test_a_call_whose_commit_is_in_doubt_is_done_once(pg, name, what):
             assert (got.error, got.out["locked"], got.out["lockCookie"]) == (None, False, cookie)
             assert db.call("proc_ReleaseItemLock", id="a", lockCookie=cookie).error is None
         assert proxy.lost == 3
-        # what was run again is counted, and what had been done was not run again
-        retries = {tuple(row[:4]): row[4] for row in db.batch("EXEC procession_stats").rows}
-        assert retries["procession_commit_group_retries_total", STATE, None, "connection"] == (0 if what == "answer" else 3)
+        # What was run again is counted, and what had been done was not run again. (Other commits go the same way: one may have been lost for ours.)
+        counted = {tuple(row[:4]): row[4] for row in db.batch("EXEC procession_stats").rows}
+        retries = counted["procession_commit_group_retries_total", STATE, None, "connection"]
+        assert retries == 0 if what == "answer" else 0 < retries <= 3
 
 
 def test_a_transaction_whose_commit_was_done_is_told_so(pg, name):

@@ -94,6 +94,7 @@ def test_a_standard_error_that_nobody_reads_stops_nobody():
 def test_the_end_does_not_wait_for_a_standard_error_that_nobody_reads():
     server = PipedServer(settings={"log_level": "debug", "log_rate": 0}).start()
     try:
+        os.read(server.pipe, 1 << 16)               # of the start; what is in it must fit into the smaller one
         fcntl.fcntl(server.pipe, 1031, 4096)        # F_SETPIPE_SZ
         for _ in range(200):
             socket.create_connection((server.host, server.port), timeout=20).close()
