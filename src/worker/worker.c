@@ -308,8 +308,8 @@ static void take_reported(struct worker *w)
 
 /* --- time and signals --- */
 
-/* The engine keeps the limits itself; this is for one that does not, and for the end, when hosts are
- * not waited for either. */
+/* The engine keeps the limits itself; this is for one that does not, and for the end, when hosts
+ * are not waited for either. */
 static void cancel_late(struct worker *w)
 {
 	int64_t now = worker_link_clock();
