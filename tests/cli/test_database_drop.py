@@ -1,4 +1,5 @@
 """procession database drop: by command and over TDS, with sessions in it, and whatever step a crash cuts short: it is there, or it is gone."""
+import contextlib
 import os
 import pty
 import random
@@ -156,6 +157,25 @@ def test_calls_and_transactions_in_it_are_ended(server, cli):
     done.set()
     assert len(failed) == len(threads) and "Busy" not in names(cli)
     assert cli.run("ping").returncode == 0
+
+
+def close_quietly(db):
+    with contextlib.suppress(Exception):        # whatever a driver says of a session that was ended
+        db.close()
+
+
+def test_open_transactions_end_with_the_database(server, cli):
+    """Snapshots, too, each with a connection of its own, while their sessions are ended and roll them back: whoever comes first."""
+    for n in range(4):
+        cli.ok("database", "create", "Open", "--service", "state")
+        with contextlib.ExitStack() as stack:
+            for level in ["SNAPSHOT"] * 12 + ["READ COMMITTED"]:
+                db = connect(server, "Open")
+                stack.callback(close_quietly, db)
+                db.cursor().execute(f"SET TRANSACTION ISOLATION LEVEL {level} BEGIN TRANSACTION SELECT COUNT(*) FROM dbo.Items"
+                                    + (" EXEC proc_AddItem 'kept', 0x01, 20" if level == "READ COMMITTED" else ""))
+            cli.ok("database", "drop", "Open", "--confirm", "Open")
+            assert cli.run("ping").returncode == 0, n
 
 
 @needs_files

@@ -278,8 +278,8 @@ static enum err_id submit_writer(struct executor *ex, struct call *c, bool *ret_
 	struct executor_txn *t = executor_txn_of(c);
 
 	assert(lock_is_mine(&ex->lock));
-	if (ex->stopping)
-		return ERR_SHUTDOWN;
+	/* also at the end: the writer undoes it, and then refuses this, or its owner would free
+	 * what the writer still has */
 	if (t != NULL && t->state == TXN_OPEN) {
 		assert(t->pending == NULL); /* calls of a session come one after another */
 		t->pending = c;
@@ -290,6 +290,8 @@ static enum err_id submit_writer(struct executor *ex, struct call *c, bool *ret_
 		*ret_done = true;
 		return ERR_NONE;
 	}
+	if (ex->stopping)
+		return ERR_SHUTDOWN;
 	if (t != NULL && t->state == TXN_READING) /* one that waits for the writer is not idle */
 		t->idle_at_ms = engine_idle_limit_ms(ex->db, executor_queue_deadline(ex, c, clock_mono_ms()));
 	return enqueue(ex, c, ret_wake);
@@ -317,6 +319,8 @@ bool executor_submit_quietly(struct executor *ex, struct call *c)
 	if (reader && executor_inline_read(ex, c))
 		return false;
 	lock_take(&ex->lock);
+	if (c->txn != NULL && ex->stopping)
+		executor_snapshot_leave(executor_txn_of(c));
 	if (c->txn != NULL)
 		reader = executor_snapshot_takes(c);
 	executor_notes(c)->waits_for_reader = reader;

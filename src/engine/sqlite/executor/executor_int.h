@@ -404,8 +404,9 @@ void executor_txn_pin(struct executor *ex, struct executor_txn *t);
  * completes it. */
 void executor_txn_run(struct executor *ex, struct call *c, bool first);
 /* Writer, without the lock: undoes the pinned transaction if it is still open and lets go of the
- * writer. reason: why its owner did not wish it, or NULL. */
-void executor_txn_unpin(struct executor *ex, const struct err *reason);
+ * writer. reason: why its owner did not wish it, or NULL. Returns a call of it that has come
+ * meanwhile, which is the caller's to refuse: from here on its owner may free the transaction. */
+MUST_CHECK struct call *executor_txn_unpin(struct executor *ex, const struct err *reason);
 
 /* snapshot.c. Under the lock: whether the call is to be run by a reader thread, on the
  * connection of its snapshot. */
@@ -419,6 +420,9 @@ void executor_snapshot_close(struct executor_txn *t);
  * come, giving up the lock meanwhile. */
 int64_t executor_snapshot_next_due(const struct executor *ex);
 void executor_snapshot_sweep(struct executor *ex);
+/* Under the lock, when the executor stops: its owner may free it when this call has been
+ * answered. */
+void executor_snapshot_leave(struct executor_txn *t);
 /* When the threads are gone. */
 void executor_snapshot_end_all(struct executor *ex);
 

@@ -188,17 +188,21 @@ void executor_snapshot_sweep(struct executor *ex)
 	}
 }
 
+/* Nobody else is in a hurry any more, so that the connection is closed under the lock: who stops
+ * the executor takes it, too, before the store is closed. */
+void executor_snapshot_leave(struct executor_txn *t)
+{
+	assert(lock_is_mine(&t->ex->lock) && t->ex->stopping && !t->running);
+	if (t->state != TXN_READING)
+		return;
+	(void)err_set(&t->lost, ERR_SHUTDOWN);
+	store_disconnect(end(t, TXN_LOST));
+}
+
 void executor_snapshot_end_all(struct executor *ex)
 {
-	while (!list_empty(&ex->snapshots)) {
-		struct executor_txn *t = CONTAINER_OF(ex->snapshots.next, struct executor_txn, link);
-
-		struct store_conn *conn;
-
-		(void)err_set(&t->lost, ERR_SHUTDOWN);
-		lock_take(&ex->lock);
-		conn = end(t, TXN_LOST);
-		lock_give(&ex->lock);
-		store_disconnect(conn);
-	}
+	lock_take(&ex->lock);
+	while (!list_empty(&ex->snapshots))
+		executor_snapshot_leave(CONTAINER_OF(ex->snapshots.next, struct executor_txn, link));
+	lock_give(&ex->lock);
 }

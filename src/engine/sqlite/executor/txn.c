@@ -98,15 +98,18 @@ void executor_txn_pin(struct executor *ex, struct executor_txn *t)
 	atomic_store(&ex->writer.next_deadline_ms, earliest);
 }
 
-void executor_txn_unpin(struct executor *ex, const struct err *reason)
+struct call *executor_txn_unpin(struct executor *ex, const struct err *reason)
 {
 	struct executor_txn *t = ex->pinned;
+	struct call *late;
 
 	assert(executor_is_writer(ex) && t != NULL && t->state == TXN_OPEN);
 	engine_savepoints_cut(&t->savepoints, 0);
 	if (reason != NULL)
 		t->lost = *reason;
 	lock_take(&ex->lock);
+	late = t->pending;
+	t->pending = NULL;
 	executor_txn_move(t, reason == NULL ? TXN_NEW : TXN_LOST);
 	t->age_at_ms = 0;
 	ex->pinned = NULL;
@@ -114,6 +117,16 @@ void executor_txn_unpin(struct executor *ex, const struct err *reason)
 	lock_give(&ex->lock);
 	/* before anybody else runs: that is this thread's to decide */
 	store_rollback(ex->writer.runner.conn);
+	return late;
+}
+
+/* While a call of it runs: none can have come. */
+static void let_go(struct executor *ex, const struct err *reason)
+{
+	const struct call *late = executor_txn_unpin(ex, reason);
+
+	assert(late == NULL);
+	(void)late;
 }
 
 /* The call failed and took the transaction with it. */
@@ -122,7 +135,7 @@ static void lose(struct executor *ex, struct call *c)
 	c->rc = -1;
 	c->txn_lost = true;
 	c->rows_changed = 0;
-	executor_txn_unpin(ex, &c->err);
+	let_go(ex, &c->err);
 }
 
 /* The writer's transaction for a call that is the first of its own. One that has read a snapshot
@@ -141,7 +154,7 @@ static int begin(struct executor *ex, struct call *c)
 		return -1;
 	}
 	c->txn_lost = false;
-	executor_txn_unpin(ex, NULL);
+	let_go(ex, NULL);
 	return -1;
 }
 
@@ -182,7 +195,7 @@ static void commit(struct executor *ex, struct call *c)
 		lose(ex, c);
 		return;
 	}
-	executor_txn_unpin(ex, NULL);
+	let_go(ex, NULL);
 }
 
 static int save(struct executor *ex, struct executor_txn *t, struct call *c)
@@ -216,7 +229,7 @@ static void run_kind(struct executor *ex, struct executor_txn *t, struct call *c
 	case CALL_PROC:
 	case CALL_QUERY: run_inside(ex, t, c); return;
 	case CALL_COMMIT: commit(ex, c); return;
-	case CALL_ROLLBACK: executor_txn_unpin(ex, NULL); return;
+	case CALL_ROLLBACK: let_go(ex, NULL); return;
 	case CALL_SAVE: rc = save(ex, t, c); break;
 	case CALL_ROLLBACK_TO: rc = rollback_to(ex, t, c); break;
 	}

@@ -173,8 +173,10 @@ static void queue_turn(struct executor *ex)
 static void give_up(struct executor *ex, struct call *c, int64_t now)
 {
 	struct err err = engine_txn_overdue(ex->db, ex->pinned->age_at_ms, now);
+	struct call *late = executor_txn_unpin(ex, &err);
 
-	executor_txn_unpin(ex, &err);
+	assert(c == NULL || late == NULL);
+	c = c == NULL ? late : c;
 	if (c != NULL)
 		engine_call_refuse_lost(c, &err);
 }
@@ -262,15 +264,14 @@ static void note_turn(struct executor *ex)
  * refused. */
 static void leave(struct executor *ex)
 {
-	struct call *c = ex->pinned == NULL ? NULL : ex->pinned->pending;
+	struct call *c;
 	struct err err;
 
 	if (ex->pinned == NULL)
 		return;
-	ex->pinned->pending = NULL;
 	lock_give(&ex->lock);
 	err_set(&err, ERR_SHUTDOWN);
-	executor_txn_unpin(ex, &err);
+	c = executor_txn_unpin(ex, &err);
 	if (c != NULL)
 		engine_call_refuse_lost(c, &err);
 	lock_take(&ex->lock);
