@@ -69,6 +69,7 @@ module.exports = {
     const found = [];
     if (o.axe) await axeAllowed(page);
     await page.goto(url);
+    await page.getByRole("heading", { level: 1 }).waitFor();        // the page is made by its script
     if (o.axe) await axe(page, "Log in", found);
     await enter(page, url, o);
     await page.getByRole("img", { name: /Calls a second/ }).waitFor();
