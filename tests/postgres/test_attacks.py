@@ -218,7 +218,7 @@ def test_a_silent_transaction_is_ended_and_clients_of_other_servers_go_on(three,
         assert count(other, key) == 1
 
 
-@pytest.mark.parametrize("how", ("killed", "frozen"))
+@pytest.mark.parametrize("how", ("killed", pytest.param("frozen", marks=pytest.mark.long)))
 def test_a_transaction_of_a_server_that_is_gone_is_rolled_back(three, key, how):
     """Killed: at once. Frozen: when the server that cleans up has not heard of it for a while; it finds that out when it wakes."""
     lost = type(three[0])(settings=three[0].settings).start()

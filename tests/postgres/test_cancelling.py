@@ -60,6 +60,7 @@ def primary_and_standby():
         yield primary, standby
 
 
+@pytest.mark.long
 def test_a_primary_that_hangs_takes_no_cancelling_and_keeps_nobody(pair):
     """It takes connections, and answers none. Clients are told that their requests have ended; who reads next is answered by the next primary."""
     primary, standby = pair
