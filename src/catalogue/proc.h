@@ -125,6 +125,9 @@ struct proc {
 	/* one item or job, and no more rows than that: may run on the thread that read the
 	 * request */
 	bool is_short;
+	/* it reads and changes rows of the one item that it names, and no others; it adds and
+	 * deletes none: a snapshot is enough for it, see engine/postgres/README.md */
+	bool one_item;
 	/* ScheduledJobs: an error while it runs is followed by status 1 [E-COM-03] */
 	bool fails_with_status;
 	bool cleanup_later;  /* leaves rows behind that procession_clean removes in small steps */

@@ -137,3 +137,34 @@ def test_reads_that_fail_together_leave_nothing_to_those_that_follow(pg, server)
         assert all(g.error in (None, 1222) for g in got), [g.errors for g in got if g.error]
         for k, client in enumerate(clients):
             assert client.call("proc_GetJobStatus", JobId=100 + k % 3, PartitionId=None).dicts()[0]["Name"] == f"name {k % 3}"
+
+
+def conflicts(stats):
+    """Groups that were run again because another one was in the way."""
+    counted = {tuple(row[:4]): row[4] for row in stats.batch("EXEC procession_stats").rows}
+    return counted["procession_commit_group_retries_total", "StateService", None, "conflict"]
+
+
+def test_groups_of_one_server_never_meet_at_an_item(pg, server):
+    """Everybody wants the same two items, again and again, and some want one of their own: who waits does so here, and nothing is run twice."""
+    with clients_of(server, "StateService") as clients, open_path("wire", server, "ScheduledJobs") as stats:
+        for k in range(CLIENTS):
+            clients[0].call("proc_AddItem", id=f"meeting-{k}", item=b"", timeout=20)
+        before = conflicts(stats)
+
+        def hammer(i):
+            done = 0
+            for n in range(40):
+                name = f"meeting-{i if i % 4 == 0 else n % 2}"
+                got = clients[i].call("proc_GetItemWithLock", id=name)
+                assert got.error is None and got.out["locked"] is not None, got
+                if not got.out["locked"]:
+                    text = bytes(got.out["item"]) + b"."
+                    assert clients[i].call("proc_UpdateItem", id=name, item=text, timeout=20, lockCookie=got.out["lockCookie"]).error is None
+                    done += 1
+            return done
+
+        stored = sum(at_once([lambda i=i: hammer(i) for i in range(CLIENTS)]))
+        assert conflicts(stats) == before
+        kept = sum(len(clients[0].call("proc_GetItemWithoutLock", id=f"meeting-{k}").out["item"]) for k in range(CLIENTS))
+        assert kept == stored               # every change that was answered is there, once

@@ -9,7 +9,7 @@ from . import sqltext, types
 
 SERVICES = ("system", "word", "translation", "schedule", "state")
 NEEDS = {"nothing": 0, "execute": 1, "admin": 4, "server": 8, "monitor": 16}
-HEAD_WORDS = ("LOCAL", "SECTION", "SUMMARY", "SEE", "RETURNS", "NEEDS", "STATUS", "CLEANUP", "FLUSH", "SHORT", "ANNOUNCES", "WAITS", "EXAMPLE", "NOTES", "AS")
+HEAD_WORDS = ("LOCAL", "SECTION", "SUMMARY", "SEE", "RETURNS", "NEEDS", "STATUS", "CLEANUP", "FLUSH", "SHORT", "ONE", "ANNOUNCES", "WAITS", "EXAMPLE", "NOTES", "AS")
 STEP_WORDS = ("RUN", "ROWS", "SET", "FETCH", "CHECK", "IF", "ELSE", "END", "RETURN", "MESSAGE", "FAIL", "NATIVE", "EACH", "TOGETHER")
 STRING = r"'((?:[^']|'')*)'"
 
@@ -70,8 +70,14 @@ class Proc:
         self.params, self.locals, self.steps = [], [], []
         self.see, self.example, self.notes = "", "", ""
         self.returns, self.needs, self.status_on_error, self.cleanup, self.flush_later, self.short = 0, "execute", False, False, False, False
-        self.announces = self.waits = False
+        self.announces = self.waits = self.one_item = False
         self.together = None                # Together
+
+    @property
+    def written(self):
+        """All statements, those of TOGETHER too."""
+        own = [s.stmt for s in self.steps if s.stmt]
+        return own + ([self.together.ctes, self.together.select] if self.together else [])
 
     @property
     def read_only(self):
@@ -218,6 +224,10 @@ class Reader:
                 if value:
                     self.error("the line reads SHORT", offset)
                 p.short = True
+            elif word == "ONE":
+                if value != "ITEM":
+                    self.error("the line reads ONE ITEM", offset)
+                p.one_item = True
             elif word == "EXAMPLE":
                 p.example = dedent(text)
             elif word == "NOTES":
@@ -315,6 +325,8 @@ class Reader:
         kinds = {s.kind for s in self.proc.steps}
         if self.proc.short and ("EACH" in kinds or kinds >= {"ROWS", "RUN"}):
             self.error("what is SHORT has no EACH, and no ROWS beside RUN", 0)
+        if self.proc.one_item and any(re.search(r"\b(INSERT|DELETE)\b", s.sql) for s in self.proc.written):
+            self.error("what is about ONE ITEM adds and deletes no rows", 0)
         if self.proc.returns != 0:
             self.begin = self.pos
             self.add("RETURN").number = self.proc.returns

@@ -79,7 +79,7 @@ def emit_proc(w, service, proc):
         f".source = {c_string(proc.source)}", f".service = {SERVICE_ENUM[service.name]}", f".needs = {declare.NEEDS[proc.needs]}",
         f".object_id = {object_id('P', service.name, proc.name) if proc in service.shown else 0}",
         f".read_only = {flag(proc.read_only)}", f".fails_with_status = {flag(proc.status_on_error)}", f".cleanup_later = {flag(proc.cleanup)}",
-        f".flush_later = {flag(proc.flush_later)}", f".is_short = {flag(proc.short)}",
+        f".flush_later = {flag(proc.flush_later)}", f".is_short = {flag(proc.short)}", f".one_item = {flag(proc.one_item)}",
         f".announces_work = {flag(proc.announces)}", f".waits_for_work = {flag(proc.waits)}",
         f".params = {params}, .nparams = {len(proc.params)}", f".locals = {local}, .nlocals = {len(proc.locals)}",
         f".steps = {steps_name}, .nsteps = {len(proc.steps)}", f".nresults = {len(proc.results)}",

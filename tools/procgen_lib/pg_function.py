@@ -10,9 +10,6 @@ FIXED = (("_step", "int4"), ("_number", "int8"), ("_text", "text"), ("_changed",
 # Natives that yield what the rows of the others found: they name these fields, and only rows with something changed count.
 OF_THE_CHANGED = {"batch_groups": ("$job", "$group")}
 
-# Whatever statistics say: from what comes in to what it is about.
-IN_ORDER = " SET join_collapse_limit = 1 SET from_collapse_limit = 1"
-
 
 class Arg:
     def __init__(self, source, kind, index, step, name):
@@ -33,7 +30,6 @@ class Function:
         self.from_native = {t for s in proc.steps if s.kind == "NATIVE" for t in s.targets}
         self.assigned = set(self.from_native)
         self.written = False                    # a step that writes stands before
-        self.in_order = False                   # joins are made in the order in which they are written
         self.set_returning = any(s.kind in ("ROWS", "MESSAGE") for s in proc.steps)
         self.tracks = sorted({f for s in proc.steps for f in OF_THE_CHANGED.get(s.native, ())})
         self.body()
@@ -242,7 +238,6 @@ class Function:
     def each_together(self, s, tracked):
         """All rows by one statement, as the declaration has it; as a rule there are none, and then nothing is asked."""
         arrays, names = self.rows_of(s)
-        self.in_order = True
         of = [(f"v_changed_{f[1:]}", arrays[s.fields.index(f)]) for f in self.tracks] if tracked else []
         found = ["coalesce(sum(q.changed), 0)"] + [f"{v} || coalesce(array_agg({a}[q.place]), '{{}}')" for v, a in of]
         ctes, select = (self.sql(x, s.fields, row="rows") for x in (s.together.ctes, s.together.select))
@@ -317,7 +312,7 @@ class Function:
         else:
             head = "(" + ins + ", " + ", ".join(f"OUT {n} {k}" for n, k in self.out_columns()) + ")"
         body = "\n".join(self.lines)
-        return (f"CREATE OR REPLACE FUNCTION {self.name}{head} LANGUAGE plpgsql{IN_ORDER if self.in_order else ''} AS $procession$\n#variable_conflict use_column\n"
+        return (f"CREATE OR REPLACE FUNCTION {self.name}{head} LANGUAGE plpgsql AS $procession$\n#variable_conflict use_column\n"
                 f"DECLARE\n    v_now int8 := greatest(ticks(), a_clock);\n    v_changed int8 := 0;\n{self.declarations()}"
                 f"BEGIN\n{body}\nEND $procession$;\n")
 

@@ -48,8 +48,7 @@ class Together:
         names = ", ".join(a.name for a in self.each)
         values = "".join(f", {pg_sql.WRAPPED[k]}(q.c{i})" for i, k in enumerate(kinds, 1))
         columns = "".join(f", c{i}" for i in range(1, len(kinds) + 1))
-        return (f"CREATE OR REPLACE FUNCTION {self.name}({ins}) RETURNS TABLE ({', '.join(f'{n} {k}' for n, k in outs)}) LANGUAGE plpgsql"
-                f"{pg_function.IN_ORDER} AS $procession$\n#variable_conflict use_column\n"
+        return (f"CREATE OR REPLACE FUNCTION {self.name}({ins}) RETURNS TABLE ({', '.join(f'{n} {k}' for n, k in outs)}) LANGUAGE plpgsql AS $procession$\n#variable_conflict use_column\n"
                 "DECLARE\n    v_now int8 := greatest(ticks(), a_clock);\nBEGIN\n"
                 f"    RETURN QUERY WITH calls({names}, place) AS (SELECT * FROM unnest({names}) WITH ORDINALITY), {self.ctes},\n"
                 f"    answer(place, changed{columns}) AS ({self.select})\n"

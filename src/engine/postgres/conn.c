@@ -137,7 +137,7 @@ static void on_notice(void *arg, const PGresult *r)
 static int set_up(struct pg_conn *c, char *why, size_t size)
 {
 	const struct pg_database *db = c->db;
-	char sql[1600];
+	char sql[1800];
 	PGresult *r;
 	int timeline = -1;
 
@@ -147,8 +147,9 @@ static int set_up(struct pg_conn *c, char *why, size_t size)
 		 "SET max_parallel_workers_per_gather = 0; SET statement_timeout = 0; "
 		 "SET idle_in_transaction_session_timeout = 0; SET standard_conforming_strings = on; "
 		 "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off; "
-		 "SET enable_mergejoin = off; SET enable_material = off; " PG_SESSION_SQL "; " PG_TIMELINE_SQL
-		 ", "
+		 "SET enable_mergejoin = off; SET enable_material = off; "
+		 "SET join_collapse_limit = 1; SET from_collapse_limit = 1; " PG_SESSION_SQL
+		 "; " PG_TIMELINE_SQL ", "
 		 "greatest((SELECT max(floor) FROM clock), (SELECT max(at) FROM mark), 0), "
 		 "(SELECT version FROM store)",
 		 db->code, db->schema);

@@ -65,11 +65,25 @@ static bool is_lazy(const struct pg_worker *w)
 	return w->later == PG_LATER || (w->later == PG_NOT_LATER && atomic_load(&w->db->relaxed));
 }
 
+/* Whether each call is about rows of one item, which it does not add or delete: two that change the
+ * same row are never both done, and who reads only stands where its snapshot was taken. */
+static bool is_of_items(const struct pg_worker *w)
+{
+	for (size_t i = 0; i < w->ngroup; i++) {
+		const struct call *c = w->group[i].call;
+
+		if (!w->group[i].dead && (c->kind != CALL_PROC || !c->proc->one_item))
+			return false;
+	}
+	return true;
+}
+
 static bool send_begin(struct pg_worker *w, bool alone)
 {
 	struct pg_conn *c = w->conn;
+	bool snapshot = w->db->takes_turns || is_of_items(w);
 
-	return postgres_send_fixed(c, w->db->takes_turns ? PG_BEGIN_TURN : PG_BEGIN_WRITE) &&
+	return postgres_send_fixed(c, snapshot ? PG_BEGIN_SNAPSHOT : PG_BEGIN_WRITE) &&
 	       postgres_send_fixed(c, alone                ? PG_GATE_ALONE
 				      : w->db->takes_turns ? PG_GATE_TURN
 							   : PG_GATE) &&
@@ -408,19 +422,10 @@ static enum attempt attempt_slow(struct pg_worker *w, bool alone, int64_t until_
 
 /* ---- the order of rows ---- */
 
-/* The identifier of the one item that a call is about; NULL: it is about others, or many. */
-static const struct str *key_of(const struct call *c)
-{
-	const struct value *v = c->kind == CALL_PROC && c->nvalues > 0 ? &c->values[0] : NULL;
-	bool text = v != NULL && !v->null && (v->type.id == TYPE_VARCHAR || v->type.id == TYPE_NVARCHAR);
-
-	return text ? &v->u.s : NULL;
-}
-
 static int compare_slots(const void *a, const void *b)
 {
-	const struct str *x = key_of(((const struct pg_slot *)a)->call);
-	const struct str *y = key_of(((const struct pg_slot *)b)->call);
+	const struct str *x = postgres_item_name(((const struct pg_slot *)a)->call);
+	const struct str *y = postgres_item_name(((const struct pg_slot *)b)->call);
 	int differ;
 
 	if (x == NULL || y == NULL)
@@ -437,7 +442,7 @@ static bool put_in_order(struct pg_worker *w)
 	if (w->db->takes_turns)
 		return true;
 	qsort(w->group, w->ngroup, sizeof(w->group[0]), compare_slots);
-	return key_of(w->group[0].call) != NULL;
+	return postgres_item_name(w->group[0].call) != NULL;
 }
 
 /* ---- again and again ---- */

@@ -63,7 +63,9 @@ bool postgres_send_prepared(struct pg_conn *c, const char *name, bool *prepared,
 }
 
 /* Clients' SELECTs may read whole tables, and join as PostgreSQL likes; procedures not (conn.c). */
-#define JOINS(how) \
+#define JOINS(how, most) \
+	"pg_catalog.set_config('join_collapse_limit', '" most "', true), " \
+	"pg_catalog.set_config('from_collapse_limit', '" most "', true), " \
 	"pg_catalog.set_config('enable_seqscan', '" how "', true), " \
 	"pg_catalog.set_config('enable_bitmapscan', '" how "', true), " \
 	"pg_catalog.set_config('enable_hashjoin', '" how "', true), " \
@@ -74,7 +76,6 @@ static const struct {
 	const char *name, *sql;
 } fixed[PG_FIXED_COUNT] = {
 	[PG_BEGIN_WRITE] = { "begin_write", "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE" },
-	[PG_BEGIN_TURN] = { "begin_turn", "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE" },
 	[PG_BEGIN_READ] = { "begin_read", "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY" },
 	[PG_BEGIN_LOOK] = { "begin_look", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" },
 	[PG_BEGIN_QUERY] = { "begin_query", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" },
@@ -91,12 +92,14 @@ static const struct {
 	[PG_RELEASE] = { "release", "RELEASE SAVEPOINT one" },
 	[PG_BACK] = { "back", "ROLLBACK TO SAVEPOINT one" },
 	[PG_BE_READER] = { "be_reader",
-			   "SELECT " JOINS("on") ", pg_catalog.set_config('role', "
-						 "'procession_reader', true), "
-						 "pg_catalog.set_config('statement_timeout', $1, true)" },
+			   "SELECT " JOINS("on",
+					   "8") ", pg_catalog.set_config('role', "
+						"'procession_reader', true), "
+						"pg_catalog.set_config('statement_timeout', $1, true)" },
 	[PG_BE_ONESELF] = { "be_oneself",
-			    "SELECT " JOINS("off") ", pg_catalog.set_config('role', 'none', true), "
-						   "pg_catalog.set_config('statement_timeout', '0', true)" },
+			    "SELECT " JOINS("off",
+					    "1") ", pg_catalog.set_config('role', 'none', true), "
+						 "pg_catalog.set_config('statement_timeout', '0', true)" },
 	[PG_CLOCK] = { "clock", "SELECT greatest(procession.ticks(), $1::bigint)" },
 };
 

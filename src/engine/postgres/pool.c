@@ -14,9 +14,9 @@
 #include "base/thread.h"
 #include "engine/postgres/postgres_int.h"
 
-#define MANY 8        /* so many calls that wait are worth a group beside each that runs */
+#define MANY 12       /* so many calls that wait are worth a group beside each that runs */
 #define ALIKE 4       /* so many calls of one procedure, and a third of all, are worth their own group */
-#define LOOK_MOST 512 /* so far along the queue they are looked for */
+#define LOOK_MOST 512 /* so many of those that wait are looked at for a group */
 #define BESIDE_MS 20  /* after that a group is slow: nobody waits for it */
 
 /* ---- taking ---- */
@@ -81,16 +81,17 @@ static void begin(struct pg_worker *w, int64_t now_ms)
 	w->db->running[w->kind]++;
 	w->db->latest_ms[w->kind] = now_ms;
 	w->counted = true;
+	postgres_items_hold(w);
 }
 
-/* Under the lock: a group that begins with this call, and goes side by side with others, is of
- * calls of the same procedure if enough of those that wait are: they become one statement
- * (together.c). NULL: all kinds. */
+/* Under the lock: a group that begins with this call, beside groups of other servers, is of calls
+ * of the same procedure if enough of those that wait are: they become one statement (together.c).
+ * NULL: all kinds. */
 static const struct proc *one_kind(const struct pg_database *db, const struct call *first)
 {
 	unsigned looked = 0, alike = 0;
 
-	if (db->takes_turns || !postgres_together_is_for(db, first))
+	if (postgres_items_are_ours(db) || !postgres_together_is_for(db, first))
 		return NULL;
 	LIST_EACH (it, &db->queue[PG_WRITER]) {
 		const struct call *c = call_of(it);
@@ -116,9 +117,12 @@ static bool take_writes(struct pg_worker *w, int64_t now_ms)
 		struct call *c = call_of(it);
 
 		next = it->next;
-		if (w->ngroup == PG_GROUP_MAX || (only != NULL && ++looked > LOOK_MOST))
+		if (w->ngroup == PG_GROUP_MAX || (w->ngroup > 0 && looked == LOOK_MOST))
 			break;
-		if (postgres_txn_blocks(db, c) || (c->txn == NULL && !free))
+		if (postgres_txn_blocks(db, c) || (c->txn == NULL && (!free || looked == LOOK_MOST)))
+			continue;
+		looked++;
+		if (c->txn == NULL && postgres_item_is_busy(db, c))
 			continue;
 		if (c->txn != NULL && w->ngroup > 0)
 			break; /* the group goes first */
@@ -299,6 +303,7 @@ static void *worker_main(void *arg)
 		assert(w->ngroup == 0 && (!w->counted || db->running[w->kind] > 0));
 		if (w->counted)
 			db->running[w->kind]--;
+		postgres_items_release(w);
 		w->counted = false;
 		lock_give(&db->lock);
 	}

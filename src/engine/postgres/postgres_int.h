@@ -102,6 +102,7 @@ struct pg_engine {
 	atomic_bool cleans;                 /* it is this server's turn */
 	atomic_ullong kicks;                /* how often something was left here to clean up */
 	atomic_bool kicked;                 /* and nobody has been told of it yet */
+	atomic_bool alone;                  /* no other server has been heard of lately */
 	struct lock ask_lock;               /* the two below */
 	PGconn *asker;                      /* for people who look; owned */
 	int64_t ask_after_ms;               /* before that it is not tried */
@@ -128,6 +129,8 @@ struct pg_mark {
 	bool made;       /* the row is there */
 };
 
+#define PG_ITEMS 1024 /* numbers of items */
+
 struct pg_database {
 	struct engine_database base;
 	struct pg_engine *engine;
@@ -153,6 +156,7 @@ struct pg_database {
 	unsigned running[2];       /* groups under way */
 	int64_t latest_ms[2];      /* when the latest of these began */
 	bool takes_turns;          /* one group writes at a time, on all servers: constant */
+	uint8_t busy[PG_ITEMS];    /* calls of groups under way, by postgres_item_of(): items.c */
 	atomic_bool gate_taken;    /* a transaction of another server has kept a group waiting */
 	atomic_bool stopping;
 	struct pg_txn *pinned; /* the transaction that has the gate, or wants it; others wait */
@@ -234,7 +238,6 @@ bool postgres_plain_keep(struct pg_engine *e, PGconn **h, const char *settings);
 /* Statements that every session uses, prepared like the others. */
 enum pg_fixed {
 	PG_BEGIN_WRITE,
-	PG_BEGIN_TURN,
 	PG_BEGIN_READ,
 	PG_BEGIN_LOOK,
 	PG_BEGIN_QUERY,
@@ -450,6 +453,8 @@ struct pg_worker {
 		uint64_t subject; /* of a call that may be in a set: which item it is about */
 	} group[PG_GROUP_MAX];
 	size_t ngroup;
+	uint16_t items[PG_GROUP_MAX]; /* under the lock: what its group is about, while that is counted */
+	unsigned nitems;
 	struct pg_set {
 		const struct proc *proc;
 		uint8_t slots[PG_GROUP_MAX], n; /* in the order of the arrays */
@@ -468,6 +473,18 @@ struct pg_worker {
 	int64_t began_ms, stalled_ms;
 	bool slow, goes; /* under the lock: it has given up its place; it was told to end */
 };
+
+/* items.c: where groups run side by side, they are about different items */
+#define PG_ITEM_NONE 0
+/* The text that names the one item that a call is about; NULL: it is about others, or many. */
+const struct str *postgres_item_name(const struct call *c);
+/* Under the lock: whether it is about an item of a group under way. */
+bool postgres_item_is_busy(const struct pg_database *db, const struct call *c);
+/* Under the lock: the group begins, and has ended. */
+void postgres_items_hold(struct pg_worker *w);
+void postgres_items_release(struct pg_worker *w);
+/* Whether statements of a group may lock rows in any order: nobody beside it writes these. */
+bool postgres_items_are_ours(const struct pg_database *db);
 
 /* slow.c: how many readers there may be now; under the lock */
 unsigned postgres_slow_readers_most(const struct pg_database *db);

@@ -73,6 +73,7 @@ static void leave(struct share *s)
 	free(s->who);
 	s->who = NULL; /* the next primary has never seen it */
 	s->told_ms = 0;
+	atomic_store(&s->e->alone, false);
 	if (atomic_exchange(&s->e->cleans, false))
 		LOG(LOG_INFO, NULL, "cleans_no_more", F_STR("why", "the connection to PostgreSQL is lost"));
 }
@@ -285,7 +286,8 @@ static bool hear_changes(struct share *s, const char *schema)
 	snprintf(sql, sizeof(sql),
 		 "SELECT (SELECT coalesce(sum(seq), 0)::int8 FROM \"%s\".mark WHERE slot NOT LIKE $1 || "
 		 "'/%%'), (SELECT coalesce(sum(kicks), 0)::int8 FROM server), ('x' || "
-		 "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int",
+		 "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int, (SELECT "
+		 "count(*) FROM server WHERE id <> $1 AND beat > now() - interval '" SILENT_S " s')",
 		 schema);
 	r = postgres_ask(s->e, s->h, sql, 1, values, NULL, NULL);
 	if (r == NULL)
@@ -293,6 +295,7 @@ static bool hear_changes(struct share *s, const char *schema)
 	changes = strtoll(PQgetvalue(r, 0, 0), NULL, 10);
 	kicks = strtoll(PQgetvalue(r, 0, 1), NULL, 10);
 	current = is_current(s, (int)strtol(PQgetvalue(r, 0, 2), NULL, 10));
+	atomic_store(&s->e->alone, current && PQgetvalue(r, 0, 3)[0] == '0');
 	PQclear(r);
 	if (current && changes != s->changes)
 		call_changed(s);

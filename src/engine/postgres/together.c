@@ -107,11 +107,13 @@ static void put(struct pg_worker *w, uint8_t at)
 		set->slots[set->n++] = at;
 }
 
-/* Side by side, rows must be locked in the same order everywhere: by one statement for all, or one
- * by one. */
+/* Beside groups of other servers, rows must be locked in the same order everywhere: by one
+ * statement for all, or one by one. */
 static bool may_have_sets(const struct pg_worker *w)
 {
-	for (size_t i = 1; i < w->ngroup && !w->db->takes_turns; i++) {
+	if (postgres_items_are_ours(w->db))
+		return true;
+	for (size_t i = 1; i < w->ngroup; i++) {
 		if (w->group[i].call->kind != CALL_PROC || w->group[i].call->proc != w->group[0].call->proc)
 			return false;
 	}

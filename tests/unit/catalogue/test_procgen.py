@@ -133,6 +133,9 @@ RETURN 3;
         self.refused("RUN SELECT ?1;", 11, "'?'")
         self.refused("ROWS (x int) SELECT 1;\nRUN DELETE FROM t;", 1, "what is SHORT", HEAD.replace("SUMMARY", "SHORT\nSUMMARY"))
         self.refused("", 6, "the line reads SHORT", HEAD.replace("SECTION", "SHORT of breath\nSECTION"))
+        self.refused("", 6, "the line reads ONE ITEM", HEAD.replace("SECTION", "ONE\nSECTION"))
+        for words in ("RUN DELETE FROM t;", "RUN INSERT INTO t (a) VALUES (1);", "TOGETHER BY @a\n    WITH x AS (DELETE FROM t) SELECT 1, 2 FROM x;"):
+            self.refused(words, 1, "adds and deletes no rows", HEAD.replace("SUMMARY", "ONE ITEM\nSUMMARY"))
         self.refused("", 3, "varchar needs one length", HEAD.replace("varchar(10)", "varchar"))
         self.refused("", 2, "not understood", HEAD.replace("@a int", "@a int NULLABLE"))
         self.refused("", 5, "bigintt", HEAD.replace("bigint", "bigintt"))
