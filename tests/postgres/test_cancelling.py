@@ -1,5 +1,7 @@
 """Requests that their clients end while PostgreSQL does not answer, or too late."""
 import contextlib
+import os
+import signal
 import time
 
 import pytest
@@ -50,15 +52,23 @@ def until(condition, seconds=60):
         time.sleep(0.01)
 
 
-def long_runs(pg):
+def sessions(pg, condition):
+    """Waits until there is one at PostgreSQL; the processes of all of them."""
+    found = []
     with contextlib.closing(pg.connect()) as connection:
         cursor = connection.cursor()
 
-        def runs():
-            cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query ~* 'items.*items.*items' AND pid <> pg_backend_pid()")
-            return cursor.fetchone()[0] > 0
+        def are_there():
+            cursor.execute(f"SELECT pid FROM pg_stat_activity WHERE ({condition}) AND pid <> pg_backend_pid()")
+            found[:] = [row[0] for row in cursor.fetchall()]
+            return found
 
-        until(runs)
+        until(are_there)
+    return found
+
+
+def long_runs(pg):
+    return sessions(pg, "state = 'active' AND query ~* 'items.*items.*items'")
 
 
 @pytest.fixture(name="pair")
@@ -152,6 +162,43 @@ def postgres_of_this_test():
         yield made
 
 
+def test_a_session_that_takes_a_cancelling_and_does_nothing_is_left(own):
+    """Its process stands still, PostgreSQL does not: who comes next has another one."""
+    with clients(own.conninfo(), "StateService", 1, readers=1) as (_, (w,)):
+        for n in range(100):
+            add(w, f"item {n}")
+        ask(w, LONG)
+        process, = long_runs(own)
+        os.kill(process, signal.SIGSTOP)
+        try:
+            assert not is_ended(w).results
+            assert w.batch("SELECT COUNT(*) FROM dbo.Items").value == 100
+        finally:
+            os.kill(process, signal.SIGCONT)
+
+
+def test_a_commit_that_was_sent_is_not_ended(pair):
+    """Its standby says nothing: whether it has happened is not known before it does."""
+    primary, standby = pair
+    writes = "SELECT pid FROM pg_locks WHERE relation = 'procession_stateservice.mark'::regclass AND mode = 'RowExclusiveLock'"
+    with clients(primary.conninfo(), "StateService", 2) as (server, (w, other)):
+        add(w, "a")
+        server.wait_log("event=cleans ")
+        time.sleep(0.5)                     # its first clean-up, which commits, too
+        standby.freeze()
+        try:
+            ask(w, adding("b"))
+            sessions(primary, f"wait_event = 'SyncRep' AND pid IN ({writes})")
+            w.attention()
+            time.sleep(2)
+        finally:
+            standby.thaw()
+        if not w.answer(tds.BATCH, check=False).last.status & tds.ATTN:
+            w.acknowledgement()
+        assert keys(other) == ["a", "b"]
+    assert "canceling" not in primary.log()
+
+
 @pytest.mark.parametrize("waits_for", ("its answer", "a proof"))
 def test_of_reads_that_go_together_each_is_ended_by_itself(own, waits_for):
     """One goes by itself, and those that have come meanwhile are the next group: PostgreSQL takes it and answers nothing, or is not known to be the primary."""
@@ -178,15 +225,8 @@ def test_of_reads_that_go_together_each_is_ended_by_itself(own, waits_for):
             w.batch(READ).ok()
 
 
-def lock_waits(pg, count):
-    with contextlib.closing(pg.connect()) as connection:
-        cursor = connection.cursor()
-
-        def waits():
-            cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name LIKE 'procession %'")
-            return cursor.fetchone()[0] == count
-
-        until(waits)
+def wait_for_the_gate(pg):
+    sessions(pg, "wait_event_type = 'Lock' AND application_name LIKE 'procession %'")
 
 
 def test_writes_that_are_ended_while_the_primary_hangs_have_not_happened(own):
@@ -198,9 +238,9 @@ def test_writes_that_are_ended_while_the_primary_hangs_have_not_happened(own):
         for w, key in zip(state, "abcde"):
             ask(w, adding(key))
             time.sleep(0.1)
-        lock_waits(own, 1)
+        wait_for_the_gate(own)
         assert not is_ended(state[0]).results
-        lock_waits(own, 1)
+        wait_for_the_gate(own)
         with frozen(own):
             for w in state[1:3]:            # one waits for the answer of a machine that hangs, the other one for a connection
                 assert not is_ended(w).results

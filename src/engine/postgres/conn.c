@@ -97,7 +97,7 @@ void postgres_conn_drop(struct pg_conn *c)
 	c->h = NULL;
 	c->expected_at = c->nexpected = 0;
 	c->cancelled = false;
-	c->may_be_lost = false;
+	c->given_up = c->may_be_lost = false;
 	c->marked = c->lazy = false;
 	c->answer_by_ms = 0;
 }
@@ -223,8 +223,9 @@ int postgres_conn_ready(struct pg_conn *c, int64_t until_ms, struct err *reterr)
 	bool first = true;
 
 	/* an answer that is left over would be taken for another call's */
-	assert(c->expected_at == c->nexpected || c->h == NULL || PQstatus(c->h) != CONNECTION_OK);
-	if (c->h != NULL && PQstatus(c->h) == CONNECTION_OK && !is_deposed(c))
+	assert(c->expected_at == c->nexpected || c->h == NULL || c->given_up ||
+	       PQstatus(c->h) != CONNECTION_OK);
+	if (c->h != NULL && PQstatus(c->h) == CONNECTION_OK && !c->given_up && !is_deposed(c))
 		return 0;
 	c->version = 0;
 	postgres_conn_drop(c);

@@ -232,8 +232,12 @@ static enum pg_state state_of(struct pg_conn *c, const PGresult *r)
 static enum pg_state get(struct pg_conn *c, PGresult **ret)
 {
 	*ret = NULL;
-	if (c->h == NULL || !wait_for_result(c))
+	if (c->h == NULL || c->given_up)
 		return PG_BROKEN;
+	if (!wait_for_result(c)) {
+		c->given_up = true;
+		return PG_BROKEN;
+	}
 	*ret = PQgetResult(c->h);
 	return *ret == NULL ? PG_OK : state_of(c, *ret);
 }

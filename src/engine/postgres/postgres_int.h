@@ -270,6 +270,7 @@ struct pg_conn {
 	bool in_doubt;            /* nobody could tell whether its last commit happened */
 	int64_t answer_by_ms;     /* after that nobody is waited for any more; 0: no limit */
 	bool marked, lazy;        /* its transaction has its mark; waits for no disk */
+	bool given_up;            /* nobody answers, or it is gone: for nothing but to be dropped */
 	bool may_be_lost;         /* PostgreSQL said that a commit is not on its standby */
 	bool commits;             /* COMMIT was sent, and what came of it is not known yet */
 	struct engine_run *run;   /* of the call that is waited for; NULL: of none */
