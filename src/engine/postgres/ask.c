@@ -87,10 +87,11 @@ static PGresult *take_last(struct pg_engine *e, PGconn *h, struct patience *p)
 
 /* ---- asking ---- */
 
-PGresult *postgres_exec(struct pg_engine *e, PGconn *h, const char *sql)
+PGresult *postgres_exec(struct pg_engine *e, PGconn *h, const char *sql, const atomic_bool *stop)
 {
 	struct patience p = patience_for(e, EXEC_MS);
 
+	p.stop = stop;
 	return PQsendQuery(h, sql) == 1 ? take_last(e, h, &p) : NULL;
 }
 
@@ -153,7 +154,7 @@ static void describe(PGconn *other, PGconn *h, char *dst, size_t size)
 }
 
 /* Whether it is still one of the primary's, and has something to do. */
-static enum life life_of(struct pg_engine *e, PGconn *other, PGconn *h)
+static enum life life_of(struct pg_engine *e, PGconn *other, PGconn *h, const atomic_bool *stop)
 {
 	char which[300], sql[400];
 	enum life result = UNKNOWN;
@@ -163,7 +164,7 @@ static enum life life_of(struct pg_engine *e, PGconn *other, PGconn *h)
 	if (which[0] == '\0')
 		return UNKNOWN;
 	snprintf(sql, sizeof(sql), "SELECT wait_event_type = 'Client' FROM pg_stat_activity WHERE %s", which);
-	r = postgres_exec(e, other, sql);
+	r = postgres_exec(e, other, sql, stop);
 	if (PQresultStatus(r) == PGRES_TUPLES_OK)
 		result = PQntuples(r) == 0 ? GONE : PQgetvalue(r, 0, 0)[0] == 't' ? WAITS_FOR_US : BUSY;
 	PQclear(r);
@@ -172,7 +173,7 @@ static enum life life_of(struct pg_engine *e, PGconn *other, PGconn *h)
 
 /* What a firewall has swallowed on the way: its session would keep what it has locked until its
  * end, which PostgreSQL learns late. */
-static void end_session(struct pg_engine *e, PGconn *other, PGconn *h)
+static void end_session(struct pg_engine *e, PGconn *other, PGconn *h, const atomic_bool *stop)
 {
 	char which[300], sql[400];
 
@@ -183,7 +184,7 @@ static void end_session(struct pg_engine *e, PGconn *other, PGconn *h)
 		 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE %s AND wait_event_type = "
 		 "'Client'",
 		 which);
-	PQclear(postgres_exec(e, other, sql));
+	PQclear(postgres_exec(e, other, sql, stop));
 }
 
 /* Where no primary is found at all, it may live, for as long as calls wait for one. */
@@ -202,13 +203,13 @@ bool postgres_lives(struct pg_engine *e, PGconn *other, PGconn *h, struct pg_dou
 		    const atomic_bool *stop)
 {
 	struct err err;
-	PGconn *own = other == NULL ? postgres_conn_plain(e, &err) : NULL;
+	PGconn *own = other == NULL ? postgres_conn_plain(e, stop, &err) : NULL;
 	PGconn *asked = other == NULL ? own : other;
-	enum life life = asked == NULL ? UNKNOWN : life_of(e, asked, h);
+	enum life life = asked == NULL ? UNKNOWN : life_of(e, asked, h, stop);
 	bool lives;
 
 	if (life == WAITS_FOR_US && d->waits) { /* twice, and nothing came between */
-		end_session(e, asked, h);
+		end_session(e, asked, h, stop);
 		life = GONE;
 	}
 	lives = judge(e, life, d, stop);

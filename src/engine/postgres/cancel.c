@@ -2,7 +2,8 @@
  * and waits until PostgreSQL closes it, which one that is frozen never does. So a thread asks, and
  * is waited for: for a second. After that the session is of no use any more, since a request that
  * comes late would end whatever it runs by then; the thread ends when the machine is there again,
- * or its connection is given up. There are no more of these than there were sessions. */
+ * or its connection is given up. There are no more of these than there were sessions. Nor is a
+ * session waited for that was asked, and says nothing. */
 #define _GNU_SOURCE /* names of threads */
 #include <stdlib.h>
 
@@ -12,6 +13,7 @@
 #include "engine/postgres/postgres_int.h"
 
 #define ASK_MS 1000
+#define END_MS 3000 /* after that, what was asked to end is not waited for any more */
 
 struct asking {
 	PGcancel *what; /* owned */
@@ -86,6 +88,7 @@ bool postgres_ask_to_end(struct pg_conn *c)
 	bool sent;
 
 	c->cancelled = true;
+	c->answer_by_ms = clock_mono_ms() + END_MS;
 	if (a == NULL)
 		return false;
 	if (thread_start(&thread, ask_main, a) < 0) {
@@ -101,4 +104,12 @@ bool postgres_ask_to_end(struct pg_conn *c)
 	sent = a->sent;
 	asking_free(a);
 	return sent;
+}
+
+void postgres_asked_is_over(struct pg_conn *c)
+{
+	if (!c->cancelled)
+		return;
+	c->cancelled = false;
+	c->answer_by_ms = 0;
 }

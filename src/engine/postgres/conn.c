@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -35,13 +33,13 @@ static void ignore_notice(void *arg, const PGresult *r)
 	(void)arg, (void)r;
 }
 
-static int set_up_plain(struct pg_engine *e, PGconn *h, char *why, size_t size)
+static int set_up_plain(struct pg_engine *e, PGconn *h, const atomic_bool *stop, char *why, size_t size)
 {
 	PGresult *r;
 	bool done;
 
 	PQsetNoticeReceiver(h, ignore_notice, NULL);
-	r = postgres_exec(e, h, PG_SESSION_SQL);
+	r = postgres_exec(e, h, PG_SESSION_SQL, stop);
 	done = PQresultStatus(r) == PGRES_TUPLES_OK;
 	if (r == NULL)
 		str_copy(why, size, str_of("the host does not answer"));
@@ -51,19 +49,17 @@ static int set_up_plain(struct pg_engine *e, PGconn *h, char *why, size_t size)
 	return done ? 0 : -1;
 }
 
-PGconn *postgres_conn_plain(struct pg_engine *e, struct err *reterr)
+PGconn *postgres_conn_plain(struct pg_engine *e, const atomic_bool *stop, struct err *reterr)
 {
 	char why[400], application[64];
 	PGconn *h;
 
 	snprintf(application, sizeof(application), "procession %s", e->server);
-	h = postgres_connect(e, application, &e->primary.stopping, why, sizeof(why));
+	h = postgres_connect(e, application, stop, why, sizeof(why));
 	if (h == NULL) /* where another host has taken over, that is known now */
-		h = postgres_connect(e, application, &e->primary.stopping, why, sizeof(why));
-	if (h != NULL && set_up_plain(e, h, why, sizeof(why)) == 0) {
-		postgres_await_grace(e, &e->primary.stopping);
+		h = postgres_connect(e, application, stop, why, sizeof(why));
+	if (h != NULL && set_up_plain(e, h, stop, why, sizeof(why)) == 0 && postgres_await_grace(e, stop))
 		return h;
-	}
 	PQfinish(h);
 	(void)err_raise(
 		reterr, 50021, 16, 1,
@@ -85,9 +81,8 @@ int postgres_conn_new(struct pg_database *db, struct pg_conn **ret, struct err *
 	c->functions = calloc((size_t)db->procs->nprocs + 1, sizeof(bool));
 	c->together = calloc((size_t)db->procs->nprocs + 1, sizeof(bool));
 	c->statements = calloc((size_t)db->procs->nstatements + 1, sizeof(bool));
-	c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	arena_init(&c->arena, ARENA_MOST);
-	if (c->functions == NULL || c->together == NULL || c->statements == NULL || c->wake_fd < 0) {
+	if (c->functions == NULL || c->together == NULL || c->statements == NULL) {
 		postgres_conn_free(c);
 		return err_nomem(reterr);
 	}
@@ -102,7 +97,7 @@ void postgres_conn_drop(struct pg_conn *c)
 	c->h = NULL;
 	c->expected_at = c->nexpected = 0;
 	c->cancelled = false;
-	c->may_be_lost = false;
+	c->given_up = c->may_be_lost = false;
 	c->marked = c->lazy = false;
 	c->answer_by_ms = 0;
 }
@@ -113,8 +108,6 @@ void postgres_conn_free(struct pg_conn *c)
 		return;
 	postgres_conn_drop(c);
 	postgres_mark_give_back(c);
-	if (c->wake_fd >= 0)
-		close(c->wake_fd);
 	arena_fini(&c->arena);
 	free(c->expected);
 	free(c->functions);
@@ -153,7 +146,7 @@ static int set_up(struct pg_conn *c, char *why, size_t size)
 		 "greatest((SELECT max(floor) FROM clock), (SELECT max(at) FROM mark), 0), "
 		 "(SELECT version FROM store)",
 		 db->code, db->schema);
-	r = postgres_exec(db->engine, c->h, sql);
+	r = postgres_exec(db->engine, c->h, sql, postgres_stop_of(c));
 	if (PQresultStatus(r) == PGRES_TUPLES_OK) {
 		timeline = (int)strtol(PQgetvalue(r, 0, 0), NULL, 10);
 		postgres_clock_seen(c->db, strtoll(PQgetvalue(r, 0, 1), NULL, 10));
@@ -186,7 +179,7 @@ static int connect_session(struct pg_conn *c, char *why, size_t size)
 
 	why[0] = '\0';
 	snprintf(application, sizeof(application), "procession %.40s", c->slot);
-	c->h = postgres_connect(c->db->engine, application, &c->db->stopping, why, size);
+	c->h = postgres_connect(c->db->engine, application, postgres_stop_of(c), why, size);
 	memset(c->fixed, 0, sizeof(c->fixed));
 	memset(c->functions, 0, c->db->procs->nprocs);
 	memset(c->together, 0, c->db->procs->nprocs);
@@ -209,6 +202,11 @@ static int connect_session(struct pg_conn *c, char *why, size_t size)
 		return -1;
 	}
 	c->since_ms = clock_boot_ms();
+	if (!postgres_await_grace(c->db->engine, postgres_stop_of(c))) {
+		snprintf(why, size, "the host is not used before nobody believes in another one");
+		postgres_conn_drop(c);
+		return -1;
+	}
 	return 0;
 }
 
@@ -226,14 +224,17 @@ int postgres_conn_ready(struct pg_conn *c, int64_t until_ms, struct err *reterr)
 	bool first = true;
 
 	/* an answer that is left over would be taken for another call's */
-	assert(c->expected_at == c->nexpected || c->h == NULL || PQstatus(c->h) != CONNECTION_OK);
-	if (c->h != NULL && PQstatus(c->h) == CONNECTION_OK && !is_deposed(c))
+	assert(c->expected_at == c->nexpected || c->h == NULL || c->given_up ||
+	       PQstatus(c->h) != CONNECTION_OK);
+	if (c->h != NULL && PQstatus(c->h) == CONNECTION_OK && !c->given_up && !is_deposed(c))
 		return 0;
 	c->version = 0;
 	postgres_conn_drop(c);
 	while (connect_session(c, why, sizeof(why)) < 0) {
 		if (postgres_schema_check(c->db, c->version, reterr) < 0)
 			return -1; /* waiting does not help */
+		if (postgres_is_called_off(c))
+			return err_set(reterr, ERR_CANCELLED);
 		if (first)
 			LOG(LOG_WARN, &ctx, "postgres_unreachable", F_STR("reason", why));
 		first = false;
@@ -244,7 +245,6 @@ int postgres_conn_ready(struct pg_conn *c, int64_t until_ms, struct err *reterr)
 				       c->db->engine->failover_ms / 1000, why);
 		pause_ms(PAUSE_MS);
 	}
-	postgres_await_grace(c->db->engine, &c->db->stopping);
 	if (!first)
 		LOG(LOG_INFO, &ctx, "postgres_reached", F_STR("host", PQhost(c->h)),
 		    F_STR("port", PQport(c->h)), F_INT("timeline", c->timeline));

@@ -162,7 +162,7 @@ int postgres_side_connect(struct pg_side *s, PGconn **ret, struct err *reterr)
 {
 	char sql[400];
 
-	*ret = postgres_conn_plain(s->engine, reterr);
+	*ret = postgres_conn_plain(s->engine, &s->engine->primary.stopping, reterr);
 	if (*ret == NULL)
 		return -1;
 	(void)PQsetnonblocking(*ret, 1);

@@ -6,6 +6,7 @@
  *  - one of the calls failed in PostgreSQL, or its answer could not be taken (memory): all of them
  *    again, one after another, a savepoint each, so that only that one is undone (a broken rule of
  *    a procedure is no failure of the statement);
+ *  - a call was cancelled: the others again, without it;
  *  - the connection was lost: on the next one, for as long as failover_timeout.
  * When it is lost after the commit was sent, the mark tells (mark.c). Nobody has been answered
  * yet. */
@@ -21,11 +22,12 @@
 
 enum attempt {
 	ATTEMPT_DONE,
-	ATTEMPT_CONFLICT, /* others were in the way: again */
-	ATTEMPT_SPOILED,  /* one call failed: again, carefully */
-	ATTEMPT_LOCKED,   /* the gate was not free in time: again, for those that still have time */
-	ATTEMPT_BROKEN,   /* the connection is gone, and nothing happened */
-	ATTEMPT_FAILED    /* nothing to be done: all have their error */
+	ATTEMPT_CONFLICT,  /* others were in the way: again */
+	ATTEMPT_SPOILED,   /* one call failed: again, carefully */
+	ATTEMPT_LOCKED,    /* the gate was not free in time: again, for those that still have time */
+	ATTEMPT_CANCELLED, /* PostgreSQL was asked to end it for one of the calls: again, without that */
+	ATTEMPT_BROKEN,    /* the connection is gone, and nothing happened */
+	ATTEMPT_FAILED     /* nothing to be done: all have their error */
 };
 
 static void fail(struct pg_slot *s, const struct err *e)
@@ -107,7 +109,7 @@ static enum attempt take_begin(struct pg_worker *w)
 		result = ATTEMPT_BROKEN;
 	} else if (s == PG_FAILED && postgres_is_lock_timeout(r)) {
 		result = ATTEMPT_LOCKED;
-	} else if (s == PG_FAILED && postgres_is_conflict(r)) {
+	} else if (s == PG_FAILED && (postgres_is_conflict(r) || w->conn->cancelled)) {
 		result = ATTEMPT_CONFLICT;
 	} else if (s == PG_FAILED) {
 		postgres_error(w->conn, r, &err);
@@ -151,6 +153,10 @@ static enum attempt commit(struct pg_worker *w, int64_t until_ms)
 
 static enum attempt end(struct pg_worker *w, enum attempt result)
 {
+	/* whatever it looks like: it may have come of that */
+	if ((result == ATTEMPT_CONFLICT || result == ATTEMPT_SPOILED || result == ATTEMPT_LOCKED) &&
+	    w->conn->cancelled)
+		result = ATTEMPT_CANCELLED;
 	if (result != ATTEMPT_DONE && result != ATTEMPT_BROKEN && w->conn->h != NULL &&
 	    !postgres_rollback(w->conn))
 		postgres_conn_drop(w->conn);
@@ -206,11 +212,11 @@ static enum attempt send_all(struct pg_worker *w, bool alone)
 		       : ATTEMPT_BROKEN;
 }
 
-/* One that the client, or its time, has ended is done with; the others run again, also one that a
- * late cancelling has met. The connection may be gone with it. */
-static void note_ended(struct pg_worker *w, struct pg_slot *s, enum pg_state state, const PGresult *r)
+/* One that the client, or its time, has ended is done with, also where PostgreSQL was asked too
+ * late; the others run again. The connection may be gone with it. */
+static void note_ended(struct pg_worker *w, struct pg_slot *s, bool broken)
 {
-	if ((state == PG_BROKEN || postgres_has_state(r, "57014")) && postgres_is_ended(&w->run, s->call))
+	if ((broken || w->conn->cancelled) && postgres_is_ended(&w->run, s->call))
 		fail(s, &s->call->err);
 }
 
@@ -230,9 +236,10 @@ static enum attempt next_answer(struct pg_worker *w, struct pg_slot *s, PGresult
 		result = postgres_is_conflict(*ret)       ? ATTEMPT_CONFLICT
 			 : postgres_is_lock_timeout(*ret) ? ATTEMPT_LOCKED
 							  : ATTEMPT_SPOILED;
+	} else if (w->conn->cancelled) {
+		result = ATTEMPT_CANCELLED;
 	}
-	if (state != PG_OK)
-		note_ended(w, s, state, *ret);
+	note_ended(w, s, state == PG_BROKEN);
 	engine_run_end(&w->run);
 	return result;
 }
@@ -356,7 +363,7 @@ static bool is_true_still(struct pg_worker *w, struct pg_slot *s)
 	int64_t until_ms = clock_mono_ms() + w->db->engine->failover_ms;
 	struct err err;
 
-	switch (postgres_lease(w->conn, s->call, until_ms, &err)) {
+	switch (postgres_lease(w->conn, until_ms, &err)) {
 	case PG_BROKEN: return false;
 	case PG_FAILED: engine_call_fail(s->call, &err); break;
 	case PG_OK: break;
@@ -368,10 +375,10 @@ static enum attempt undo_one(struct pg_worker *w, struct pg_slot *s, const struc
 {
 	(void)engine_call_rewind(s->call, s->mark);
 	if (out->broken) {
-		note_ended(w, s, PG_BROKEN, NULL);
+		note_ended(w, s, true);
 		return ATTEMPT_BROKEN;
 	}
-	if (out->conflict)
+	if (out->conflict || (w->conn->cancelled && !postgres_is_ended(&w->run, s->call)))
 		return ATTEMPT_CONFLICT;
 	if (!saved && !is_true_still(w, s))
 		return ATTEMPT_BROKEN;
@@ -505,8 +512,10 @@ static void run_all(struct pg_worker *w)
 	int64_t until_ms = clock_mono_ms() + w->db->engine->failover_ms;
 	struct err err;
 
-	while (!all_dead(w)) {
+	for (postgres_dismiss(w); !all_dead(w); postgres_dismiss(w)) {
 		if (get_ready(w, until_ms, &err) < 0) {
+			if (postgres_is_called_off(w->conn))
+				continue; /* the others wait on */
 			fail_all(w, &err);
 			return;
 		}
@@ -523,6 +532,7 @@ static void run_all(struct pg_worker *w)
 				return;
 			}
 			break;
+		case ATTEMPT_CANCELLED: break;
 		case ATTEMPT_SPOILED: fast = false; break;
 		case ATTEMPT_LOCKED: refuse_late(w); break;
 		case ATTEMPT_BROKEN:
@@ -558,7 +568,8 @@ void postgres_group_run(struct pg_worker *w)
 	/* nobody is kept waiting by it any more: what comes next tries, however little it may
 	 * wait */
 	atomic_store_explicit(&w->db->gate_taken, false, memory_order_relaxed);
-	metrics_commit(w->db->base.metrics, w->ngroup);
+	if (w->ngroup > 0)
+		metrics_commit(w->db->base.metrics, w->ngroup);
 	for (size_t i = 0; i < w->ngroup; i++)
 		engine_call_complete(w->group[i].call);
 	w->ngroup = 0;

@@ -99,6 +99,8 @@ enum pg_state postgres_mark_make(struct pg_conn *c, struct err *reterr)
 	if (bind_mark(c, &p, false, reterr) < 0)
 		return PG_FAILED;
 	s = make(c, &p, reterr);
+	if (c->cancelled) /* the row is made again, by another session */
+		return PG_BROKEN;
 	if (s == PG_BROKEN && c->answer_by_ms != 0 && clock_mono_ms() >= c->answer_by_ms) {
 		postgres_conn_drop(c);
 		(void)err_set(reterr, ERR_UNREACHABLE, c->db->base.name, c->db->engine->failover_ms / 1000,
@@ -146,6 +148,7 @@ static enum pg_state commit(struct pg_conn *c, struct err *reterr)
 	/* all answers were read, and no limit of a call ends what is sent from here on */
 	assert(c->expected_at == c->nexpected);
 	c->run = NULL;
+	c->commits = c->marked;
 	c->marked = c->lazy = false;
 	limit_waiting(c);
 	if (!postgres_send_fixed(c, PG_COMMIT) || !postgres_send_sync(c))
@@ -169,8 +172,10 @@ enum pg_state postgres_commit(struct pg_conn *c, int64_t until_ms, struct err *r
 	bool lazy = c->lazy;
 	enum pg_state s = commit(c, reterr);
 
-	if (s == PG_OK && lazy && postgres_lease(c, NULL, until_ms, reterr) != PG_OK)
+	if (s == PG_OK && lazy && postgres_lease(c, until_ms, reterr) != PG_OK)
 		s = PG_BROKEN;
+	if (s != PG_BROKEN)
+		c->commits = false;
 	return s;
 }
 
@@ -212,6 +217,7 @@ int postgres_mark_look(struct pg_conn *c, int64_t until_ms, struct err *reterr)
 		if (clock_mono_ms() >= until_ms)
 			break;
 	}
+	c->commits = false;
 	c->in_doubt = found < 0;
 	if (found < 0)
 		(void)err_set(reterr, ERR_IN_DOUBT, c->db->base.name, c->db->engine->failover_ms / 1000);

@@ -15,7 +15,7 @@ static PGresult *ask(struct pg_engine *e, const char *sql, struct err *reterr)
 
 	if (clock_mono_ms() >= e->ask_after_ms) {
 		if (e->asker == NULL)
-			e->asker = postgres_conn_plain(e, reterr);
+			e->asker = postgres_conn_plain(e, &e->primary.stopping, reterr);
 		if (e->asker != NULL)
 			r = postgres_ask(e, e->asker, sql, 1, values, NULL, NULL);
 	}

@@ -13,6 +13,7 @@
 #include "engine/postgres/postgres_int.h"
 
 #define STEP_MS 250     /* so often a waiting call's limits are looked at */
+#define MOMENT_MS 500   /* what takes longer is ended for any call of a group that is cancelled */
 #define DOUBT_MS 800    /* after that, it is looked for another primary */
 #define SILENCE_MS 3000 /* after that, the primary is asked whether our session lives */
 #define SUSPECT_EVERY_MS 500
@@ -128,11 +129,11 @@ bool postgres_send_sync(struct pg_conn *c)
 
 /* ---- waiting ---- */
 
-static void forget_wake(struct pg_conn *c)
+static void forget_wake(const struct pg_worker *w)
 {
 	uint64_t n;
 
-	if (read(c->wake_fd, &n, sizeof(n)) < 0)
+	if (read(w->wake_fd, &n, sizeof(n)) < 0)
 		return; /* nobody has written: nothing to forget */
 }
 
@@ -141,16 +142,35 @@ struct silence {
 	struct pg_doubt doubt;
 };
 
+/* The call that is waited for is ended at once. Where another one of its group is cancelled, or
+ * what is waited for is no call, it may be over in a moment anyway: the others would have to run
+ * again. */
+static bool must_end(struct pg_conn *c, const struct silence *s, int64_t now)
+{
+	if (c->cancelled)
+		return false;
+	if (c->run != NULL && c->run->call != NULL && engine_run_stop(c->run, 0, now))
+		return true;
+	return now - s->since_ms >= MOMENT_MS && postgres_is_called_off(c);
+}
+
+/* Interrupted, that says nothing of the session: what runs there is asked to end first. */
+static bool is_there(struct pg_conn *c, struct silence *s)
+{
+	const atomic_bool *stop = postgres_stop_of(c);
+
+	return postgres_lives(c->db->engine, NULL, c->h, &s->doubt, stop) ||
+	       (atomic_load(stop) && !atomic_load(&c->db->stopping));
+}
+
 /* False: nobody is there any more. */
 static bool is_patient(struct pg_conn *c, struct silence *s)
 {
 	int64_t now = clock_mono_ms();
 
-	if (c->run != NULL && c->run->call != NULL && !c->cancelled && engine_run_stop(c->run, 0, now) &&
-	    !postgres_ask_to_end(c))
+	if (must_end(c, s, now) && !postgres_ask_to_end(c))
 		return false;
-	if (c->reader != NULL)
-		(void)postgres_slow_must_go(c->reader, false, now);
+	(void)postgres_slow_must_go(c->worker, false, now);
 	if (c->timeline < atomic_load(&c->db->engine->timeline) ||
 	    (c->answer_by_ms != 0 && now >= c->answer_by_ms))
 		return false; /* another primary has taken over, or it took too long */
@@ -161,7 +181,7 @@ static bool is_patient(struct pg_conn *c, struct silence *s)
 	if (now - s->since_ms < SILENCE_MS || now - s->asked_ms < PROBE_EVERY_MS)
 		return true;
 	s->asked_ms = now;
-	return postgres_lives(c->db->engine, NULL, c->h, &s->doubt, &c->db->stopping);
+	return is_there(c, s);
 }
 
 /* Until there is a result, or something to be sent has been taken. False: broken. */
@@ -172,7 +192,7 @@ static bool wait_for_result(struct pg_conn *c)
 
 	for (;;) {
 		int unsent = PQflush(c->h);
-		struct pollfd fds[2] = { { PQsocket(c->h), POLLIN, 0 }, { c->wake_fd, POLLIN, 0 } };
+		struct pollfd fds[2] = { { PQsocket(c->h), POLLIN, 0 }, { c->worker->wake_fd, POLLIN, 0 } };
 
 		if (unsent < 0)
 			return false;
@@ -183,7 +203,7 @@ static bool wait_for_result(struct pg_conn *c)
 		if (poll(fds, 2, STEP_MS) < 0)
 			continue;
 		if (fds[1].revents != 0)
-			forget_wake(c);
+			forget_wake(c->worker);
 		if ((fds[0].revents & (POLLIN | POLLERR | POLLHUP)) != 0) {
 			if (PQconsumeInput(c->h) != 1)
 				return false;
@@ -215,8 +235,12 @@ static enum pg_state state_of(struct pg_conn *c, const PGresult *r)
 static enum pg_state get(struct pg_conn *c, PGresult **ret)
 {
 	*ret = NULL;
-	if (c->h == NULL || !wait_for_result(c))
+	if (c->h == NULL || c->given_up)
 		return PG_BROKEN;
+	if (!wait_for_result(c)) {
+		c->given_up = true;
+		return PG_BROKEN;
+	}
 	*ret = PQgetResult(c->h);
 	return *ret == NULL ? PG_OK : state_of(c, *ret);
 }
@@ -321,7 +345,7 @@ bool postgres_rollback(struct pg_conn *c)
 		return false;
 	c->marked = c->lazy = false;
 	ok = postgres_send_text(c, "ROLLBACK") && postgres_send_sync(c) && postgres_synced(c) == PG_OK;
-	c->cancelled = false;
+	postgres_asked_is_over(c);
 	return ok;
 }
 

@@ -18,7 +18,8 @@ int postgres_plain_open(struct pg_engine *e, struct pg_plain *ret, struct err *r
 	bool told = false;
 	PGconn *h;
 
-	while ((h = postgres_conn_plain(e, reterr)) == NULL && clock_mono_ms() < until_ms && !gives_up(e)) {
+	while ((h = postgres_conn_plain(e, &e->primary.stopping, reterr)) == NULL &&
+	       clock_mono_ms() < until_ms && !gives_up(e)) {
 		if (!told)
 			LOG(LOG_WARN, NULL, "postgres_awaited", F_INT("seconds", e->failover_ms / 1000),
 			    F_STR("reason", reterr->text));
@@ -47,7 +48,7 @@ bool postgres_plain_keep(struct pg_engine *e, PGconn **h, const char *settings)
 
 	if (*h != NULL)
 		return true;
-	*h = postgres_conn_plain(e, &err);
+	*h = postgres_conn_plain(e, &e->primary.stopping, &err);
 	if (*h != NULL && postgres_plain_script(&(struct pg_plain){ e, *h }, settings, &err) < 0) {
 		PQfinish(*h);
 		*h = NULL;

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -59,8 +60,9 @@ static void dequeue(struct pg_database *db, struct call *c)
 /* Under the lock: out of the queue. */
 static void take(struct pg_worker *w, struct call *c)
 {
-	assert(w->ngroup < PG_GROUP_MAX && w->running_on == NULL);
+	assert(w->ngroup < PG_GROUP_MAX);
 	dequeue(w->db, c);
+	postgres_notes(c)->worker = w;
 	w->group[w->ngroup++].call = c;
 }
 
@@ -260,8 +262,8 @@ static void work(struct pg_worker *w)
 	if (w->kind == PG_READER) {
 		postgres_reader_run(w);
 	} else if (first->txn != NULL) {
-		w->ngroup = 0;
 		postgres_txn_run(w, first);
+		w->ngroup = 0;
 	} else {
 		postgres_group_run(w);
 	}
@@ -289,7 +291,8 @@ static void *worker_main(void *arg)
 			lock_give(&db->lock);
 			continue;
 		}
-		w->running_on = w->conn;
+		/* whom that was for is answered */
+		atomic_store_explicit(&w->interrupted, false, memory_order_relaxed);
 		if (w->kind == PG_READER && !w->counted)
 			postgres_slow_begin(w, w->group[0].call);
 		if (w->group[0].call->txn != NULL)
@@ -298,7 +301,6 @@ static void *worker_main(void *arg)
 		lock_give(&db->lock);
 		work(w);
 		lock_take(&db->lock);
-		w->running_on = NULL;
 		postgres_slow_end(w);
 		assert(w->ngroup == 0 && (!w->counted || db->running[w->kind] > 0));
 		if (w->counted)
@@ -315,6 +317,8 @@ static void worker_free(struct pg_worker *w)
 		return;
 	postgres_conn_free(w->conn);
 	pthread_cond_destroy(&w->wake);
+	if (w->wake_fd >= 0)
+		close(w->wake_fd);
 	free(w);
 }
 
@@ -332,10 +336,11 @@ static int add_worker(struct pg_database *db, enum pg_worker_kind kind, struct e
 	w->db = db;
 	w->kind = kind;
 	w->run.db = &db->base;
+	w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (postgres_conn_new(db, &w->conn, reterr) < 0)
 		goto fail;
-	w->conn->reader = kind == PG_READER ? w : NULL;
-	if (thread_start(&w->thread, worker_main, w) < 0) {
+	w->conn->worker = w;
+	if (w->wake_fd < 0 || thread_start(&w->thread, worker_main, w) < 0) {
 		(void)err_nomem(reterr);
 		goto fail;
 	}
@@ -404,8 +409,10 @@ void postgres_pool_stop(struct pg_database *db)
 
 	lock_take(&db->lock);
 	atomic_store(&db->stopping, true);
-	for (unsigned i = 0; i < db->nworkers; i++)
+	for (unsigned i = 0; i < db->nworkers; i++) {
 		pthread_cond_signal(&db->workers[i]->wake);
+		postgres_interrupt(db->workers[i]);
+	}
 	lock_give(&db->lock);
 	for (unsigned i = 0; i < db->nworkers; i++)
 		pthread_join(db->workers[i]->thread, NULL);
@@ -459,7 +466,6 @@ bool postgres_submit(struct pg_database *db, struct call *c)
 
 void postgres_cancel(struct pg_database *db, struct call *c)
 {
-	const uint64_t one = 1;
 	bool waits;
 
 	lock_take(&db->lock);
@@ -467,10 +473,8 @@ void postgres_cancel(struct pg_database *db, struct call *c)
 	if (waits)
 		dequeue(db, c);
 	for (unsigned i = 0; !waits && i < db->nworkers; i++) {
-		const struct pg_conn *on = db->workers[i]->running_on;
-
-		if (on != NULL && write(on->wake_fd, &one, sizeof(one)) < 0)
-			continue; /* it has been told already */
+		if (db->workers[i] == postgres_notes(c)->worker)
+			postgres_interrupt(db->workers[i]);
 	}
 	lock_give(&db->lock);
 	if (waits)

@@ -111,7 +111,7 @@ struct pg_engine {
 /* What is noted about a call while it is here. */
 struct pg_notes {
 	int64_t deadline_ms;      /* when waiting for others ends; 0: it has not begun */
-	struct pg_worker *reader; /* that runs it, when it may take long */
+	struct pg_worker *worker; /* that took it; under the lock */
 };
 _Static_assert(sizeof(struct pg_notes) <= sizeof(union call_room), "the room of a call is too small");
 
@@ -196,20 +196,20 @@ PGconn *postgres_connect(struct pg_engine *e, const char *application, const ato
 void postgres_adopt(struct pg_engine *e, int host, int timeline);
 /* Something is wrong with the primary: the thread looks for another one. */
 void postgres_suspect(struct pg_engine *e);
-/* Until a new primary may be used. */
-void postgres_await_grace(struct pg_engine *e, const atomic_bool *stop);
+/* Until a new primary may be used. False: it is time to stop before. */
+MUST_CHECK bool postgres_await_grace(struct pg_engine *e, const atomic_bool *stop);
 /* A commit that was sent then (clock_boot_ms()) has been confirmed. */
 void postgres_proved(struct pg_engine *e, int timeline, int64_t sent_ms);
 /* Whoever answers without a commit asks this first. PG_OK: nobody has been told anything by another
- * primary yet. PG_BROKEN: another one has taken over. PG_FAILED: the call (NULL: none that
- * could be cancelled) ends, reterr says why. */
-enum pg_state postgres_lease(struct pg_conn *c, const struct call *call, int64_t until_ms,
-			     struct err *reterr);
+ * primary yet. PG_BROKEN: another one has taken over. PG_FAILED: nobody knows in time, or a call is
+ * called off; reterr says why. */
+enum pg_state postgres_lease(struct pg_conn *c, int64_t until_ms, struct err *reterr);
 
 /* ---- questions to a bare session: ask.c, plain.c ---- */
 
-/* A text, waited for a few seconds. NULL: the session is of no use any more. */
-PGresult *postgres_exec(struct pg_engine *e, PGconn *h, const char *sql);
+/* A text, waited for a few seconds, or until *stop (NULL: nothing else ends it). NULL: the session
+ * is of no use any more. */
+PGresult *postgres_exec(struct pg_engine *e, PGconn *h, const char *sql, const atomic_bool *stop);
 /* The same, waited for as long as PostgreSQL works at it. NULL, or an error that says that the
  * session ends: PQstatus() says so, too. */
 PGresult *postgres_exec_long(struct pg_engine *e, PGconn *h, const char *sql);
@@ -220,7 +220,7 @@ PGresult *postgres_exec_until(struct pg_engine *e, PGconn *h, const char *sql, c
 PGresult *postgres_ask(struct pg_engine *e, PGconn *h, const char *sql, int n, const char *const *values,
 		       const int *lengths, const int *formats);
 /* Of a session that has not answered for a while, asked on another one (NULL: on one that is made
- * for it). False: nobody will answer. */
+ * for it). False: nobody will answer, or it was time to stop before that was known. */
 bool postgres_lives(struct pg_engine *e, PGconn *other, PGconn *h, struct pg_doubt *d,
 		    const atomic_bool *stop);
 
@@ -273,11 +273,12 @@ struct pg_conn {
 	bool in_doubt;            /* nobody could tell whether its last commit happened */
 	int64_t answer_by_ms;     /* after that nobody is waited for any more; 0: no limit */
 	bool marked, lazy;        /* its transaction has its mark; waits for no disk */
+	bool given_up;            /* nobody answers, or it is gone: for nothing but to be dropped */
 	bool may_be_lost;         /* PostgreSQL said that a commit is not on its standby */
-	int wake_fd;              /* eventfd: somebody was cancelled */
-	struct engine_run *run;   /* of the call that is waited for; NULL: nobody can end it */
+	bool commits;             /* COMMIT was sent, and what came of it is not known yet */
+	struct engine_run *run;   /* of the call that is waited for; NULL: of none */
 	bool cancelled;           /* PostgreSQL was asked to end what runs */
-	struct pg_worker *reader; /* that it belongs to; NULL: to nobody, or to a writer */
+	struct pg_worker *worker; /* on whose thread it is waited for: its own, or its transaction's */
 	struct arena arena;       /* for values on their way out */
 	/* what has been sent and not been answered yet, in order */
 	struct pg_expected {
@@ -294,13 +295,14 @@ enum pg_state {
 
 MUST_CHECK int postgres_conn_new(struct pg_database *db, struct pg_conn **ret, struct err *reterr);
 void postgres_conn_free(struct pg_conn *c); /* NULL is welcome */
-/* Connects if it is not connected, trying again until then (ms of the monotonic clock). */
+/* Connects if it is not connected, trying again until then (ms of the monotonic clock), or until a
+ * call is called off. */
 MUST_CHECK int postgres_conn_ready(struct pg_conn *c, int64_t until_ms, struct err *reterr);
 void postgres_conn_drop(struct pg_conn *c);
 /* What libpq says of a failed connection, in one line. */
 void postgres_conn_why(PGconn *h, char *dst, size_t size);
-/* A bare session, of no database. NULL: there is no primary now. */
-MUST_CHECK PGconn *postgres_conn_plain(struct pg_engine *e, struct err *reterr);
+/* A bare session, of no database. NULL: there is no primary now, or it is time to stop. */
+MUST_CHECK PGconn *postgres_conn_plain(struct pg_engine *e, const atomic_bool *stop, struct err *reterr);
 
 struct pg_params {
 	int n, cap;
@@ -330,6 +332,8 @@ void postgres_row_by_row(struct pg_conn *c);
 /* Whatever runs there is to end: it fails, now or later, or is done first. False: PostgreSQL does
  * not take that; the connection is as good as lost. */
 MUST_CHECK bool postgres_ask_to_end(struct pg_conn *c);
+/* What was asked to end is over: what follows has its own limits. */
+void postgres_asked_is_over(struct pg_conn *c);
 enum pg_state postgres_part(struct pg_conn *c, PGresult **ret);
 /* After PG_FAILED: rolls back, and the pipeline is usable again. false: the connection is gone. */
 bool postgres_rollback(struct pg_conn *c);
@@ -463,9 +467,10 @@ struct pg_worker {
 	enum pg_later later; /* how the group is committed */
 	struct call promise; /* of PG_LATER_PROMISE */
 	struct value promise_value;
-	bool counted;               /* under the lock: its group is one of those that run */
-	struct pg_conn *running_on; /* under the lock: where a call of ours runs, for cancelling */
-	struct list link;           /* under the lock: of those that sleep */
+	bool counted;            /* under the lock: its group is one of those that run */
+	atomic_bool interrupted; /* set under the lock: one of its calls is cancelled, or the database ends */
+	int wake_fd;             /* eventfd: the same for whoever polls */
+	struct list link;        /* under the lock: of those that sleep */
 	pthread_cond_t wake;
 	bool told; /* under the lock: to wake up */
 	/* of a reader with a call that may take long: when it began, since when its client does not
@@ -503,6 +508,17 @@ MUST_CHECK int postgres_pool_start(struct pg_database *db, struct err *reterr);
 void postgres_pool_stop(struct pg_database *db);
 /* The keeper: ends what has waited or been open for too long. */
 void postgres_pool_sweep(struct pg_database *db, int64_t now_ms);
+
+/* ---- interrupt.c: calls that are cancelled while a worker has them ---- */
+
+/* Under the lock: it looks at its calls, and whether the database ends. */
+void postgres_interrupt(struct pg_worker *w);
+/* What ends waiting on this connection: a flag for those who wait by themselves. */
+const atomic_bool *postgres_stop_of(const struct pg_conn *c);
+/* Whether a call of its worker's is cancelled, and may be answered: nobody waits any more. */
+bool postgres_is_called_off(struct pg_conn *c);
+/* Nothing is under way: those that are cancelled are answered, and the group goes on without. */
+void postgres_dismiss(struct pg_worker *w);
 
 /* On the worker's thread, without the lock; completes the calls. */
 void postgres_group_run(struct pg_worker *w);

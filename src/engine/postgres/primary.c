@@ -316,12 +316,16 @@ PGconn *postgres_connect(struct pg_engine *e, const char *application, const ato
 	return NULL;
 }
 
-void postgres_await_grace(struct pg_engine *e, const atomic_bool *stop)
+bool postgres_await_grace(struct pg_engine *e, const atomic_bool *stop)
 {
 	const struct timespec step = { 0, 20000000 };
 
-	while (clock_boot_ms() < atomic_load(&e->primary.usable_ms) && !atomic_load(stop))
+	while (clock_boot_ms() < atomic_load(&e->primary.usable_ms)) {
+		if (atomic_load(stop))
+			return false;
 		nanosleep(&step, NULL);
+	}
+	return true;
 }
 
 /* ---- for those who read ---- */
@@ -335,11 +339,11 @@ static void want_proof(struct pg_primary *w)
 	lock_give(&w->lock);
 }
 
-static int give_up(const struct pg_conn *c, const struct call *call, int64_t until_ms, struct err *reterr)
+static int give_up(struct pg_conn *c, int64_t until_ms, struct err *reterr)
 {
 	if (atomic_load(&c->db->stopping))
 		return err_set(reterr, ERR_SHUTDOWN);
-	if (call != NULL && atomic_load_explicit(&call->cancelled, memory_order_relaxed))
+	if (postgres_is_called_off(c))
 		return err_set(reterr, ERR_CANCELLED);
 	if (clock_mono_ms() >= until_ms)
 		return err_set(reterr, ERR_UNREACHABLE, c->db->base.name, c->db->engine->failover_ms / 1000,
@@ -348,7 +352,7 @@ static int give_up(const struct pg_conn *c, const struct call *call, int64_t unt
 	return 0;
 }
 
-enum pg_state postgres_lease(struct pg_conn *c, const struct call *call, int64_t until_ms, struct err *reterr)
+enum pg_state postgres_lease(struct pg_conn *c, int64_t until_ms, struct err *reterr)
 {
 	struct pg_engine *e = c->db->engine;
 	struct pg_primary *w = &e->primary;
@@ -363,7 +367,7 @@ enum pg_state postgres_lease(struct pg_conn *c, const struct call *call, int64_t
 			want_proof(w);
 		if (now < proved + LEASE_MS && proved >= c->since_ms)
 			return PG_OK;
-		if (give_up(c, call, until_ms, reterr) < 0)
+		if (give_up(c, until_ms, reterr) < 0)
 			return PG_FAILED;
 		lock_take(&w->lock);
 		if (atomic_load(&w->proved_ms) == proved)

@@ -33,7 +33,7 @@ int postgres_promise_call_in(struct pg_conn *c)
 	snprintf(sql, sizeof(sql),
 		 "BEGIN; SET LOCAL synchronous_commit = off; SELECT procession.call_in('%s'); COMMIT",
 		 c->db->schema);
-	r = postgres_exec(c->db->engine, c->h, sql);
+	r = postgres_exec(c->db->engine, c->h, sql, postgres_stop_of(c));
 	rc = PQresultStatus(r) == PGRES_COMMAND_OK ? 0 : -1;
 	PQclear(r);
 	return rc;

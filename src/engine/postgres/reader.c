@@ -1,13 +1,14 @@
 /* reader.c — calls that only read: those that wait go together, in one transaction that can write
  * nothing and one round trip; what is no function goes by itself. There is nothing to be in doubt
- * about: what was lost is read again, one by one. */
+ * about: what was lost is read again, one by one. Between two attempts those that are cancelled
+ * leave. */
+#include <string.h>
+
 #include "base/clock.h"
 #include "engine/postgres/postgres_int.h"
 
 #define ATTEMPTS_MOST 20
 #define ANSWER_LARGE ((size_t)64 << 10) /* a client may take its time for it */
-
-enum attempt { ATTEMPT_DONE, ATTEMPT_AGAIN, ATTEMPT_BROKEN };
 
 /* Where one group writes at a time, every snapshot is a state between two of them; elsewhere only
  * SERIALIZABLE tells whether it is one. */
@@ -51,8 +52,14 @@ static struct pg_outcome read_steps(struct pg_worker *w, struct call *call)
 {
 	enum pg_fixed begin = call->kind == CALL_QUERY ? PG_BEGIN_QUERY : begin_of(w->db);
 	struct pg_outcome out = { .rc = -1, .broken = true };
+	enum pg_state s;
 
-	if (postgres_do_fixed(w->conn, begin, &call->err) != PG_OK)
+	engine_run_begin(&w->run, call);
+	w->conn->run = &w->run;
+	s = postgres_do_fixed(w->conn, begin, &call->err);
+	w->conn->run = NULL;
+	engine_run_end(&w->run);
+	if (s != PG_OK)
 		return out;
 	out = postgres_run_call(w->conn, call, &w->run);
 	if (out.rc == 0 && (!postgres_send_fixed(w->conn, PG_COMMIT) || !postgres_send_sync(w->conn) ||
@@ -80,35 +87,40 @@ static struct pg_outcome read_one(struct pg_worker *w, struct call *call)
 	return out;
 }
 
-static enum attempt attempt(struct pg_worker *w, struct call *call, size_t mark)
+/* False: it is to be run again; also where PostgreSQL was asked to end it for another one, which
+ * waits for its turn. */
+static bool attempt(struct pg_worker *w, struct call *call)
 {
+	size_t mark = engine_call_mark(call);
 	struct pg_outcome out = read_one(w, call);
-	bool again = out.rc < 0 && (out.broken || out.conflict) && !postgres_is_ended(&w->run, call);
+	bool for_another = w->conn->cancelled && w->ngroup > 1;
+	bool again = out.rc < 0 && (out.broken || out.conflict || for_another) &&
+		     !postgres_is_ended(&w->run, call);
 
 	if (out.broken || (out.rc < 0 && !postgres_rollback(w->conn)))
 		postgres_conn_drop(w->conn);
-	w->conn->cancelled = false;
+	postgres_asked_is_over(w->conn);
 	if (out.rc == 0)
-		return ATTEMPT_DONE;
+		return true;
 	if (!engine_call_rewind(call, mark) && again) {
 		/* some of its rows have left: it cannot begin anew */
 		(void)err_set(&call->err, ERR_ROWS_LOST, w->db->base.name);
 		engine_call_fail(call, &call->err);
-		return ATTEMPT_DONE;
+		return true;
 	}
 	if (again)
 		engine_call_reset(call);
-	return !again ? ATTEMPT_DONE : out.broken ? ATTEMPT_BROKEN : ATTEMPT_AGAIN;
+	return !again;
 }
 
 /* A connection to a primary that has proved lately that it is one: this is not known of the answer
  * itself, which nobody confirms. */
-static int ready(struct pg_worker *w, const struct call *call, int64_t until_ms, struct err *reterr)
+static int ready(struct pg_worker *w, int64_t until_ms, struct err *reterr)
 {
 	for (;;) {
 		if (postgres_conn_ready(w->conn, until_ms, reterr) < 0)
 			return -1;
-		switch (postgres_lease(w->conn, call, until_ms, reterr)) {
+		switch (postgres_lease(w->conn, until_ms, reterr)) {
 		case PG_OK: return 0;
 		case PG_FAILED: return -1;
 		case PG_BROKEN: break; /* another one is the primary now */
@@ -116,25 +128,20 @@ static int ready(struct pg_worker *w, const struct call *call, int64_t until_ms,
 	}
 }
 
-static void run(struct pg_worker *w, struct call *call, int64_t until_ms)
+/* The first of those that are left; out of the group when it has its result. */
+static void run_first(struct pg_worker *w, unsigned attempts)
 {
-	size_t mark = engine_call_mark(call);
-	unsigned attempts = 0;
-	enum attempt result = ATTEMPT_AGAIN;
+	struct call *call = w->group[0].call;
 
-	while (result != ATTEMPT_DONE) {
-		if (atomic_load_explicit(&call->cancelled, memory_order_relaxed))
-			(void)err_set(&call->err, ERR_CANCELLED);
-		else if (ready(w, call, until_ms, &call->err) == 0 && ++attempts <= ATTEMPTS_MOST) {
-			result = attempt(w, call, mark);
-			continue;
-		} else if (attempts > ATTEMPTS_MOST) {
-			(void)err_set(&call->err, ERR_STORE, w->db->base.name,
-				      "others were in the way of this reading, again and again");
-		}
+	if (attempts > ATTEMPTS_MOST) {
+		(void)err_set(&call->err, ERR_STORE, w->db->base.name,
+			      "others were in the way of this reading, again and again");
 		engine_call_fail(call, &call->err);
+	} else if (!attempt(w, call)) {
 		return;
 	}
+	memmove(w->group, w->group + 1, --w->ngroup * sizeof(w->group[0]));
+	engine_call_complete(call);
 }
 
 /* ---- together ---- */
@@ -149,8 +156,7 @@ static bool send_all(struct pg_worker *w)
 		struct call *c = w->group[i].call;
 
 		engine_call_begin(c);
-		if (atomic_load_explicit(&c->cancelled, memory_order_relaxed) ||
-		    postgres_call_send(w->conn, c, &broken, &c->err) < 0)
+		if (postgres_call_send(w->conn, c, &broken, &c->err) < 0)
 			return false;
 	}
 	return postgres_send_fixed(w->conn, PG_COMMIT) && postgres_send_sync(w->conn);
@@ -201,20 +207,16 @@ static void refuse_all(struct pg_worker *w, const struct err *why)
 		engine_call_fail(w->group[i].call, why);
 		engine_call_complete(w->group[i].call);
 	}
+	w->ngroup = 0;
 }
 
-/* False: nobody is answered, and nothing is left of it. */
-static bool run_together(struct pg_worker *w, int64_t until_ms)
+/* If something goes wrong nobody is answered, and nothing is left of it. False: better one by
+ * one. */
+static bool run_together(struct pg_worker *w)
 {
 	PGresult *answers[PG_GROUP_MAX] = { NULL };
-	struct err err;
-	bool done = false;
+	bool done = send_all(w) && take_all(w, answers), for_one = w->conn->cancelled;
 
-	if (ready(w, NULL, until_ms, &err) < 0) {
-		refuse_all(w, &err);
-		return true;
-	}
-	done = send_all(w) && take_all(w, answers);
 	if (done)
 		give_all(w, answers);
 	for (size_t i = 0; i < w->ngroup; i++) {
@@ -222,20 +224,34 @@ static bool run_together(struct pg_worker *w, int64_t until_ms)
 		if (!done)
 			engine_call_reset(w->group[i].call);
 	}
-	if (!done && w->conn->h != NULL && !postgres_rollback(w->conn))
+	if (done)
+		w->ngroup = 0;
+	else if (w->conn->h != NULL && !postgres_rollback(w->conn))
 		postgres_conn_drop(w->conn);
-	w->conn->cancelled = false;
-	return done;
+	postgres_asked_is_over(w->conn);
+	return for_one;
 }
 
 void postgres_reader_run(struct pg_worker *w)
 {
 	int64_t until_ms = clock_mono_ms() + w->db->engine->failover_ms;
-	bool together = w->ngroup > 1 && run_together(w, until_ms);
+	bool together = true;
+	unsigned attempts = 0;
+	struct err err;
 
-	for (size_t i = 0; i < w->ngroup && !together; i++) {
-		run(w, w->group[i].call, until_ms);
-		engine_call_complete(w->group[i].call);
+	while (w->ngroup > 0) {
+		size_t n = w->ngroup;
+
+		if (ready(w, until_ms, &err) == 0) {
+			if (together && n > 1)
+				together = run_together(w);
+			else
+				run_first(w, ++attempts);
+		} else if (!postgres_is_called_off(w->conn)) {
+			refuse_all(w, &err);
+		}
+		postgres_dismiss(w); /* the others wait on */
+		if (w->ngroup < n)
+			attempts = 0;
 	}
-	w->ngroup = 0;
 }

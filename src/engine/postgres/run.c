@@ -91,12 +91,11 @@ static int send_row(struct pg_conn *c, const struct query *q, const PGresult *r,
 static bool must_end(struct pg_conn *c, struct engine_run *run, struct pg_outcome *out, struct err *reterr)
 {
 	int64_t now = clock_mono_ms();
-	bool stop = engine_run_stop(run, 0, now) ||
-		    (c->reader != NULL && postgres_slow_must_go(c->reader, false, now));
+	bool stop = engine_run_stop(run, 0, now) || postgres_slow_must_go(c->worker, false, now);
 
 	if (stop && out->rc == 0)
 		out->rc = err_set(reterr, ERR_CANCELLED);
-	return !c->cancelled && (stop || (out->rc < 0 && c->reader != NULL));
+	return !c->cancelled && (stop || (out->rc < 0 && c->worker->kind == PG_READER));
 }
 
 /* All rows, one lent at a time. *ret_rest: some were not read. */

@@ -79,13 +79,13 @@ bool postgres_slow_must_go(struct pg_worker *w, bool stalled, int64_t now_ms)
 
 static bool reader_waits(struct call *c)
 {
-	return postgres_slow_must_go(postgres_notes(c)->reader, true, clock_mono_ms());
+	return postgres_slow_must_go(postgres_notes(c)->worker, true, clock_mono_ms());
 }
 
 void postgres_slow_begin(struct pg_worker *w, struct call *c)
 {
 	w->began_ms = clock_mono_ms();
-	postgres_notes(c)->reader = w;
+	assert(postgres_notes(c)->worker == w);
 	c->waits = reader_waits;
 }
 

@@ -91,7 +91,7 @@ void postgres_txn_take(struct pg_worker *w, struct call *c)
 	t->running = true;
 	t->session = c->session;
 	if (t->conn != NULL)
-		w->running_on = t->conn;
+		t->conn->worker = w;
 }
 
 /* ---- its connection ---- */
@@ -106,9 +106,7 @@ static int get_conn(struct pg_worker *w, struct pg_txn *t, int64_t until_ms, str
 	lock_give(&t->db->lock);
 	if (t->conn == NULL && postgres_conn_new(t->db, &t->conn, reterr) < 0)
 		return -1;
-	lock_take(&t->db->lock);
-	w->running_on = t->conn;
-	lock_give(&t->db->lock);
+	t->conn->worker = w;
 	for (;;) {
 		enum pg_state s;
 
@@ -122,17 +120,15 @@ static int get_conn(struct pg_worker *w, struct pg_txn *t, int64_t until_ms, str
 }
 
 /* The transaction is over, its connection has none open: kept for the next one, or closed. */
-static void release(struct pg_worker *w, struct pg_txn *t, const struct err *reason)
+static void release(struct pg_txn *t, const struct err *reason)
 {
 	struct pg_database *db = t->db;
 	struct pg_conn *surplus;
 
 	engine_savepoints_cut(&t->savepoints, 0);
 	lock_take(&db->lock);
-	if (w != NULL)
-		w->running_on = w->conn;
 	surplus = t->conn;
-	if (db->spare == NULL && surplus != NULL && surplus->h != NULL) {
+	if (db->spare == NULL && surplus != NULL && surplus->h != NULL && !surplus->cancelled) {
 		db->spare = surplus;
 		surplus = NULL;
 	}
@@ -151,7 +147,7 @@ static void release(struct pg_worker *w, struct pg_txn *t, const struct err *rea
 }
 
 /* The call failed and took the transaction with it. */
-static void lose(struct pg_worker *w, struct pg_txn *t, struct call *c)
+static void lose(struct pg_txn *t, struct call *c)
 {
 	struct err why = c->err;
 
@@ -159,18 +155,18 @@ static void lose(struct pg_worker *w, struct pg_txn *t, struct call *c)
 		postgres_conn_drop(t->conn);
 	engine_call_fail(c, &why);
 	c->txn_lost = true;
-	release(w, t, &why);
+	release(t, &why);
 }
 
-static void broken(struct pg_worker *w, struct pg_txn *t, struct call *c)
+static void broken(struct pg_txn *t, struct call *c)
 {
 	(void)err_set(&c->err, ERR_TXN_BROKEN, t->db->base.name);
-	lose(w, t, c);
+	lose(t, c);
 }
 
 /* ---- beginning, and the gate ---- */
 
-#define LATE 1    /* the gate was not free in time: the transaction goes on without this call */
+#define LATE 1    /* nothing was done: cancelled, or no gate in time; the transaction goes on without it */
 #define BROKEN -2 /* the connection is gone */
 
 static int try_gate(struct pg_txn *t, struct err *reterr)
@@ -181,7 +177,7 @@ static int try_gate(struct pg_txn *t, struct err *reterr)
 
 	if (postgres_send_fixed(t->conn, PG_GATE_ALONE) && postgres_send_flush(t->conn))
 		s = postgres_next(t->conn, &r);
-	late = s == PG_FAILED && postgres_is_lock_timeout(r);
+	late = s == PG_FAILED && (postgres_is_lock_timeout(r) || t->conn->cancelled);
 	if (s == PG_FAILED && !late)
 		postgres_error(t->conn, r, reterr);
 	else if (s == PG_BROKEN)
@@ -190,14 +186,21 @@ static int try_gate(struct pg_txn *t, struct err *reterr)
 	return s == PG_OK ? 0 : late ? LATE : s == PG_BROKEN ? BROKEN : -1;
 }
 
+/* LATE if the call is cancelled, else rc. */
+static int unless_cancelled(struct call *c, int rc)
+{
+	if (!atomic_load_explicit(&c->cancelled, memory_order_relaxed))
+		return rc;
+	(void)err_set(&c->err, ERR_CANCELLED);
+	return LATE;
+}
+
 /* The gate was not free for as long as lock_timeout. 0: the call may wait on. LATE, or -1 where it
  * takes its transaction with it: not any more. */
 static int wait_on(struct pg_txn *t, struct call *c)
 {
-	if (atomic_load_explicit(&c->cancelled, memory_order_relaxed)) {
-		(void)err_set(&c->err, ERR_CANCELLED);
+	if (unless_cancelled(c, 0) == LATE)
 		return LATE;
-	}
 	if (clock_mono_ms() < postgres_notes(c)->deadline_ms)
 		return 0;
 	return engine_call_is_late(&t->db->base, c) ? -1 : LATE;
@@ -276,11 +279,13 @@ static int marks_now(struct pg_worker *w, int64_t *ret, struct err *reterr)
 {
 	int64_t until_ms = clock_mono_ms() + w->db->engine->failover_ms;
 
-	if (postgres_conn_ready(w->conn, until_ms, reterr) < 0 || count_marks(w->conn, ret, reterr) < 0)
+	if (postgres_conn_ready(w->conn, until_ms, reterr) < 0)
 		return -1;
-	if (!postgres_send_sync(w->conn) || postgres_synced(w->conn) != PG_OK)
-		return err_set(reterr, ERR_TXN_BROKEN, w->db->base.name);
-	return 0;
+	if (count_marks(w->conn, ret, reterr) == 0 && postgres_send_sync(w->conn) &&
+	    postgres_synced(w->conn) == PG_OK)
+		return 0;
+	postgres_conn_drop(w->conn);
+	return err_set(reterr, ERR_TXN_BROKEN, w->db->base.name);
 }
 
 /* A snapshot that writes: 0, or why not. Only where that is LATE the transaction goes on. */
@@ -320,11 +325,13 @@ static int begin(struct pg_worker *w, struct pg_txn *t, struct call *c, bool gat
 
 	for (;;) {
 		if (get_conn(w, t, until_ms, &c->err) < 0)
-			return -1;
+			return unless_cancelled(c, -1);
 		rc = gate ? begin_with_gate(t, c) : begin_snapshot(t, c);
 		if (rc != BROKEN)
 			return rc;
 		postgres_conn_drop(t->conn);
+		if (unless_cancelled(c, 0) == LATE)
+			return LATE;
 		if (clock_mono_ms() >= until_ms)
 			return err_set(&c->err, ERR_UNREACHABLE, t->db->base.name,
 				       t->db->engine->failover_ms / 1000,
@@ -350,10 +357,10 @@ static int prepare(struct pg_worker *w, struct pg_txn *t, struct call *c)
 	if (rc == LATE) {
 		engine_call_fail(c, &c->err); /* it has done nothing, and may try again */
 		if (is_new)
-			release(w, t, NULL);
+			release(t, NULL);
 	} else {
 		/* what follows must not begin a transaction without this call */
-		lose(w, t, c);
+		lose(t, c);
 	}
 	return -1;
 }
@@ -365,11 +372,11 @@ static void undo_inside(struct pg_worker *w, struct pg_txn *t, struct call *c, c
 {
 	(void)engine_call_rewind(c, mark);
 	if (w->run.timed_out)
-		lose(w, t, c);
+		lose(t, c);
 	else if (out->broken)
-		broken(w, t, c);
+		broken(t, c);
 	else if (out->failed ? !go_back(t) : postgres_do_fixed(t->conn, PG_BACK, NULL) != PG_OK)
-		broken(w, t, c);
+		broken(t, c);
 }
 
 static void run_inside(struct pg_worker *w, struct pg_txn *t, struct call *c)
@@ -379,39 +386,36 @@ static void run_inside(struct pg_worker *w, struct pg_txn *t, struct call *c)
 	struct pg_outcome out;
 
 	assert(t->running && t->state == PG_TXN_OPEN && t->conn != NULL);
-	switch (postgres_lease(t->conn, c, until_ms, &c->err)) {
+	switch (postgres_lease(t->conn, until_ms, &c->err)) {
 	case PG_OK: break;
 	case PG_FAILED:
 		if (c->err.number == UNREACHABLE_NUMBER)
-			lose(w, t, c);
+			lose(t, c);
 		else
 			engine_call_fail(c, &c->err); /* it was cancelled, before it did anything */
 		return;
-	case PG_BROKEN: broken(w, t, c); return;
+	case PG_BROKEN: broken(t, c); return;
 	}
 	if (postgres_do_fixed(t->conn, PG_SAVE, NULL) != PG_OK) {
-		broken(w, t, c);
+		broken(t, c);
 		return;
 	}
 	out = postgres_run_call(t->conn, c, &w->run);
 	if (out.rc < 0)
 		undo_inside(w, t, c, &out, mark);
 	else if (postgres_do_fixed(t->conn, PG_RELEASE, NULL) != PG_OK)
-		broken(w, t, c);
-	if (t->conn != NULL)
-		t->conn->cancelled =
-			false; /* also where it came too late: the next call has its own limits */
+		broken(t, c);
 }
 
 /* Where the commit is in doubt, the mark tells. */
-static void look(struct pg_worker *w, struct pg_txn *t, struct call *c)
+static void look(struct pg_txn *t, struct call *c)
 {
 	int64_t until_ms = clock_mono_ms() + t->db->engine->failover_ms;
 
 	switch (postgres_mark_look(t->conn, until_ms, &c->err)) {
-	case 1: release(w, t, NULL); break;
-	case 0: broken(w, t, c); break;
-	default: lose(w, t, c); break;
+	case 1: release(t, NULL); break;
+	case 0: broken(t, c); break;
+	default: lose(t, c); break;
 	}
 }
 
@@ -429,31 +433,32 @@ static enum pg_state write_mark(struct pg_conn *c)
 	return s == PG_OK ? postgres_mark_answer(c) : s;
 }
 
-static void commit(struct pg_worker *w, struct pg_txn *t, struct call *c)
+static void commit(struct pg_txn *t, struct call *c)
 {
 	int64_t until_ms = clock_mono_ms() + t->db->engine->failover_ms;
 
-	if (t->writes && write_mark(t->conn) != PG_OK) {
-		broken(w, t, c);
+	/* a cancelling may still come, and must not find the commit */
+	if (t->writes && (write_mark(t->conn) != PG_OK || t->conn->cancelled)) {
+		broken(t, c);
 		return;
 	}
 	switch (postgres_commit(t->conn, until_ms, &c->err)) {
-	case PG_OK: release(w, t, NULL); break;
+	case PG_OK: release(t, NULL); break;
 	case PG_BROKEN:
 		if (t->writes)
-			look(w, t, c);
+			look(t, c);
 		else
-			release(w, t, NULL); /* it has only read */
+			release(t, NULL); /* it has only read */
 		break;
-	case PG_FAILED: lose(w, t, c); break;
+	case PG_FAILED: lose(t, c); break;
 	}
 }
 
-static void roll_back(struct pg_worker *w, struct pg_txn *t)
+static void roll_back(struct pg_txn *t)
 {
 	if (!postgres_rollback(t->conn))
 		postgres_conn_drop(t->conn);
-	release(w, t, NULL);
+	release(t, NULL);
 }
 
 static int save(struct pg_txn *t, struct call *c)
@@ -486,13 +491,13 @@ static void run_kind(struct pg_worker *w, struct pg_txn *t, struct call *c)
 	switch (c->kind) {
 	case CALL_PROC:
 	case CALL_QUERY: run_inside(w, t, c); return;
-	case CALL_COMMIT: commit(w, t, c); return;
-	case CALL_ROLLBACK: roll_back(w, t); return;
+	case CALL_COMMIT: commit(t, c); return;
+	case CALL_ROLLBACK: roll_back(t); return;
 	case CALL_SAVE: rc = save(t, c); break;
 	case CALL_ROLLBACK_TO: rc = rollback_to(t, c); break;
 	}
 	if (rc == -2)
-		broken(w, t, c);
+		broken(t, c);
 	else if (rc < 0)
 		c->rc = -1;
 }
@@ -507,12 +512,14 @@ void postgres_txn_run(struct pg_worker *w, struct call *c)
 	lock_give(&t->db->lock);
 	if (!done && t->state == PG_TXN_OPEN && engine_txn_is_too_old(c, t->age_at_ms, clock_mono_ms())) {
 		c->err = engine_txn_overdue(&t->db->base, t->age_at_ms, clock_mono_ms());
-		lose(w, t, c);
+		lose(t, c);
 	} else if (!done) {
 		engine_call_succeed(c);
 		if (prepare(w, t, c) == 0)
 			run_kind(w, t, c);
 	}
+	if (t->conn != NULL)
+		postgres_asked_is_over(t->conn); /* also where it came too late */
 	lock_take(&t->db->lock);
 	t->running = false;
 	if (t->db->pinned == t && (t->state != PG_TXN_OPEN || !t->writes)) {
@@ -588,7 +595,7 @@ void postgres_txn_end_all(struct pg_database *db)
 		struct pg_txn *t = CONTAINER_OF(db->txns.next, struct pg_txn, link);
 
 		postgres_conn_drop(t->conn);
-		release(NULL, t, &why);
+		release(t, &why);
 	}
 	assert(db->pinned == NULL);
 	postgres_conn_free(db->spare);
