@@ -293,6 +293,7 @@ static void *worker_main(void *arg)
 		postgres_rouse(db, w->kind); /* for what is left */
 		lock_give(&db->lock);
 		work(w);
+		postgres_conn_slim(w->conn);
 		lock_take(&db->lock);
 		w->running_on = NULL;
 		postgres_slow_end(w);

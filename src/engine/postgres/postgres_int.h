@@ -274,6 +274,8 @@ struct pg_conn {
 	int wake_fd;              /* eventfd: somebody was cancelled */
 	struct engine_run *run;   /* of the call that is waited for; NULL: nobody can end it */
 	bool cancelled;           /* PostgreSQL was asked to end what runs */
+	size_t unsent;            /* at most so many bytes of arguments are in libpq's buffer */
+	bool bulky;               /* its buffers have become large: postgres_conn_slim() */
 	struct pg_worker *reader; /* that it belongs to; NULL: to nobody, or to a writer */
 	struct arena arena;       /* for values on their way out */
 	/* what has been sent and not been answered yet, in order */
@@ -294,6 +296,9 @@ void postgres_conn_free(struct pg_conn *c); /* NULL is welcome */
 /* Connects if it is not connected, trying again until then (ms of the monotonic clock). */
 MUST_CHECK int postgres_conn_ready(struct pg_conn *c, int64_t until_ms, struct err *reterr);
 void postgres_conn_drop(struct pg_conn *c);
+/* Between two uses. libpq's buffers never become smaller: a session that had a large value in them
+ * is given up. */
+void postgres_conn_slim(struct pg_conn *c);
 /* What libpq says of a failed connection, in one line. */
 void postgres_conn_why(PGconn *h, char *dst, size_t size);
 /* A bare session, of no database. NULL: there is no primary now. */
@@ -304,6 +309,7 @@ struct pg_params {
 	const char **values;
 	int *lengths, *formats;
 	Oid *types;
+	size_t bytes; /* of all values */
 };
 /* All of these send without waiting. false: the connection is gone. */
 bool postgres_send_text(struct pg_conn *c, const char *sql);

@@ -132,7 +132,7 @@ static void release(struct pg_worker *w, struct pg_txn *t, const struct err *rea
 	if (w != NULL)
 		w->running_on = w->conn;
 	surplus = t->conn;
-	if (db->spare == NULL && surplus != NULL && surplus->h != NULL) {
+	if (db->spare == NULL && surplus != NULL && surplus->h != NULL && !surplus->bulky) {
 		db->spare = surplus;
 		surplus = NULL;
 	}
