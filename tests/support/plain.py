@@ -14,6 +14,12 @@ class PlainServer(Server):
     def arguments(self):
         return [str(self.plain)] + super().arguments()[1:]
 
-    def peak_bytes(self):
+    def _status_bytes(self, name):
         text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
-        return int(re.search(r"VmHWM:\s+(\d+)", text).group(1)) << 10
+        return int(re.search(rf"{name}:\s+(\d+)", text).group(1)) << 10
+
+    def peak_bytes(self):
+        return self._status_bytes("VmHWM")
+
+    def resident_bytes(self):
+        return self._status_bytes("VmRSS")

@@ -100,6 +100,14 @@ void postgres_conn_drop(struct pg_conn *c)
 	c->given_up = c->may_be_lost = false;
 	c->marked = c->lazy = false;
 	c->answer_by_ms = 0;
+	c->unsent = 0;
+	c->bulky = false;
+}
+
+void postgres_conn_slim(struct pg_conn *c)
+{
+	if (c->bulky)
+		postgres_conn_drop(c);
 }
 
 void postgres_conn_free(struct pg_conn *c)

@@ -116,6 +116,16 @@ static void report(const struct pg_database *db, const PGresult *r)
 	    F_STR("detail", field(r, PG_DIAG_MESSAGE_DETAIL)), F_STR("context", field(r, PG_DIAG_CONTEXT)));
 }
 
+/* PostgreSQL allocates no gibibyte at once, which a row that it sends would need; the text of that
+ * is in the language of its messages. */
+static bool is_too_large(const PGresult *r)
+{
+	const char *file = field(r, PG_DIAG_SOURCE_FILE);
+
+	return (postgres_has_state(r, "XX000") && strcmp(file, "mcxt.c") == 0) ||
+	       (postgres_has_state(r, "54000") && strcmp(file, "stringinfo.c") == 0);
+}
+
 /* What is nobody's mistake here: told briefly, logged in full. */
 static void trouble(const struct pg_database *db, const PGresult *r, struct err *reterr)
 {
@@ -163,6 +173,8 @@ void postgres_error(struct pg_conn *c, const PGresult *r, struct err *reterr)
 				"fewer at a time.");
 	else if (postgres_has_state(r, "22012"))
 		err_set(reterr, ERR_DIVIDE_BY_ZERO);
+	else if (is_too_large(r))
+		err_set(reterr, ERR_TOO_LARGE, "A row, or a value,", (1ULL << 30) - 1, "max_value_size");
 	else if (is_dropped(r))
 		dropped(db, r, reterr);
 	else if (!constraint(db, r, reterr))

@@ -2,10 +2,13 @@
  * answer before the next thing is sent; whoever waits looks at the call's limits now and then, and
  * at whether there is still somebody who will answer: a machine that is frozen, or cut off, keeps
  * its connections as if nothing had happened. */
+#include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -18,6 +21,9 @@
 #define SILENCE_MS 3000 /* after that, the primary is asked whether our session lives */
 #define SUSPECT_EVERY_MS 500
 #define PROBE_EVERY_MS 1000
+#define BULKY ((size_t)16 << 20) /* so much is more than libpq is left to keep */
+
+static bool send_off(struct pg_conn *c);
 
 /* ---- sending ---- */
 
@@ -38,6 +44,14 @@ static bool expect(struct pg_conn *c, bool *prepares)
 	return true;
 }
 
+/* libpq keeps what has not left yet, and cannot keep 2 GB: large values leave one by one. */
+static bool expect_large(struct pg_conn *c, const struct pg_params *p)
+{
+	c->unsent += p->bytes;
+	c->bulky = c->bulky || p->bytes > BULKY;
+	return expect(c, NULL) && (c->unsent <= BULKY || send_off(c));
+}
+
 bool postgres_send_text(struct pg_conn *c, const char *sql)
 {
 	return PQsendQueryParams(c->h, sql, 0, NULL, NULL, NULL, NULL, 1) == 1 && expect(c, NULL);
@@ -46,7 +60,7 @@ bool postgres_send_text(struct pg_conn *c, const char *sql)
 bool postgres_send_params(struct pg_conn *c, const char *sql, const struct pg_params *p)
 {
 	return PQsendQueryParams(c->h, sql, p->n, p->types, p->values, p->lengths, p->formats, 1) == 1 &&
-	       expect(c, NULL);
+	       expect_large(c, p);
 }
 
 bool postgres_send_prepared(struct pg_conn *c, const char *name, bool *prepared, const char *sql,
@@ -60,7 +74,7 @@ bool postgres_send_prepared(struct pg_conn *c, const char *name, bool *prepared,
 	    (PQsendPrepare(c->h, name, sql, p->n, p->types) != 1 || !expect(c, prepared)))
 		return false;
 	return PQsendQueryPrepared(c->h, name, p->n, p->values, p->lengths, p->formats, 1) == 1 &&
-	       expect(c, NULL);
+	       expect_large(c, p);
 }
 
 /* Clients' SELECTs may read whole tables, and join as PostgreSQL likes; procedures not (conn.c). */
@@ -184,36 +198,78 @@ static bool is_patient(struct pg_conn *c, struct silence *s)
 	return is_there(c, s);
 }
 
-/* Until there is a result, or something to be sent has been taken. False: broken. */
-static bool wait_for_result(struct pg_conn *c)
+/* Until something comes, or what is left to be sent can leave, or a moment has passed. False:
+ * broken. */
+static bool wait_a_moment(struct pg_conn *c, bool sends, struct silence *s)
+{
+	struct pollfd fds[2] = { { PQsocket(c->h), POLLIN, 0 }, { c->worker->wake_fd, POLLIN, 0 } };
+
+	if (sends)
+		fds[0].events |= POLLOUT;
+	if (poll(fds, 2, STEP_MS) < 0)
+		return true;
+	if (fds[1].revents != 0)
+		forget_wake(c->worker);
+	if ((fds[0].revents & (POLLIN | POLLERR | POLLHUP)) != 0 && PQconsumeInput(c->h) != 1)
+		return false;
+	if (fds[0].revents == 0)
+		return is_patient(c, s);
+	s->since_ms = clock_mono_ms();
+	return true;
+}
+
+static struct silence silence_from_now(void)
 {
 	int64_t now = clock_mono_ms();
-	struct silence s = { .since_ms = now, .doubt = { .alive_ms = now } };
+
+	return (struct silence){ .since_ms = now, .doubt = { .alive_ms = now } };
+}
+
+/* Until there is a result. False: broken. */
+static bool wait_for_result(struct pg_conn *c)
+{
+	struct silence s = silence_from_now();
 
 	for (;;) {
 		int unsent = PQflush(c->h);
-		struct pollfd fds[2] = { { PQsocket(c->h), POLLIN, 0 }, { c->worker->wake_fd, POLLIN, 0 } };
 
 		if (unsent < 0)
 			return false;
 		if (!PQisBusy(c->h))
 			return true;
-		if (unsent > 0)
-			fds[0].events |= POLLOUT;
-		if (poll(fds, 2, STEP_MS) < 0)
-			continue;
-		if (fds[1].revents != 0)
-			forget_wake(c->worker);
-		if ((fds[0].revents & (POLLIN | POLLERR | POLLHUP)) != 0) {
-			if (PQconsumeInput(c->h) != 1)
-				return false;
-			s.since_ms = clock_mono_ms();
-		} else if ((fds[0].revents & POLLOUT) != 0) {
-			s.since_ms = clock_mono_ms();
-		}
-		if (fds[0].revents == 0 && !is_patient(c, &s))
+		if (!wait_a_moment(c, unsent > 0, &s))
 			return false;
 	}
+}
+
+/* Whenever the socket takes no more, libpq moves all that is left to the front of its buffer: of a
+ * gigabyte, in pieces of 200 KiB, that are terabytes. So the socket waits by itself for a while.
+ * When it comes to reading meanwhile there may be nothing. */
+static void let_it_wait(int fd, bool waits)
+{
+	const struct timeval sending = { 0, waits ? STEP_MS * 1000 : 0 }, reading = { 0, waits ? 1000 : 0 };
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &sending, sizeof(sending)) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &reading, sizeof(reading)) < 0)
+		waits = false; /* it is slow, then */
+	(void)fcntl(fd, F_SETFL, waits ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
+}
+
+/* Until libpq keeps nothing of what is to be sent. False: broken. */
+static bool send_off(struct pg_conn *c)
+{
+	struct silence s = silence_from_now();
+	int fd = PQsocket(c->h), unsent;
+	bool there = true;
+
+	let_it_wait(fd, true);
+	while ((unsent = PQflush(c->h)) > 0 && there)
+		there = wait_a_moment(c, true, &s);
+	if (PQsocket(c->h) == fd)
+		let_it_wait(fd, false);
+	c->unsent = 0;
+	return unsent == 0;
 }
 
 /* ---- results ---- */
@@ -242,6 +298,7 @@ static enum pg_state get(struct pg_conn *c, PGresult **ret)
 		return PG_BROKEN;
 	}
 	*ret = PQgetResult(c->h);
+	c->bulky = c->bulky || PQresultMemorySize(*ret) > BULKY;
 	return *ret == NULL ? PG_OK : state_of(c, *ret);
 }
 

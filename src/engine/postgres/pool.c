@@ -300,6 +300,7 @@ static void *worker_main(void *arg)
 		postgres_rouse(db, w->kind); /* for what is left */
 		lock_give(&db->lock);
 		work(w);
+		postgres_conn_slim(w->conn);
 		lock_take(&db->lock);
 		postgres_slow_end(w);
 		assert(w->ngroup == 0 && (!w->counted || db->running[w->kind] > 0));

@@ -279,6 +279,8 @@ struct pg_conn {
 	struct engine_run *run;   /* of the call that is waited for; NULL: of none */
 	bool cancelled;           /* PostgreSQL was asked to end what runs */
 	struct pg_worker *worker; /* on whose thread it is waited for: its own, or its transaction's */
+	size_t unsent;            /* at most so many bytes of arguments are in libpq's buffer */
+	bool bulky;               /* its buffers have become large: postgres_conn_slim() */
 	struct arena arena;       /* for values on their way out */
 	/* what has been sent and not been answered yet, in order */
 	struct pg_expected {
@@ -299,6 +301,9 @@ void postgres_conn_free(struct pg_conn *c); /* NULL is welcome */
  * call is called off. */
 MUST_CHECK int postgres_conn_ready(struct pg_conn *c, int64_t until_ms, struct err *reterr);
 void postgres_conn_drop(struct pg_conn *c);
+/* Between two uses. libpq's buffers never become smaller: a session that had a large value in them
+ * is given up. */
+void postgres_conn_slim(struct pg_conn *c);
 /* What libpq says of a failed connection, in one line. */
 void postgres_conn_why(PGconn *h, char *dst, size_t size);
 /* A bare session, of no database. NULL: there is no primary now, or it is time to stop. */
@@ -309,6 +314,7 @@ struct pg_params {
 	const char **values;
 	int *lengths, *formats;
 	Oid *types;
+	size_t bytes; /* of all values */
 };
 /* All of these send without waiting. false: the connection is gone. */
 bool postgres_send_text(struct pg_conn *c, const char *sql);

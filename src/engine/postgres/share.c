@@ -25,6 +25,8 @@
 #define SEEN_MAX 64 /* servers whose events are told from each other */
 #define EVENTS_MAX ((size_t)64 * 1024)
 #define SQL_MAX 1600
+/* Whether a session (a) is one of a server's (o). */
+#define IS_OF "a.application_name ~ ('^procession ' || o.id || '(/|$)')"
 
 struct share {
 	struct pg_engine *e;
@@ -137,13 +139,15 @@ static bool send_beat(struct share *s, const struct engine_postgres_facts *f, co
 	return r != NULL;
 }
 
-/* What has been seen by everybody who is there, and those who are not there any more. */
+/* What has been seen by everybody who is there, and those who are not there any more. Who is silent
+ * and has sessions still may have a gate: see free_gates(). */
 static bool forget_old(struct share *s)
 {
-	PGresult *r = postgres_ask(s->e, s->h,
-				   "WITH a AS (DELETE FROM event WHERE at < now() - interval '15 s'), b AS "
-				   "(DELETE FROM server WHERE beat < now() - interval '1 h') SELECT 1",
-				   0, NULL, NULL, NULL);
+	static const char sql[] =
+		"WITH old AS (DELETE FROM event WHERE at < now() - interval '15 s'), gone AS (DELETE FROM "
+		"server AS o WHERE beat < now() - interval '1 h' AND NOT EXISTS (SELECT 1 FROM "
+		"pg_stat_activity AS a WHERE " IS_OF ")) SELECT 1";
+	PGresult *r = postgres_ask(s->e, s->h, sql, 0, NULL, NULL, NULL);
 
 	PQclear(r);
 	return r != NULL;
@@ -339,7 +343,7 @@ static bool free_gates(struct share *s, int64_t now_ms)
 {
 	static const char sql[] =
 		"SELECT a.pid, o.name, pg_terminate_backend(a.pid) FROM server AS o JOIN pg_stat_activity AS "
-		"a ON a.application_name ~ ('^procession ' || o.id || '(/|$)') WHERE o.id <> $1 AND o.beat < "
+		"a ON " IS_OF " WHERE o.id <> $1 AND o.beat < "
 		"now() - interval '" SILENT_S " s' AND a.datname = current_database() AND a.usename = "
 		"current_user AND a.wait_event_type = 'Client' AND EXISTS (SELECT 1 FROM pg_locks AS l JOIN "
 		"pg_class AS c ON c.oid = l.relation JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE "

@@ -128,7 +128,8 @@ static void release(struct pg_txn *t, const struct err *reason)
 	engine_savepoints_cut(&t->savepoints, 0);
 	lock_take(&db->lock);
 	surplus = t->conn;
-	if (db->spare == NULL && surplus != NULL && surplus->h != NULL && !surplus->cancelled) {
+	if (db->spare == NULL && surplus != NULL && surplus->h != NULL && !surplus->cancelled &&
+	    !surplus->bulky) {
 		db->spare = surplus;
 		surplus = NULL;
 	}

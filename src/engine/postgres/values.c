@@ -14,6 +14,9 @@
 #include "value/decimal.h"
 #include "value/stored.h"
 
+/* PostgreSQL takes no message, and stores no row, of a gibibyte; SQLite's limit of both is this. */
+#define BYTES_MOST 1000000000
+
 enum {
 	OID_BOOL = 16,
 	OID_BYTEA = 17,
@@ -75,13 +78,24 @@ int postgres_params_init(struct pg_params *p, struct arena *a, unsigned cap, str
 		       : 0;
 }
 
-static void put(struct pg_params *p, Oid type, const void *bytes, size_t n)
+/* PostgreSQL would end the session of whoever sends more. */
+static int too_large(struct err *reterr)
 {
-	assert(p->n < p->cap);
+	return err_set(reterr, ERR_TOO_LARGE, "A value, or all that the call brings together,",
+		       (unsigned long long)BYTES_MOST, "max_value_size");
+}
+
+static int put(struct pg_params *p, Oid type, const void *bytes, size_t n, struct err *reterr)
+{
+	assert(p->n < p->cap && p->bytes <= BYTES_MOST);
+	if (n > BYTES_MOST - p->bytes)
+		return too_large(reterr);
+	p->bytes += n;
 	p->values[p->n] = bytes;
 	p->lengths[p->n] = (int)n;
 	p->formats[p->n] = 1;
 	p->types[p->n++] = type;
+	return 0;
 }
 
 /* The bytes of a number, most significant first. */
@@ -179,16 +193,9 @@ int postgres_param(struct pg_params *p, struct arena *a, const struct value *v, 
 {
 	struct str s;
 
-	if (v->null) {
-		put(p, oids[kind], NULL, 0);
-		return 0;
-	}
-	if (bytes_of(v, kind, a, &s, reterr) < 0)
-		return -1;
-	if (s.n > INT32_MAX)
-		return err_set(reterr, ERR_OUT_OF_MEMORY);
-	put(p, oids[kind], s.p, s.n);
-	return 0;
+	if (v->null)
+		return put(p, oids[kind], NULL, 0, reterr);
+	return bytes_of(v, kind, a, &s, reterr) < 0 ? -1 : put(p, oids[kind], s.p, s.n, reterr);
 }
 
 int postgres_param_int(struct pg_params *p, struct arena *a, int64_t i, struct err *reterr)
@@ -197,15 +204,12 @@ int postgres_param_int(struct pg_params *p, struct arena *a, int64_t i, struct e
 
 	if (number_bytes(a, (uint64_t)i, &s, reterr) < 0)
 		return -1;
-	put(p, OID_INT8, s.p, s.n);
-	return 0;
+	return put(p, OID_INT8, s.p, s.n, reterr);
 }
 
 int postgres_param_text(struct pg_params *p, const char *s, struct err *reterr)
 {
-	(void)reterr;
-	put(p, OID_TEXT, s, s == NULL ? 0 : strlen(s));
-	return 0;
+	return put(p, OID_TEXT, s, s == NULL ? 0 : strlen(s), reterr);
 }
 
 /* ---- arrays: dimensions, whether there are NULLs, type; size and lower bound; elements ---- */
@@ -227,7 +231,7 @@ static int array_size(const struct value *values, size_t stride, size_t n, uint8
 			return -1;
 		*ret += 4 + elements[i].n;
 	}
-	return *ret > INT32_MAX ? err_set(reterr, ERR_OUT_OF_MEMORY) : 0;
+	return *ret > BYTES_MOST ? too_large(reterr) : 0;
 }
 
 int postgres_param_array(struct pg_params *p, struct arena *a, const struct value *values, size_t stride,
@@ -260,8 +264,7 @@ int postgres_param_array(struct pg_params *p, struct arena *a, const struct valu
 		at += 4 + elements[i].n;
 	}
 	assert(at == size);
-	put(p, array_oids[kind], bytes, size);
-	return 0;
+	return put(p, array_oids[kind], bytes, size, reterr);
 }
 
 /* ---- from PostgreSQL ---- */
@@ -296,7 +299,7 @@ static double double_of(struct cell c)
 }
 
 /* 10^38, the first number that a decimal cannot hold. */
-static unsigned __int128 too_large(void)
+static unsigned __int128 ten_to_the_38(void)
 {
 	unsigned __int128 m = 1;
 
@@ -310,7 +313,7 @@ static unsigned __int128 too_large(void)
  * out. */
 static bool numeric_of(struct str s, struct decimal *ret, int *ret_scale)
 {
-	const unsigned __int128 most = too_large();
+	const unsigned __int128 most = ten_to_the_38();
 	int ndigits, weight, scale, shift, used = 0;
 	unsigned __int128 m = 0;
 

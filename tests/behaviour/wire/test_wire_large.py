@@ -1,6 +1,7 @@
 """The largest value there may be: through a real driver, both ways, compared by digest; and one byte more.
 
-PROCESSION_VALUE_BYTES=999000000 is the default of max_value_size; it takes about a minute, 3 GB of memory for the server and 5 GB for the test. Without it 256 MiB.
+PROCESSION_VALUE_BYTES=999000000 is the default of max_value_size; it takes a minute or two, 3 GB of memory for the server, 4 GB for a PostgreSQL
+(STORE=postgres), and 5 GB for the test. Without it 256 MiB.
 The plain build is used (PROCESSIOND_PLAIN): a sanitizer makes of this a test of patience.
 """
 import hashlib

@@ -12,7 +12,7 @@
 #include "engine/postgres/postgres_int.h"
 
 static struct {
-	const char *state, *message, *detail, *constraint, *function;
+	const char *state, *message, *detail, *constraint, *function, *file;
 } failure;
 
 char *__wrap_PQresultErrorField(const PGresult *r, int field);
@@ -24,6 +24,7 @@ char *__wrap_PQresultErrorField(const PGresult *r, int field)
 	case PG_DIAG_MESSAGE_PRIMARY: return (char *)failure.message;
 	case PG_DIAG_MESSAGE_DETAIL: return (char *)failure.detail;
 	case PG_DIAG_SOURCE_FUNCTION: return (char *)failure.function;
+	case PG_DIAG_SOURCE_FILE: return (char *)failure.file;
 	case PG_DIAG_CONSTRAINT_NAME: return (char *)failure.constraint;
 	case PG_DIAG_COLUMN_NAME: return "column";
 	case PG_DIAG_TABLE_NAME: return "table";
@@ -76,6 +77,23 @@ static void numbers_of_states(void **state)
 		if (e.number != cases[i].number)
 			fail_msg("%s: %d, not %d", cases[i].state, e.number, cases[i].number);
 	}
+}
+
+/* Whatever the language of the messages. */
+static void what_postgresql_cannot_allocate_is_too_large(void **state)
+{
+	struct err e;
+
+	(void)state;
+	failure.file = "stringinfo.c";
+	e = told("54000", "Speicher aufgebraucht", NULL, NULL);
+	assert_int_equal(e.number, 50005);
+	assert_non_null(strstr(e.text, "1073741823 bytes"));
+	assert_int_equal(told("XX000", "words", NULL, NULL).number, 50010);
+	failure.file = "mcxt.c";
+	assert_int_equal(told("XX000", "words", NULL, NULL).number, 50005);
+	assert_int_equal(told("53200", "words", NULL, NULL).number, 701);
+	failure.file = NULL;
 }
 
 static void what_a_function_raised_is_told_as_it_is(void **state)
@@ -151,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_of_states),
+		cmocka_unit_test(what_postgresql_cannot_allocate_is_too_large),
 		cmocka_unit_test(what_a_function_raised_is_told_as_it_is),
 		cmocka_unit_test(constraints_have_their_texts),
 		cmocka_unit_test(kinds_of_failures),

@@ -279,6 +279,39 @@ static void what_does_not_fit_is_refused(void **state)
 	assert_int_equal(read_as(TYPE_OF(TYPE_DATETIMEOFFSET), &v), 50010);
 }
 
+/* Bytes that nobody reads: only their number counts here. */
+static struct value large_bytes(size_t n)
+{
+	struct value v = { .type = TYPE_OF(TYPE_VARBINARY) };
+
+	v.u.s = (struct str){ "", n };
+	return v;
+}
+
+/* PostgreSQL ends the session that sends a message of a gibibyte. */
+static void a_statement_has_no_more_than_a_row_could_hold(void **state)
+{
+	struct value v = large_bytes(1000000000), one = large_bytes(1);
+	struct pg_params p;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(postgres_params_init(&p, &arena, 3, &err), 0);
+	assert_int_equal(postgres_param(&p, &arena, &v, PG_BYTEA, &err), 0);
+	assert_int_equal(postgres_param(&p, &arena, &one, PG_BYTEA, &err), -1);
+	assert_int_equal(err.number, 50005);
+	assert_non_null(strstr(err.text, "1000000000 bytes"));
+	assert_int_equal(postgres_params_init(&p, &arena, 3, &err), 0);
+	v = large_bytes(1000000001);
+	assert_int_equal(postgres_param(&p, &arena, &v, PG_BYTEA, &err), -1);
+	assert_int_equal(err.number, 50005);
+	v = large_bytes((size_t)3 << 30);
+	assert_int_equal(postgres_param_array(&p, &arena, &v, 1, 1, PG_BYTEA, &err), -1);
+	assert_int_equal(err.number, 50005);
+	assert_int_equal(postgres_param(&p, &arena, &one, PG_BYTEA, &err), 0);
+	assert_int_equal(p.bytes, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +323,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(numerics, up, down),
 		cmocka_unit_test_setup_teardown(arrays, up, down),
 		cmocka_unit_test_setup_teardown(what_does_not_fit_is_refused, up, down),
+		cmocka_unit_test_setup_teardown(a_statement_has_no_more_than_a_row_could_hold, up, down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
