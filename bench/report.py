@@ -224,7 +224,7 @@ POSTGRES = (("state_rw", 3), ("state_read", 3), ("word_cycle", 2.5), ("translate
 
 
 def postgres_targets(r, t):
-    """The PostgreSQL engine beside pgbench in the same PostgreSQL: --only postgres."""
+    """The PostgreSQL engine beside pgbench in the same PostgreSQL: --only postgres, --only postgres_items."""
     def run(server, workload, connections=32, what="calls"):
         return r.find("postgres", server=server, workload=workload, connections=connections, what=what)
     for workload, target in POSTGRES:
@@ -236,7 +236,7 @@ def postgres_targets(r, t):
     t.ratio("state_rw, three servers to one, calls/s", r.find("postgres", what="servers", servers=3), r.find("postgres", what="servers", servers=1), 0.9)
     t.ratio("state_rw with a synchronous standby, calls/s to pgbench", run("procession", "state_rw", what="standby"), run("pgbench", "state_rw", what="standby"), 3)
     t.ratio("state_rw, 1 connection, p50 to pgbench", run("procession", "state_rw", 1), run("pgbench", "state_rw", 1), 1.3, "p50_us", False)
-    pair = sorted((x for x in r.runs("postgres") if x["what"] == "items"), key=lambda x: x["items"])
+    pair = sorted(r.runs("postgres_items"), key=lambda x: x["items"])
     if len(pair) == 2:
         few, many = (x["behind_cpu_us_per_call"] + x["server_cpu_us_per_call"] for x in pair)
         t.at_most(f"word_cycle: CPU a call (PostgreSQL's and ours), {pair[1]['items']:,} items to {pair[0]['items']:,}", many / few, 1.3, " ×")

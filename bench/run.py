@@ -401,6 +401,7 @@ def scale(bench):
 SCENARIOS = {f.__name__: f for f in (calls, tls, login, idle, large, items, scale, convert)}
 SCENARIOS["translate"] = translation.scenario
 SCENARIOS["postgres"] = scaleout.scenario
+SCENARIOS["postgres_items"] = scaleout.items
 SCENARIOS["metrics"] = operating.metrics
 SCENARIOS["backup"] = operating.backup
 

@@ -121,8 +121,9 @@ def fill_jobs(pg, database, jobs):
     pg.psql(database, "-c", "CHECKPOINT")
 
 
-def many(bench, pg, runs):
-    """The life of a job beside few finished items and beside very many."""
+def items(bench):
+    """The life of a job beside few finished items in PostgreSQL and beside very many."""
+    pg = start(bench)
     sizes = {"few": 10000, "many": 10000000 if bench.args.full else 1000000}
     servers = {}
     for name, items in sizes.items():
@@ -134,16 +135,19 @@ def many(bench, pg, runs):
         vacuum(pg, name)
         return load(bench, pg, servers[name], "word_cycle", 8)
     best = bench.alternate(*(lambda n=n: one(n) for n in sizes))
-    runs += [{**r, "what": "items", "items": sizes[n]} for n, r in zip(sizes, best)]
-    save(bench, runs)
+    bench.save("postgres_items", [{**r, "what": "items", "items": sizes[n]} for n, r in zip(sizes, best)])
+
+
+def start(bench):
+    if not bench.versions["postgresql"]:
+        raise RuntimeError("postgresql-15 and its pgbench are not installed: tools/setup.sh bench")
+    bench.rounds = bench.args.rounds or (4 if bench.args.full else 3)
+    return bench.peer(Postgres(bench.folder))
 
 
 def scenario(bench):
     """Procession in front of PostgreSQL, beside pgbench in the same PostgreSQL."""
-    if not bench.versions["postgresql"]:
-        raise RuntimeError("postgresql-15 and its pgbench are not installed: tools/setup.sh bench")
-    bench.rounds = bench.args.rounds or (4 if bench.args.full else 3)
-    pg = bench.peer(Postgres(bench.folder))
+    pg = start(bench)
     pg.psql("template1", "-c", "CREATE DATABASE procession")
     server, embedded = ours(bench, pg, "server-1"), bench.server("sqlite")
     for filled in (server, embedded):
@@ -156,4 +160,3 @@ def scenario(bench):
     written(bench, pg, server, runs)
     shared(bench, pg, server, runs)
     standby(bench, pg, server, runs)
-    many(bench, pg, runs)

@@ -235,6 +235,8 @@ static bool wait_for_result(struct pg_conn *c)
 
 		if (unsent < 0)
 			return false;
+		if (unsent == 0)
+			c->unsent = 0;
 		if (!PQisBusy(c->h))
 			return true;
 		if (!wait_a_moment(c, unsent > 0, &s))
