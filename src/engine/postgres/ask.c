@@ -126,6 +126,7 @@ PGresult *postgres_ask(struct pg_engine *e, PGconn *h, const char *sql, int n, c
 	struct patience p = patience_for(e, ANSWER_MS);
 	PGresult *r = NULL;
 
+	p.stop = &e->stopping;
 	if (PQsendQueryParams(h, sql, n, NULL, values, lengths, formats, 0) == 1)
 		r = take_last(e, h, &p);
 	if (PQresultStatus(r) == PGRES_TUPLES_OK || PQresultStatus(r) == PGRES_COMMAND_OK)

@@ -170,7 +170,7 @@ static bool count(struct counter *k, const struct task *t)
 	bool done;
 
 	write_count(t, sql, sizeof(sql));
-	r = postgres_exec_until(k->e, k->h, sql, &k->e->counting_stops);
+	r = postgres_exec_until(k->e, k->h, sql, &k->e->stopping);
 	done = PQresultStatus(r) == PGRES_COMMAND_OK;
 	PQclear(r);
 	return done || (PQstatus(k->h) == CONNECTION_OK && note_failure(k, t, clock_mono_ms() - began_ms));

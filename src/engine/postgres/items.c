@@ -1,7 +1,8 @@
 /* items.c — groups side by side are about different items: a call waits while a group under way is
- * about the same one. So none of them waits in PostgreSQL for a row that another one has, only to
- * fail and to be run again; and none can wait for another in a circle, in whatever order their
- * statements lock rows, as long as no other server writes beside this one.
+ * about the same one, as long as groups are quick. So none of them waits in PostgreSQL for a row
+ * that another one has, only to fail and to be run again; and none can wait for another in a
+ * circle, in whatever order their statements lock rows, as long as no other server writes beside
+ * this one.
  *
  * Items are counted by a hash of their names: two that have the same number wait for each other
  * without need, seldom. */
@@ -51,7 +52,7 @@ void postgres_items_hold(struct pg_worker *w)
 
 		if (item == PG_ITEM_NONE)
 			continue;
-		assert(db->busy[item] < UINT8_MAX); /* those of one group only */
+		assert(db->busy[item] < UINT16_MAX); /* workers are few, and so are calls of a group */
 		db->busy[item]++;
 		w->items[w->nitems++] = item;
 	}

@@ -23,9 +23,9 @@ bool postgres_pause(struct pg_engine *e, int ms)
 	bool stop;
 
 	lock_take(&e->lock);
-	if (!e->stopping)
+	if (!atomic_load(&e->stopping))
 		(void)lock_wait_until(&e->lock, &e->wake, at);
-	stop = e->stopping;
+	stop = atomic_load(&e->stopping);
 	lock_give(&e->lock);
 	return !stop;
 }
@@ -60,9 +60,8 @@ void postgres_keeper_stop(struct pg_engine *e)
 {
 	if (!e->has_keeper)
 		return;
-	atomic_store(&e->counting_stops, true);
 	lock_take(&e->lock);
-	e->stopping = true;
+	atomic_store(&e->stopping, true);
 	pthread_cond_broadcast(&e->wake);
 	lock_give(&e->lock);
 	if (e->has_counter)

@@ -45,14 +45,19 @@ static void on_notice(void *arg, const PGresult *r)
 bool postgres_plain_keep(struct pg_engine *e, PGconn **h, const char *settings)
 {
 	struct err err;
+	PGresult *r;
 
 	if (*h != NULL)
 		return true;
-	*h = postgres_conn_plain(e, &e->primary.stopping, &err);
-	if (*h != NULL && postgres_plain_script(&(struct pg_plain){ e, *h }, settings, &err) < 0) {
+	*h = postgres_conn_plain(e, &e->stopping, &err);
+	if (*h == NULL)
+		return false;
+	r = postgres_exec(e, *h, settings, &e->stopping);
+	if (PQresultStatus(r) != PGRES_COMMAND_OK) {
 		PQfinish(*h);
 		*h = NULL;
 	}
+	PQclear(r);
 	return *h != NULL;
 }
 

@@ -19,6 +19,7 @@
 #define ALIKE 4       /* so many calls of one procedure, and a third of all, are worth their own group */
 #define LOOK_MOST 512 /* so many of those that wait are looked at for a group */
 #define BESIDE_MS 20  /* after that a group is slow: nobody waits for it */
+#define ITEMS_MS 1000 /* after that, nor does a call about one of its items (keeper.c looks) */
 
 /* ---- taking ---- */
 
@@ -110,6 +111,7 @@ static bool take_writes(struct pg_worker *w, int64_t now_ms)
 {
 	struct pg_database *db = w->db;
 	bool free = may_begin(db, PG_WRITER, now_ms);
+	bool apart = now_ms - db->latest_ms[PG_WRITER] < ITEMS_MS;
 	const struct proc *only = NULL;
 	unsigned looked = 0;
 	struct list *next;
@@ -124,7 +126,7 @@ static bool take_writes(struct pg_worker *w, int64_t now_ms)
 		if (postgres_txn_blocks(db, c) || (c->txn == NULL && (!free || looked == LOOK_MOST)))
 			continue;
 		looked++;
-		if (c->txn == NULL && postgres_item_is_busy(db, c))
+		if (c->txn == NULL && apart && postgres_item_is_busy(db, c))
 			continue;
 		if (c->txn != NULL && w->ngroup > 0)
 			break; /* the group goes first */

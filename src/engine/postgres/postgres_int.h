@@ -93,8 +93,7 @@ struct pg_engine {
 	pthread_t keeper;
 	pthread_t share, counter;
 	bool has_keeper, has_share, has_counter;
-	atomic_bool counting_stops;
-	bool stopping;                      /* under the lock */
+	atomic_bool stopping;               /* set under the lock */
 	struct engine_postgres_watch watch; /* under the lock; arg is NULL: nobody is told */
 	bool telling;                       /* under the lock: one of its functions runs */
 	pthread_cond_t told;                /* none does any more */
@@ -156,7 +155,7 @@ struct pg_database {
 	unsigned running[2];       /* groups under way */
 	int64_t latest_ms[2];      /* when the latest of these began */
 	bool takes_turns;          /* one group writes at a time, on all servers: constant */
-	uint8_t busy[PG_ITEMS];    /* calls of groups under way, by postgres_item_of(): items.c */
+	uint16_t busy[PG_ITEMS];   /* calls of groups under way, by the number of their item: items.c */
 	atomic_bool gate_taken;    /* a transaction of another server has kept a group waiting */
 	atomic_bool stopping;
 	struct pg_txn *pinned; /* the transaction that has the gate, or wants it; others wait */
