@@ -18,9 +18,10 @@ WORKER = "b00ae9a1-0474-474e-b348-f6a8bcc95331"
 def nanoseconds(pid):
     """Processor time of a process so far. A thread that has ended meanwhile is not counted."""
     total = 0
-    for task in os.listdir(f"/proc/{pid}/task"):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{pid}/task/{task}/schedstat", encoding="ascii") as f:
-            total += int(f.read().split()[0])
+    with contextlib.suppress(FileNotFoundError):    # a session of PostgreSQL that has just ended
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{pid}/task/{task}/schedstat", encoding="ascii") as f:
+                total += int(f.read().split()[0])
     return total
 
 
