@@ -71,16 +71,6 @@ def long_runs(pg):
     return sessions(pg, "state = 'active' AND query ~* 'items.*items.*items'")
 
 
-@pytest.fixture(name="pair")
-def primary_and_standby():
-    reason = postgres.missing()
-    if reason:
-        pytest.skip(reason)
-    with postgres.Postgres(settings={"wal_level": "replica"}) as primary, postgres.Standby(primary) as standby:
-        primary.synchronous()
-        yield primary, standby
-
-
 @contextlib.contextmanager
 def frozen(pg):
     pg.freeze()

@@ -20,22 +20,6 @@ from support.proxy import Proxy
 from support.server import Server, ServerFailed
 
 
-@contextlib.contextmanager
-def two():
-    reason = postgres.missing()
-    if reason:
-        pytest.skip(reason)
-    with postgres.Postgres(settings={"wal_level": "replica"}) as primary, postgres.Standby(primary) as standby:
-        primary.synchronous()
-        yield primary, standby
-
-
-@pytest.fixture
-def pair():
-    with two() as made:
-        yield made
-
-
 def conninfo(*hosts):
     return f"host={','.join(str(h.folder) for h in hosts)} user=postgres dbname=postgres"
 
@@ -135,7 +119,7 @@ def cancel_waits(primary, count):
 def test_a_commit_whose_standby_is_not_waited_for_any_more_is_not_answered(monkeypatch, language):
     """Somebody cancels the waiting: PostgreSQL has the change, and its standby has not. The warning that says so is in PostgreSQL's language."""
     monkeypatch.setenv("LANGUAGE", language)            # of C.UTF-8, too, but not of C
-    with two() as (primary, standby), servers(conninfo(primary, standby), failover_timeout=120) as (server,), \
+    with postgres.pair() as (primary, standby), servers(conninfo(primary, standby), failover_timeout=120) as (server,), \
             open_path("wire", server, "StateService") as db:
         with contextlib.closing(primary.connect()) as connection, pytest.raises(psycopg2.Error, match="Null" if language == "de" else "zero"):
             connection.cursor().execute("SELECT 1 / 0")

@@ -240,8 +240,7 @@ def _quiet(call):
 
 
 def test_a_commit_that_no_standby_confirms_is_in_doubt_after_failover_timeout():
-    with postgres.Postgres(settings={"wal_level": "replica"}) as primary, postgres.Standby(primary) as standby:
-        primary.synchronous()
+    with postgres.pair() as (primary, standby):
         with server_for(primary.conninfo(), failover_timeout=2) as server, open_path("wire", server, STATE) as db, \
                 open_path("wire", server, STATE) as txn:
             assert db.call("proc_AddItem", id="a", item=b"x", timeout=20).error is None

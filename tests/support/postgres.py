@@ -187,6 +187,14 @@ class Standby(Postgres):
         self._run("pg_ctl", "-D", self.data, "-w", "-t", "60", "promote")
 
 
+@contextlib.contextmanager
+def pair():
+    """A primary and its synchronous standby."""
+    with Postgres(settings={"wal_level": "replica"}) as primary, Standby(primary) as standby:
+        primary.synchronous()
+        yield primary, standby
+
+
 class Restored(Standby):
     """A base backup, made now, of which start() makes a primary of its own."""
     follows = ()
