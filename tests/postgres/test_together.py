@@ -37,10 +37,10 @@ def running(stats):
     return sum(int(r["value"]) for r in stats.batch("EXEC procession_stats").dicts() if r["name"] == "procession_sessions" and r["label"] == "running")
 
 
-def held_up(pg, server, database, clients, functions):
+def held_up(pg, server, database, clients, functions, name="together"):
     """All functions at once, each with its client, while somebody holds the gate; gives their answers. There are fewer connections to PostgreSQL than
     calls: those that are behind the gate, and those that wait for them, make groups."""
-    with contextlib.closing(pg.connect("together")) as connection, open_path("wire", server, "ScheduledJobs") as stats:
+    with contextlib.closing(pg.connect(name)) as connection, open_path("wire", server, "ScheduledJobs") as stats:
         connection.autocommit = False
         connection.cursor().execute(f"LOCK TABLE procession_{database.lower()}.gate IN ACCESS EXCLUSIVE MODE")
 
@@ -51,11 +51,11 @@ def held_up(pg, server, database, clients, functions):
         return at_once([*(lambda c=c, f=f: f(c) for c, f in zip(clients, functions)), release])[:-1]
 
 
-def times_together(pg, name):
+def times_together(pg, procedure, name="together"):
     """How often the statement for many calls has run so far. Sessions tell of it a second late."""
-    with contextlib.closing(pg.connect("together")) as connection:
+    with contextlib.closing(pg.connect(name)) as connection:
         cursor = connection.cursor()
-        cursor.execute("SELECT coalesce(sum(calls), 0) FROM pg_stat_user_functions WHERE funcname = %s", [name + " together"])
+        cursor.execute("SELECT coalesce(sum(calls), 0) FROM pg_stat_user_functions WHERE funcname = %s", [procedure + " together"])
         return cursor.fetchone()[0]
 
 
@@ -168,3 +168,37 @@ def test_groups_of_one_server_never_meet_at_an_item(pg, server):
         assert conflicts(stats) == before
         kept = sum(len(clients[0].call("proc_GetItemWithoutLock", id=f"meeting-{k}").out["item"]) for k in range(CLIENTS))
         assert kept == stored               # every change that was answered is there, once
+
+
+def test_beside_another_server_a_group_has_no_statements_for_several_procedures(pg):
+    """One connection: a call waits at the gate, and those that come meanwhile are one group, of two procedures and too few of each to go by
+    themselves. Alone, each procedure is one statement; beside another server they go one by one, in the order of their items."""
+    procedures, name = ("proc_GetItemWithoutLock", "proc_UpdateItem"), "mixing"
+    with contextlib.closing(pg.connect()) as connection:
+        connection.cursor().execute(f"CREATE DATABASE {name}")
+        connection.cursor().execute(f"ALTER DATABASE {name} SET track_functions = 'pl'")
+    settings = {"engine": "postgres", "postgres": pg.conninfo(name), "postgres_connections": 1}
+
+    def mixed(server):
+        """How often the statements for many have run in it."""
+        before = [times_together(pg, p, name) for p in procedures]
+        with contextlib.ExitStack() as stack:
+            clients = [stack.enter_context(open_path("wire", server, "StateService")) for _ in range(6)]
+            for k, c in enumerate(clients):
+                c.call("proc_AddItem", id=f"mixed-{k}", item=b"x", timeout=20)
+            time.sleep(2)                       # by now each server knows whether there are others
+            got = held_up(pg, server, "StateService", clients,
+                          [lambda c=c, k=k: c.call("proc_UpdateItem", id=f"mixed-{k}", item=b"y", timeout=20, lockCookie=1) if k % 2 else
+                           c.call("proc_GetItemWithoutLock", id=f"mixed-{k}") for k, c in enumerate(clients)], name)
+            assert all(g.error is None for g in got)
+            time.sleep(1.5)                     # PostgreSQL's session counts once a second, when it has something to do
+            for k, c in enumerate(clients):
+                c.call("proc_DeleteItem", id=f"mixed-{k}", lockCookie=1)
+        time.sleep(0.5)
+        return [times_together(pg, p, name) - b for p, b in zip(procedures, before)]
+
+    with Server(settings=settings) as server:
+        assert mixed(server) == [1, 1]
+        with Server(settings=settings):
+            assert mixed(server) == [0, 0]
+        until(lambda: mixed(server) == [1, 1])

@@ -74,7 +74,7 @@ class Proc:
         self.together = None                # Together
 
     @property
-    def written(self):
+    def statements(self):
         """All statements, those of TOGETHER too."""
         own = [s.stmt for s in self.steps if s.stmt]
         return own + ([self.together.ctes, self.together.select] if self.together else [])
@@ -325,7 +325,7 @@ class Reader:
         kinds = {s.kind for s in self.proc.steps}
         if self.proc.short and ("EACH" in kinds or kinds >= {"ROWS", "RUN"}):
             self.error("what is SHORT has no EACH, and no ROWS beside RUN", 0)
-        if self.proc.one_item and any(re.search(r"\b(INSERT|DELETE)\b", s.sql) for s in self.proc.written):
+        if self.proc.one_item and any(re.search(r"\b(INSERT|DELETE)\b", s.sql) for s in self.proc.statements):
             self.error("what is about ONE ITEM adds and deletes no rows", 0)
         if self.proc.returns != 0:
             self.begin = self.pos
